@@ -66,6 +66,47 @@ TEST(loads, an_object_that_has_run_nothing_yet_is_taken_for_what_others_cost) {
   EXPECT_NEAR(got.at(2), 0.75, 0.0075);  // though it will take 6
 }
 
+/// Does long and short things.
+struct versatile {
+  double factor = 1;
+
+  void compute(nacre::context& ctx) { ctx.charge(0.2 * factor); }
+  void note(nacre::context& ctx) { ctx.charge(1e-5); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(factor);
+  }
+};
+
+TEST(loads, are_what_waits_and_not_what_an_object_did_before) {
+  watcher::log seen;
+  nacre::register_balancer("watcher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<watcher>(seen); });
+  run_simulated({{"balancer", "watcher_of_the_test"}, {"scheduler", "fifo"}}, [](nacre::runtime& rt) {
+    const auto usual = rt.create<versatile>(1.0), heavy = rt.create<versatile>(3.0), busy = rt.create<versatile>(1.0);
+    for (int turn = 0; turn < 12; ++turn) {
+      for (const auto& each : {usual, heavy}) {
+        rt.send<&versatile::compute>(each);
+        rt.wait_quiescence();
+        for (int n = 0; n < 5; ++n) rt.send<&versatile::note>(each);
+        rt.wait_quiescence();
+      }
+    }
+    rt.send<&versatile::compute>(busy);  // so that the others wait
+    rt.send<&versatile::note>(usual);
+    for (int n = 0; n < 4; ++n) rt.send<&versatile::note>(heavy);
+    rt.send<&versatile::compute>(heavy);
+  });
+  bool found = false;
+  for (const auto& each : seen) {
+    if (each.size() != 3 || each[0].messages != 1 || each[1].messages != 5) continue;
+    found = true;
+    EXPECT_LT(each[0].load, 1e-4) << "it has only a note to take";
+    EXPECT_NEAR(each[1].load, 0.6, 0.25) << "its next computation takes three times as long as the others'";
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {
   watcher::log seen;
   nacre::register_balancer("watcher_of_the_test",

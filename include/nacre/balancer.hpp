@@ -49,8 +49,9 @@ struct object_traffic {
 /// The estimates from which a load model makes the load of an object.
 struct load_facts {
   double declared = 0;         ///< the result of its class's load(), in any one unit; 0 without
-  double message_seconds = 0;  ///< seconds that one of its messages takes, measured on earlier ones; for an object that
-                               ///< has run none yet, as measured on other objects of its rank, or 1 us
+  double message_seconds = 0;  ///< seconds that one of its waiting messages takes on average, as their handlers took on
+                               ///< objects of its rank, and as this object's took longer or shorter than those; for an
+                               ///< object that has run none yet, as for the others that wait, or 1 us
   std::uint32_t messages = 0;  ///< that wait to be run
 };
 

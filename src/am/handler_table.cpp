@@ -3,8 +3,12 @@
 #include "am/handler_table.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <typeinfo>
+
+#include <nacre/error.hpp>
 
 namespace nacre {
 namespace {
@@ -74,6 +78,9 @@ handler_table::handler_table() {
     types_.push_back(row);
     mix(row->name);
     mix(identity_of(*row));
+  }
+  if (types_.size() > std::numeric_limits<std::uint16_t>::max()) {  // object_entry has two bytes for it
+    throw setup_error("a program with more than 65,535 classes of mobile objects");
   }
 }
 

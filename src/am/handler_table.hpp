@@ -12,7 +12,7 @@ namespace nacre {
 
 /// Every handler and object type that the program mentions, numbered in the order of their names from 1. Made once,
 /// when the first runtime of the process starts; constant afterwards, and never destroyed. It is link-time data, equal
-/// for all ranks, and so the one table that ranks of a process share.
+/// for all ranks, and so the one table that ranks of a process share. A program has at most 65,535 object types.
 class handler_table {
  public:
   static const handler_table& get();
@@ -24,6 +24,8 @@ class handler_table {
   [[nodiscard]] const detail::object_type* type(std::uint32_t id) const noexcept {
     return id < types_.size() ? types_[id] : nullptr;
   }
+  /// One more than the largest number of a handler.
+  [[nodiscard]] std::size_t handlers() const noexcept { return handlers_.size(); }
   /// A hash of all names in order; peers must agree on it.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 

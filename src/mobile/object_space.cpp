@@ -92,6 +92,9 @@ void object_space::push(object_entry& at, thread_context& on, message_ptr m, boo
   const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !at.id.is_element() &&
                      at.id.home() == messages_.rank();
   const origin from = !by_handler ? origin::elsewhere : first ? origin::birth : origin::handler;
+  if (m->header.kind == message_kind::object) {
+    at.inbox_seconds.add(activation_.costs().of(m->header.handler), m->header.sequence);
+  }
   if (at.arrivals.push(m.release())) messages_.pool().make_ready(on, at, from);
 }
 

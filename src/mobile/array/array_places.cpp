@@ -47,7 +47,7 @@ std::uint32_t contributed_by(const object_entry& at) {
 void make_empty(object_state& state) {
   state.object = new detail::empty_element;
   state.type = &detail::type_of<detail::empty_element>();
-  state.handler_seconds = 0;
+  state.pace = 0;
 }
 
 }  // namespace
@@ -156,7 +156,9 @@ bool array_places::run_plainly(thread_context& on, object_entry& at, message_ptr
                                                 : object_activation::step_time{};
   if (messages_.run_and_leave(on, handler, m, at.object())) on.counters().done.add(1);
   space_.access().check_serialization(at);
-  if (time.measured || on.charged != 0) space_.activation().end_step(at, on, time, 1, true);
+  if (time.measured || on.charged != 0) {
+    space_.activation().end_step(at, on, time, {.run = 1, .ours = true, .alike = true});
+  }
   return true;
 }
 

@@ -185,7 +185,7 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
   const source_windows no_windows;
   place where;
   const auto write = [&](auto& out) {
-    out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.handler_seconds, asked,
+    out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.pace, asked,
         state.order, state.listeners != nullptr ? *state.listeners : no_listeners,
         state.windows != nullptr ? *state.windows : no_windows, state.traffic, state.contributed);
     out(static_cast<std::uint32_t>(state.pending.size()));
@@ -243,13 +243,13 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   std::uint8_t policy = 0;
   subscribers listeners;
   source_windows windows;
-  in(type, state.epoch, policy, state.handler_seconds, asked, state.order, listeners, windows, state.traffic,
+  in(type, state.epoch, policy, state.pace, asked, state.order, listeners, windows, state.traffic,
      state.contributed);
   state.type = handler_table::get().type(type);
   if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
   if (state.epoch == 0 || state.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  if (!std::isfinite(state.handler_seconds)) return std::nullopt;
+  if (!std::isfinite(state.pace) || state.pace < 0) return std::nullopt;
   if (!location_rules::known(policy) || !listeners.sound(ranks) || !windows.sound(ranks)) return std::nullopt;
   if (!state.traffic.sound(ranks)) return std::nullopt;
   state.policy = static_cast<location_policy>(policy);

@@ -52,7 +52,7 @@ object_state sample() {
   state.listeners = std::make_unique<subscribers>();
   state.listeners->join(rank_id(5));
   state.listeners->join(rank_id(6));
-  state.handler_seconds = 0.5;
+  state.pace = 0.5;
   state.traffic.note(object_id(rank_id(1), 4), 100, 7);
   for (const std::uint32_t sequence : {0U, 1U, 3U}) {
     message_ptr m =

@@ -29,8 +29,7 @@ object_activation::step_time object_activation::begin_step(thread_context& on, c
   return time;
 }
 
-/// `run`: the number of messages that the step has run. `ours`: the activation and the object are still here.
-void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours) {
+void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what) {
   const double charged = std::exchange(on.charged, 0);
   double seconds = charged;
   if (time.measured) {
@@ -38,18 +37,21 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
     if (time.sampled) on.counters().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
     seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
   }
-  if (run == 0) return;
+  if (what.run == 0) return;
   if (observe_step_) {
-    const std::size_t bytes = ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
-    observe_step_(at.id, seconds, static_cast<std::uint32_t>(run), bytes);
+    const std::size_t bytes = what.ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
+    observe_step_(at.id, seconds, static_cast<std::uint32_t>(what.run), bytes);
   }
-  if (seconds > 0 && ours) {
-    const double before = at.handler_seconds.load();
-    const double passed = seconds - charged;
-    const bool doubtful = before > 0 && passed > doubtful_seconds && passed > doubtful_times * before * run;
-    if (doubtful && !time.exact && on.preemption.lost_processor()) return;
-    at.handler_seconds.store(before > 0 ? before + (seconds / run - before) / 4 : seconds / run);
-  }
+  if (seconds > 0 && what.ours && what.alike) learn(at, on, time, what, seconds, charged);
+}
+
+void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,
+                              double seconds, double charged) {
+  const double pace = at.pace.load(), before = costs_.of(time.handler) * (pace > 0 ? pace : 1);
+  const double passed = seconds - charged;
+  const bool doubtful = before > 0 && passed > doubtful_seconds && passed > doubtful_times * before * what.run;
+  if (doubtful && !time.exact && on.preemption.lost_processor()) return;
+  at.pace.store(costs_.learn(on.id().value(), time.handler, seconds / what.run, what.run, pace));
 }
 
 }  // namespace nacre

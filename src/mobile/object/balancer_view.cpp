@@ -25,6 +25,17 @@ void balancer_view::publish(object_entry& at, const object_declaration& said) {
   if (messages_.handlers().type(at.type)->load != nullptr) declared_.note(at, extra, said.load);
 }
 
+/// Of all messages of the list at a pace of 1, from the first few of them.
+double balancer_view::seconds_of(const message_list& waiting) const {
+  constexpr std::size_t looked_at_max = 16;
+  std::size_t looked_at = 0;
+  double sum = 0;
+  for (const message* m = waiting.front(); m != nullptr && looked_at < looked_at_max; m = m->next, ++looked_at) {
+    if (m->header.kind == message_kind::object) sum += space_.activation().costs().of(m->header.handler);
+  }
+  return looked_at == 0 ? 0 : sum / static_cast<double>(looked_at) * static_cast<double>(waiting.size());
+}
+
 void balancer_view::publish_load(activation_step& now) {
   object_entry& at = now.at;
   object_entry_extra* extra = at.extra();
@@ -43,6 +54,7 @@ void balancer_view::publish_load(activation_step& now) {
   if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
   if (extra != nullptr) {  // written by the activation
     extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
+    extra->pending_seconds.store(seconds_of(now.pending), std::memory_order_relaxed);
   }
 }
 
@@ -55,10 +67,13 @@ bool balancer_view::could_leave(const object_entry& at, object_estimate& into) c
   if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) return false;
   if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return false;
   const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
+  const std::uint32_t messages = pending + at.arrivals.count();
+  const double seconds =
+      at.inbox_seconds.load() + (extra != nullptr ? extra->pending_seconds.load(std::memory_order_relaxed) : 0);
   into = {.id = at.id,
           .declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0,
-          .message_seconds = at.handler_seconds.load(),
-          .messages = pending + at.arrivals.count(),
+          .message_seconds = messages != 0 ? seconds / messages * at.pace.load() : 0,
+          .messages = messages,
           .running = at.arrivals.active()};
   return true;
 }

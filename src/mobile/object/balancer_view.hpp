@@ -20,8 +20,9 @@ class object_space;
 /// An object as a balancer sees it: an estimate of a moment ago.
 struct object_estimate {
   object_id id;
-  double declared;         ///< load; 0 if its class declares none
-  double message_seconds;  ///< time that one message to it takes; 0 while none has been measured
+  double declared;  ///< load; 0 if its class declares none
+  double
+      message_seconds;  ///< that one of its waiting messages takes on average; 0 while none like it has been measured
   std::uint32_t messages;  ///< that wait; those that have just arrived count as one
   bool running;            ///< a handler runs on it
 };
@@ -70,6 +71,7 @@ class balancer_view {
 
  private:
   [[nodiscard]] bool could_leave(const object_entry& at, object_estimate& into) const;
+  [[nodiscard]] double seconds_of(const message_list& waiting) const;
 
   object_space& space_;
   am_engine& messages_;

@@ -20,6 +20,11 @@ constexpr double seconds_per_step = 1e-3;        // of one object, if its handle
 
 }  // namespace
 
+object_activation::object_activation(object_space& space, am_engine& messages)
+    : space_(space),
+      messages_(messages),
+      costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()) {}
+
 object_activation& object_activation::of(thread_context& on) noexcept {
   return object_space::on_thread(on).activation();
 }
@@ -33,6 +38,7 @@ void object_activation::activate_work(work& item, thread_context& on) {
     of(on).space_.loads().note_stale(-1);
     return balancer_view::release_later(at, on);
   }
+  at.inbox_seconds.store(0);
   of(on).run_claimed(at, on, taken, true);
 }
 
@@ -83,6 +89,7 @@ void object_activation::give_back(object_entry& at, thread_context& on, bool may
       if (!may_run || !is_to_end(at)) return let_go_on(at, on);
       message_list taken;
       at.arrivals.take(taken);
+      at.inbox_seconds.store(0);
       return run_claimed(at, on, taken, true);
   }
 }
@@ -184,6 +191,7 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
   const step_time time = begin_step(on, now.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
   step_end how = step_end::empty;
+  bool alike = true;
   while (at.object() != nullptr) {
     object_entry_extra* const extra = at.extra();
     if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, how)) break;
@@ -207,6 +215,7 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     }
     ++now.ran;
     if (extra != nullptr) ++extra->ran;
+    alike = alike && now.pending.front()->header.handler == time.handler;
     on.record_item();
     how = run_front(now);
     if (how != step_end::empty) break;
@@ -218,8 +227,8 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     }
     if (long_enough) may_run = false;
   }
-  end_step(at, on, time, static_cast<int>(now.ran),
-           how != step_end::blocked && how != step_end::left_to_reader && at.object() != nullptr);
+  const bool ours = how != step_end::blocked && how != step_end::left_to_reader && at.object() != nullptr;
+  end_step(at, on, time, {.run = static_cast<int>(now.ran), .ours = ours, .alike = alike});
   return how;
 }
 

@@ -7,6 +7,7 @@
 
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"
+#include "mobile/object/handler_costs.hpp"
 
 namespace nacre {
 
@@ -17,7 +18,7 @@ class object_space;
 /// disagree about the object, and the entry of an object elsewhere simply forwards.
 class object_activation {
  public:
-  object_activation(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+  object_activation(object_space& space, am_engine& messages);
 
   /// The runner of an entry: claims the activation, and runs a step.
   static void activate_work(work& item, thread_context& on);
@@ -35,8 +36,15 @@ class object_activation {
     std::uint32_t handler;  ///< of the first message of the step
     std::uint64_t begin;    ///< in ticks of the worker pool
   };
+  /// The costs of messages, as far as steps have been measured.
+  [[nodiscard]] const handler_costs& costs() const noexcept { return costs_; }
   [[nodiscard]] step_time begin_step(thread_context& on, const message* first) const;
-  void end_step(object_entry& at, thread_context& on, const step_time& time, int run, bool ours);
+  struct step_result {
+    int run;     ///< messages that the step has run
+    bool ours;   ///< the activation and the object are still here
+    bool alike;  ///< all messages had one handler
+  };
+  void end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what);
   /// Whether each step of an object must be timed, even where many short ones run one after the other.
   [[nodiscard]] bool times_each_step() const noexcept { return messages_.deferred() || observe_step_ != nullptr; }
 
@@ -55,8 +63,12 @@ class object_activation {
   step_end drain(activation_step& now, bool may_run);
   step_end run_front(activation_step& now);
 
+  void learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what, double seconds,
+             double charged);
+
   object_space& space_;
   am_engine& messages_;
+  handler_costs costs_;
   step_observer observe_step_;  // empty unless asked for
 };
 

@@ -86,7 +86,7 @@ object_state object_entry::take_state() noexcept {
   const known_location known = location.read();
   state.epoch = known.epoch;
   state.policy = known.policy;
-  state.handler_seconds = handler_seconds.load();
+  state.pace = pace.load();
   if (object_entry_extra* const more = extra(); more != nullptr) {
     state.order = std::move(more->order);
     more->order = {};
@@ -105,8 +105,8 @@ object_state object_entry::take_state() noexcept {
 }
 
 void object_entry::put_state(object_state& state) {
-  type = state.type->id.value();
-  handler_seconds.store(state.handler_seconds);
+  type = static_cast<std::uint16_t>(state.type->id.value());  // handler_table has seen to that
+  pace.store(state.pace);
   if (!state.order.reduce_to(order)) need_extra().order = std::move(state.order);
   if (state.colocations != nullptr) need_extra().colocations = std::move(state.colocations);
   if (state.listeners != nullptr) need_extra().listeners = std::move(state.listeners);

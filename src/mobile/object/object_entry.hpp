@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "mobile/location/location.hpp"
 #include "mobile/location/subscribers.hpp"
 #include "mobile/object/backpressure_queue.hpp"
+#include "mobile/object/compact_estimate.hpp"
 #include "mobile/object/inbox.hpp"
 #include "mobile/object/kept_messages.hpp"
 #include "mobile/object/traffic_sketch.hpp"
@@ -32,7 +32,7 @@ struct object_state {
   const detail::object_type* type = nullptr;
   std::uint32_t epoch = 1;
   location_policy policy = location_policy::of_program;  ///< never of_program once the object has been adopted
-  double handler_seconds = 0;                            ///< moving average of the time of one message
+  double pace = 0;  ///< how much longer its messages take than those of others to the same handlers; 0: not known
   streams order;
   message_list pending;                        ///< in sequence, not run yet
   std::unique_ptr<participation> colocations;  ///< null while it takes part in no colocation
@@ -48,7 +48,7 @@ struct object_state {
         type(other.type),
         epoch(other.epoch),
         policy(other.policy),
-        handler_seconds(other.handler_seconds),
+        pace(other.pace),
         order(std::move(other.order)),
         pending(std::move(other.pending)),
         colocations(std::move(other.colocations)),
@@ -98,28 +98,13 @@ struct object_entry_extra {
       nullptr};  ///< made by threads under backpressure, see need_backpressure
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
-  std::atomic<bool> stays{false};  ///< it refuses to move
+  std::atomic<double> pending_seconds{0};  ///< that these messages will take at a pace of 1
+  std::atomic<bool> stays{false};          ///< it refuses to move
   std::atomic<double> declared_load{0};
   std::uint32_t index_place = 0;    ///< position in load_index, which writes it
   std::atomic<double> indexed{0};   ///< the load under which load_index has it, 0: not in it; load_index writes it
   std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by the thread that makes it
                                     ///< ready
-};
-
-/// An estimate of some seconds, in two bytes. Written by one thread, read by any.
-class compact_seconds {
- public:
-  /// The upper half of a float: right to one part in 256. Relaxed: an estimate.
-  void store(double seconds) noexcept {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(seconds)) + 0x8000U;
-    bits_.store(static_cast<std::uint16_t>(bits >> 16), std::memory_order_relaxed);
-  }
-  [[nodiscard]] double load() const noexcept {
-    return std::bit_cast<float>(std::uint32_t{bits_.load(std::memory_order_relaxed)} << 16);
-  }
-
- private:
-  std::atomic<std::uint16_t> bits_{0};
 };
 
 /// A row of the directory: one cache line. An entry is itself the work item that a scheduler orders; running it
@@ -174,11 +159,12 @@ class alignas(cache_line_bytes) object_entry final : public work {
   std::atomic<std::uintptr_t> body_{0};  // the object, or the extra, which has it; any thread may make the extra
 
  public:
-  std::uint32_t type = 0;                       // number of the object's type while it is here
+  std::uint16_t type = 0;          // number of the object's type while it is here
+  compact_estimate inbox_seconds;  // that the messages in the inbox will take at a pace of 1; see handler_costs
   std::atomic<std::uint32_t> next_sequence{0};  // any sending thread numbers its message here
   access_gate gate;                             // threads that run shared handlers leave here
   lone_stream order;                            // empty once the extra has streams
-  compact_seconds handler_seconds;              // as in the object's state; the poll loop reads it
+  compact_estimate pace;                        // as in the object's state; the poll loop reads it
 
   /// A coroutine handler with exclusive access. `inline_` until its first call returns; then the activation and the end
   /// of the coroutine each do an exchange, and the later one lets the activation go on. `parked`: before the activation

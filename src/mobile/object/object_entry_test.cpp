@@ -34,7 +34,7 @@ object_state with_object() {
   object_state state;
   state.object = new counted;
   state.type = &detail::type_of<counted>();
-  state.handler_seconds = 1e-3;
+  state.pace = 1e-3;
   return state;
 }
 
@@ -75,7 +75,7 @@ TEST(object_entry, what_an_object_has_leaves_with_it_and_comes_with_it) {
   EXPECT_EQ(from->extra(), nullptr);
   EXPECT_EQ(left.object, object);
   EXPECT_EQ(left.epoch, 3U);
-  EXPECT_NEAR(left.handler_seconds, 1e-3, 1e-3 / 200);
+  EXPECT_NEAR(left.pace, 1e-3, 1e-3 / 200);
   to->put_state(left);
   EXPECT_EQ(to->object(), object);
   for (const std::uint32_t source : {2U, 4U}) hear(to->extra()->order, source, 1);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clam's experiment (section 4.2, figure 7): a pipe in subdomains of equal area whose triangles differ in size, with
+// and without balancers, on simulated ranks and on ranks of this host.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <program_options.hpp>
+
+#include "clam_mesh/parts/breakdown.hpp"
+#include "jobs.hpp"
+#include "output_file.hpp"
+
+namespace {
+
+using clam_mesh::breakdown;
+
+struct plan {
+  std::vector<std::string> balancers{"none", "diffusion", "greedy_refine", "lifeline"};
+  std::vector<int> ranks{32};
+  double triangles = 35e6;
+  int subdomains = 512;
+  bool real = false, no_check = false;
+  std::string transport = "shm";
+  int workers = 1;
+  int runs = 1;
+  int seed = 1;
+  double least = 0;
+  std::string json{}, svg{};
+};
+
+/// Lengths of edges near one end of the pipe's cut, and how they grow: the bounds of areas differ by a factor of 7.4
+/// over the pipe, as in the paper. With these lengths there are 35.08 million triangles.
+std::string size_field(double triangles) {
+  const double finer = std::sqrt(35.08e6 / triangles);
+  return fmt::format("1,0,{:.6g},{:.6g}", 0.000257 * finer, 0.00022 * finer);
+}
+
+breakdown run(const plan& how, int ranks, const std::string& balancer, int number, bool check = false) {
+  std::vector<std::string> words{
+      "--size-at=" + size_field(how.triangles),       "--weigh=area",
+      fmt::format("--subdomains={}", how.subdomains), "--nacre.balancer=" + balancer,
+      fmt::format("--nacre.workers={}", how.workers), fmt::format("--nacre.seed={}", how.seed + number)};
+  if (check) words.push_back("--check");
+  if (how.real) {
+    const bench::launcher with = bench::launcher_of(how.transport, ranks);
+    if (!with.missing.empty()) throw std::runtime_error(with.missing);
+    return clam_mesh::run_mesh2d(with.words, words);
+  }
+  words.insert(words.end(), {"--nacre.transport=sim", fmt::format("--nacre.ranks={}", ranks)});
+  return clam_mesh::run_mesh2d({}, words);
+}
+
+/// The run of median length.
+breakdown median_of(const plan& how, int ranks, const std::string& balancer) {
+  std::vector<breakdown> all;
+  for (int number = 0; number < how.runs; ++number) all.push_back(run(how, ranks, balancer, number));
+  std::sort(all.begin(), all.end(), [](const breakdown& a, const breakdown& b) { return a.seconds < b.seconds; });
+  breakdown result = std::move(all[all.size() / 2]);
+  if (!how.no_check) result.checked = run(how, ranks, balancer, 0, true).checked;
+  return result;
+}
+
+void print_row(const std::string& name, const breakdown& of, double without) {
+  fmt::print("{:16}{:>12}{:>10.4g}{:>10.4g}{:>10.4g}{:>12.2f}{:>8}{:>10.1f}\n", name, of.triangles, of.seconds,
+             of.busiest(), of.ideal(), 100 * of.overhead(), of.moves, 100 * (1 - of.seconds / without));
+  std::fflush(stdout);
+}
+
+/// False: a balancer gains less than was asked for.
+bool compare(const plan& how, int ranks, nlohmann::ordered_json& json, std::vector<std::string>& names,
+             std::vector<breakdown>& runs) {
+  fmt::print("{} {} ranks, {} subdomains{}\n{:16}{:>12}{:>10}{:>10}{:>10}{:>12}{:>8}{:>10}\n", ranks,
+             how.real ? "real" : "simulated", how.subdomains, how.no_check ? "" : ", all meshes checked", "balancer",
+             "triangles", "seconds", "busiest", "ideal", "overhead %", "moves", "cut by %");
+  double without = 0;
+  bool enough = true;
+  for (const std::string& balancer : how.balancers) {
+    const breakdown got = median_of(how, ranks, balancer);
+    if (without == 0) without = got.seconds;
+    print_row(balancer, got, without);
+    auto row = clam_mesh::json_of(got);
+    row["balancer"] = balancer;
+    row["real"] = how.real;
+    row["cut_by"] = 1 - got.seconds / without;
+    json.push_back(std::move(row));
+    if (balancer != how.balancers.front() && 1 - got.seconds / without < how.least) enough = false;
+    names.push_back(balancer);
+    runs.push_back(got);
+  }
+  return enough;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  plan how;
+  nacre::program_options options(
+      "clam_mesh", "Clam's experiment: a pipe of subdomains that differ in cost, without and with balancers.");
+  options.add("--balancers", how.balancers, "The first is what the others are compared with");
+  options.add("--ranks", how.ranks, "Ranks of each comparison").between(1, 4096);
+  options.add("--triangles", how.triangles, "About so many in all").between(1e4, 1e9);
+  options.add("--subdomains", how.subdomains, "Of equal area").between(1, 65536);
+  options.add("--real", how.real, "On ranks of this host, not on simulated ones");
+  options.add("--transport", how.transport, "Of real ranks").one_of({"shm", "tcp", "udp", "auto"});
+  options.add("--workers", how.workers, "Of each rank").between(1, 1024);
+  options.add("--runs", how.runs, "Of each balancer; the median counts").between(1, 1000);
+  options.add("--no-check", how.no_check, "Do not verify the meshes, which takes one more run of each balancer");
+  options.add("--seed", how.seed, "Of the first run");
+  options.add("--least", how.least, "Exit with 1 if a balancer behind the first cuts the time by less").between(0, 1);
+  options.add("--json", how.json, "Write all figures to this file").called("FILE");
+  options.add("--svg", how.svg, "Draw the time of each rank into this file").called("FILE");
+  if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+  try {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    std::vector<std::string> names;
+    std::vector<breakdown> runs;
+    bool enough = true;
+    for (const int ranks : how.ranks) enough = compare(how, ranks, json, names, runs) && enough;
+    bench::write_json(how.json, json);
+    if (!how.svg.empty()) bench::write_file(how.svg, clam_mesh::drawn(names, runs));
+    return enough ? 0 : 1;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "clam_mesh: {}\n", problem.what());
+    return 1;
+  }
+}
