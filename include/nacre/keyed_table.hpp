@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include <nacre/keyed_operations.hpp>
 #include <nacre/runtime.hpp>
+#include <nacre/task.hpp>
 
 namespace nacre::detail {
 
@@ -53,6 +53,7 @@ class key_table {
 
   void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, bool on_first_use) {
     self_ = self;
+    places_ = places;
     rank_ = rank;
     on_first_use_ = on_first_use;
     first_ = object_id::first_element + places.first();
@@ -69,7 +70,9 @@ class key_table {
 
   // Handlers.
   /// At the home: a rank wants to know the element of a key.
-  void ask(context& ctx, K key, bool makes);
+  void ask(context& ctx, const K& key, bool makes);
+  /// At the home, for a key that has got its place: makes the element, then posts the messages that wait.
+  task<void> make(context& ctx, K key);
   /// At the rank that has asked.
   void answer(context& ctx, const K& key, std::uint64_t element);
   /// At the home: the element of a key; not valid if the key is unknown.
@@ -145,10 +148,12 @@ class key_table {
   }
   template <class By>
   void settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes);
+  future<void> insertion(context& ctx, const K& key, const index& at) const;
   template <class By>
   void post_waiting(By& by, const caller& at, const K& key, stripe& in, entry& of);
 
   group self_;
+  array_ptr<T, by_block> places_;
   rank_id rank_;
   bool on_first_use_ = true;
   std::uint64_t first_ = 0;             // number of the first place among the elements of all arrays
@@ -200,7 +205,7 @@ void key_table<T, K>::post(By& by, const caller& at, const K& key, request what)
 }
 
 template <class T, class K>
-void key_table<T, K>::ask(context& ctx, K key, bool makes) {
+void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
   const seen_key seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   if (home_of_hash(seen.hash) != rank_) throw usage_error("the hash of a key differs between ranks");
@@ -220,26 +225,40 @@ void key_table<T, K>::ask(context& ctx, K key, bool makes) {
   ctx.send<&key_table::answer>(self_[ctx.source()], key, of->element);
 }
 
-/// At the home, by the thread that has given the place: makes the element, then posts what waits.
+/// At the home, by the thread that has given the place.
 template <class T, class K>
 template <class By>
 void key_table<T, K>::settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes) {
-  std::exception_ptr thrown;
-  if (makes && on_first_use_) {
-    try {
-      T* made = nullptr;
-      if constexpr (std::is_constructible_v<T, const K&> && !std::is_aggregate_v<T>) {
-        made = new T(key);
-      } else {
-        made = new T();
-      }
-      post_keyed(at.core, at.on, {{}, name_of(of.element)}, make_insertion(type_of<T>(), made));
-    } catch (...) {
-      thrown = std::current_exception();  // what waits is reported: there is no element
-    }
+  if (!makes || !on_first_use_) return post_waiting(by, at, key, in, of);
+  try {
+    by.template send<&key_table::make>(self_[rank_], key);
+  } catch (...) {
+    fail_for_key(at.core);
+    throw;
   }
-  post_waiting(by, at, key, in, of);
-  if (thrown != nullptr) std::rethrow_exception(thrown);
+}
+
+template <class T, class K>
+future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index& at) const {
+  if constexpr (std::is_constructible_v<T, const K&> && !std::is_aggregate_v<T>) {
+    return ctx.insert(places_, at, key);
+  } else {
+    return ctx.insert(places_, at);
+  }
+}
+
+/// Waits until the element is there: messages of other ranks, which need the answer, could overtake its insertion.
+template <class T, class K>
+task<void> key_table<T, K>::make(context& ctx, K key) {
+  const seen_key seen{hash_of(key), key};
+  stripe& in = stripe_of(seen.hash);
+  entry* of = nullptr;
+  {
+    const std::scoped_lock lock(in.mutex);
+    of = &entry_of(in, seen);
+  }
+  co_await insertion(ctx, key, places_.index_of(mobile_ptr<T>(name_of(of->element))));
+  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
 }
 
 template <class T, class K>
