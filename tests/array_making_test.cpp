@@ -148,6 +148,17 @@ TEST(create_array, refuses_a_placement_that_lists_other_places_than_it_names) {
   });
 }
 
+/// Counts the objects of its class on all ranks.
+struct counted {
+  static inline std::atomic<int> alive{0};
+  counted() { ++alive; }
+  counted(const counted&) { ++alive; }
+  counted& operator=(const counted&) = default;
+  ~counted() { --alive; }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
 TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_behind) {
   for (const char* const over : {"inproc", "sim"}) {
     config made;
@@ -156,18 +167,20 @@ TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_beh
     EXPECT_EQ(run(made,
                   [](runtime& rt) {
                     for (int round = 0; round < 20; ++round) {
-                      const auto make = [&](const index& at) -> seedling {
+                      const auto make = [&](const index& at) -> counted {
                         if (at[0] == 11) throw std::range_error("no ground");
                         return {};
                       };
                       try {
-                        static_cast<void>(rt.create_array<seedling>(extents{16}, make));
+                        static_cast<void>(rt.create_array<counted>(extents{16}, make));
                         ADD_FAILURE() << "nothing was thrown";
                       } catch (const std::runtime_error& thrown) {
                         EXPECT_EQ(std::string(thrown.what()),
                                   "create_array: element [11] of array " + std::to_string(2 * round + 1) +
-                                      " (nacre::tests::{anonymous}::seedling) on rank 2: no ground");
+                                      " (nacre::tests::{anonymous}::counted) on rank 2: no ground");
                       }
+                      rt.barrier();
+                      EXPECT_EQ(counted::alive, 0);
                       all_are_at_home<by_block>(rt, extents{4, 4});
                     }
                   }),

@@ -130,7 +130,9 @@ void inserted_and_erased(runtime& rt, std::uint64_t) {
     rt.send<&entry::give>(all, 1U);
   }
   rt.wait_quiescence();
-  if (rt.rank().value() == 0) EXPECT_EQ(board_of(rank_id(0)).sum, 7U * rt.size());
+  if (rt.rank().value() == 0) {
+    EXPECT_EQ(board_of(rank_id(0)).sum, 7U * rt.size());
+  }
   EXPECT_EQ(lost, 1);
   rt.barrier();
   rt.destroy(all);
