@@ -181,6 +181,38 @@ TEST(keyed_arrays, cost_in_proportion_to_the_keys_that_are_used) {
             0);
 }
 
+struct listener {
+  std::uint64_t next = 0, wrong = 0;
+  void hear(std::uint64_t number) { wrong += number == next++ ? 0U : 1U; }
+  std::uint64_t all_wrong() const { return wrong + (next == 30 ? 0 : 1); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(next, wrong);
+  }
+};
+
+/// While a worker posts what waits for a key, main sends to it.
+TEST(keyed_arrays, keep_the_order_of_main_on_threads) {
+  const std::uint64_t keys = sanitized ? 500 : 5000;
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "2");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto all = rt.create_array<listener>(keyed_by<std::uint64_t>{});
+                  for (std::uint64_t key = rt.rank().value() * keys; key < (rt.rank().value() + 1) * keys; ++key) {
+                    for (std::uint64_t number = 0; number < 30; ++number) rt.send<&listener::hear>(all[key], number);
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank().value() == 0) {
+                    EXPECT_EQ(rt.reduce<&listener::all_wrong>(all, std::plus<>{}).get(), 0U);
+                  }
+                  rt.barrier();
+                  rt.destroy(all);
+                }),
+            0);
+}
+
 struct fragile {
   fragile() = default;
   explicit fragile(const std::string& key) {
