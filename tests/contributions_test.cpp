@@ -56,6 +56,9 @@ struct tile {
   void most(context& ctx, mobile_ptr<gatherer> to) {
     if (ctx.index()[0] < 7) once(ctx, 5, to);
   }
+  void in_section(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<gatherer> to) {
+    ctx.contribute<&gatherer::on_sum>(among, step, 1U, std::plus<>{}, to);
+  }
   awaited<> halo(std::uint64_t) { return {}; }
   task<void> wait(context& ctx) { co_await ctx.next<&tile::halo>(12); }
   template <class Archive>
@@ -91,6 +94,39 @@ class contributions_death : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
+
+TEST_P(contributions_death, to_sections_tell_what_to_write_instead) {
+  const char* const over = GetParam();
+  EXPECT_EXIT(job(over, "2",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    const auto some = rt.create_section(section(grid, index_range{{0}, {4}, {1}})).get();
+                    rt.send<&tile::in_section>(grid, some, 1, to);
+                  }),
+              testing::ExitedWithCode(1),
+              "element .[4-8]. of array 1 contributes to a section that does not have its place: send what");
+  EXPECT_EXIT(job(over, "2",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    const auto some = rt.create_section(section(grid, index_range{{0}, {9}, {1}})).get();
+                    rt.destroy_section(some).get();
+                    rt.send<&tile::in_section>(grid[2], some, 1, to);
+                    rt.wait_quiescence();
+                    throw usage_error("went on");
+                  }),
+              testing::ExitedWithCode(1), "contribute to a section that has been destroyed|went on");
+  EXPECT_EXIT(job(over, "1",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    rt.send<&tile::in_section>(grid[2], section_ptr(), 1, to);
+                  }),
+              testing::ExitedWithCode(1), "take the one that rt.create_section returns");
+  EXPECT_EXIT(job(over, "2",
+                  [](runtime& rt, const grid_of_tiles& grid, auto to) {
+                    const section some(grid, index_range{{0}, {4}, {1}});
+                    const auto name = rt.create_section(some).get();
+                    rt.send<&tile::in_section>(some, name, 7, to);
+                    rt.send<&tile::in_section>(grid[3], name, 7, to);
+                  }),
+              testing::ExitedWithCode(1), "element .3. of array 1 .*contributes (twice )?to step 7 of a section");
+}
 
 TEST_P(contributions_death, tell_what_to_write_instead) {
   const char* const over = GetParam();
@@ -134,6 +170,33 @@ TEST(contributions, that_are_missing_are_named_in_the_report_of_a_deadlock) {
 TEST(messages_that_are_kept, are_named_in_the_report_of_a_deadlock_when_they_do_not_come) {
   EXPECT_EXIT(job("sim", "2", [](runtime& rt, const grid_of_tiles& grid, auto) { rt.send<&tile::wait>(grid[8]); }),
               testing::ExitedWithCode(1), "deadlock: .*tile::wait awaits .*tile::halo with the number 12");
+}
+
+TEST(contributions, to_a_section_cost_in_proportion_to_its_places) {
+  const std::int64_t elements = sanitized ? 20000 : 1000000, each = 10;
+  constexpr std::uint64_t steps = 3;
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "2");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto grid = rt.create_array<tile>(extents{elements});
+                  if (rt.rank().value() == 0) {
+                    const auto to = rt.create<gatherer>();
+                    const section tenth(grid, index_range{{0}, {elements}, {each}});
+                    const section_ptr name = rt.create_section(tenth).get();
+                    for (std::uint64_t step = 0; step < steps; ++step)
+                      rt.send<&tile::in_section>(tenth, name, step, to);
+                    rt.wait_quiescence();
+                    EXPECT_EQ(rt.call<&gatherer::sum>(to).get(), steps * static_cast<std::uint64_t>(elements / each));
+                    rt.destroy_section(name).get();
+                    EXPECT_THROW(rt.destroy_section(name).get(), call_error);
+                  }
+                  rt.wait_quiescence();
+                  rt.barrier();
+                  rt.destroy(grid);
+                }),
+            0);
 }
 
 TEST(contributions, to_an_array_that_ends_are_reported) {

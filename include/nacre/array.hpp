@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -87,11 +88,15 @@ inline constexpr sparse_t sparse{};
 
 namespace detail {
 
+using visit_place = std::function<void(const index&)>;
+
 /// The data that every rank has of an array.
 struct array_layout {
   extents shape;
   const object_type* type = nullptr;
   rank_id (*home)(const extents& shape, std::uint64_t number, std::uint32_t ranks) = nullptr;
+  /// Visits the places of a rank in their order; null: the placement does not list them, see lists_places.
+  void (*list)(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit) = nullptr;
   bool dense = true;
   location_policy location = location_policy::of_program;  ///< of all its elements; outranks the policy of their type
 };
@@ -99,6 +104,20 @@ struct array_layout {
 template <class P>
 rank_id home_of_number(const extents& shape, std::uint64_t number, std::uint32_t ranks) {
   return P{}(shape.place_of(number), shape, ranks);
+}
+
+template <class P>
+void list_of_places(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit) {
+  P{}.for_each_place(of, shape, ranks, visit);
+}
+
+template <class P>
+constexpr auto lister_of() noexcept {
+  if constexpr (lists_places<P>) {
+    return &list_of_places<P>;
+  } else {
+    return nullptr;
+  }
 }
 
 /// A request to all elements, without the handler and its arguments.
@@ -110,8 +129,10 @@ struct array_request {
 
 // The untyped operations; src/runtime/api_arrays.cpp.
 [[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
-void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object);
-void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark);
+/// Collective: makes the elements of this rank by `make`, which returns an object of the array's type, owned by the
+/// array then. Throws on every rank when it throws on one; then there is no array. `make` is null for a sparse array.
+void fill_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark,
+                const std::function<void*(const index&)>& make);
 void destroy_array(engine& core, thread_context& on, std::uint64_t first);
 /// `m` is the message for the handler; null ends all elements.
 void post_to_array(engine& core, thread_context& on, const array_request& request, message_ptr m);

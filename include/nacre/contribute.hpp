@@ -14,6 +14,7 @@
 #include <nacre/array.hpp>
 #include <nacre/next.hpp>
 #include <nacre/operations.hpp>
+#include <nacre/section.hpp>
 
 namespace nacre {
 namespace detail {
@@ -79,7 +80,12 @@ template <auto F, class Target, class Op>
 inline const handler_registration contribution_enlisted{contribution_row<F, Target, Op>};
 
 // src/runtime/api_contributions.cpp
-void contribute(engine& core, thread_context& on, object_id element, std::uint64_t step,
+/// `among`: names no section if all elements of the array contribute.
+struct contribution_step {
+  section_ptr among;
+  std::uint64_t step = 0;
+};
+void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
                 std::span<const std::byte> value, handler_id row, const contribution_target& target);
 
 }  // namespace detail
@@ -105,15 +111,40 @@ class element_operations : public operations {
   /// lacks a value keeps the job from being quiet; the report of a deadlock tells how many are missing.
   template <auto F, class Value, class Op, class T>
   void contribute(std::uint64_t step, Value&& value, Op, mobile_ptr<T> to) {
-    give<F, T, Op>(step, std::forward<Value>(value), {detail::contribution_target::kind::object, to.id().value()});
+    give<F, T, Op>({{}, step}, std::forward<Value>(value), object(to));
   }
   template <auto F, class Value, class Op>
   void contribute(std::uint64_t step, Value&& value, Op, rank_id to) {
-    give<F, void, Op>(step, std::forward<Value>(value), {detail::contribution_target::kind::rank, to.value()});
+    give<F, void, Op>({{}, step}, std::forward<Value>(value), {detail::contribution_target::kind::rank, to.value()});
   }
   template <auto F, class Value, class Op, class T, class P>
   void contribute(std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& to) {
-    give<F, T, Op>(step, std::forward<Value>(value), {detail::contribution_target::kind::array, to.first()});
+    give<F, T, Op>({{}, step}, std::forward<Value>(value), {detail::contribution_target::kind::array, to.first()});
+  }
+  /// Gives the element's value for a step of a section (rt.create_section): the step is complete when every element of
+  /// the section has given one. A section counts its own steps, so its numbers have nothing to do with those of the
+  /// array and of other sections; an element may belong to any number of them. All else is as for the whole array. An
+  /// element outside of the section is a usage_error, or ends the job with a line that names it.
+  template <auto F, class Value, class Op, class T>
+  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, mobile_ptr<T> to) {
+    give<F, T, Op>(step_of(among, step), std::forward<Value>(value), object(to));
+  }
+  template <auto F, class Value, class Op>
+  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, rank_id to) {
+    give<F, void, Op>(step_of(among, step), std::forward<Value>(value),
+                      {detail::contribution_target::kind::rank, to.value()});
+  }
+  template <auto F, class Value, class Op, class T, class P>
+  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& to) {
+    give<F, T, Op>(step_of(among, step), std::forward<Value>(value),
+                   {detail::contribution_target::kind::array, to.first()});
+  }
+  /// Does not compile: the homes of the section's places must know it first.
+  template <auto F, class T, class P, class... Args>
+  void contribute(const section<T, P>&, Args&&...) {
+    static_assert(!std::is_same_v<T, T>,
+                  "contribute takes a nacre::section_ptr: write `auto s = rt.create_section(section).get();` once, "
+                  "send s to the elements, and there ctx.contribute<&f>(s, step, value, op, to)");
   }
 
   /// In a coroutine handler of an object, which is no const member function: `co_await ctx.next<&cell::halo>(step)`
@@ -143,8 +174,17 @@ class element_operations : public operations {
   ~element_operations() = default;
 
  private:
+  template <class T>
+  static detail::contribution_target object(mobile_ptr<T> to) noexcept {
+    return {detail::contribution_target::kind::object, to.id().value()};
+  }
+  static detail::contribution_step step_of(const section_ptr& among, std::uint64_t step) {
+    if (!among)
+      throw usage_error("contribute to a section_ptr that names nothing: take the one that rt.create_section returns");
+    return {among, step};
+  }
   template <auto F, class Target, class Op, class Value>
-  void give(std::uint64_t step, Value&& value, const detail::contribution_target& to) {
+  void give(const detail::contribution_step& of, Value&& value, const detail::contribution_target& to) {
     using own = typename detail::traits<F>::target;
     constexpr bool fits = std::is_void_v<Target>
                               ? std::is_void_v<own>
@@ -166,7 +206,7 @@ class element_operations : public operations {
       const std::span<std::byte> memory = many.empty() ? std::span(few).first(bytes) : std::span(many);
       writer out(memory);
       out(stored);
-      detail::contribute(*core_, *thread_, acting_, step, memory, detail::contribution_row<F, Target, Op>.id, to);
+      detail::contribute(*core_, *thread_, acting_, of, memory, detail::contribution_row<F, Target, Op>.id, to);
     }
   }
 };

@@ -15,6 +15,8 @@
 #include <nacre/group_tree.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
+#include <nacre/keyed_array.hpp>
+#include <nacre/keyed_table.hpp>
 #include <nacre/location.hpp>
 #include <nacre/memory.hpp>
 #include <nacre/message.hpp>

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <nacre/extension_module.hpp>
+#include <nacre/keyed_operations.hpp>
 #include <nacre/memory.hpp>
-#include <nacre/section.hpp>
 
 namespace nacre {
 
@@ -38,7 +38,7 @@ void unload_extension(engine& core, thread_context& on, std::string_view name);
 /// The operations that a rank's main (`runtime`) and its handlers (`context`) share. They return at once, except where
 /// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
 /// converted to the handler's parameter types before the call returns, so the caller's values may change or end then.
-class operations : public section_operations {
+class operations : public keyed_operations {
  public:
   /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
   /// const. The memory must stay at its address until withdraw. An object that exposes its own members must refuse to
@@ -113,7 +113,7 @@ class operations : public section_operations {
   void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
 
  protected:
-  using section_operations::section_operations;
+  using keyed_operations::keyed_operations;
   ~operations() = default;
 
  private:

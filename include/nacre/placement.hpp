@@ -2,9 +2,11 @@
 // Placements: the ranks on which the elements of an array are made.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <nacre/extents.hpp>
 #include <nacre/ids.hpp>
@@ -18,6 +20,19 @@ struct by_block {
     if (number < longer * (each + 1)) return rank_id(static_cast<std::uint32_t>(number / (each + 1)));
     return rank_id(static_cast<std::uint32_t>(longer + (number - longer * (each + 1)) / each));
   }
+  /// The places whose home is `of`, by number: the first one, and the one behind the last.
+  [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> run_of(rank_id of, const extents& shape,
+                                                                      std::uint32_t ranks) noexcept {
+    const std::uint64_t each = shape.count() / ranks, longer = shape.count() % ranks, before = of.value();
+    const std::uint64_t begin = before * each + std::min(before, longer);
+    return {begin, begin + each + (before < longer ? 1 : 0)};
+  }
+  /// Calls visit(const index&) with each place whose home is `of`, in the order of the places; see lists_places.
+  template <class Visit>
+  void for_each_place(rank_id of, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
+    const auto [begin, end] = run_of(of, shape, ranks);
+    for (std::uint64_t number = begin; number < end; ++number) visit(shape.place_of(number));
+  }
 };
 
 /// A placement names the home of each place: the rank on which its element is made. All ranks compute it and must get
@@ -26,6 +41,15 @@ template <class P>
 concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<P> &&
     requires(const P& of, const index& at, const extents& shape, std::uint32_t ranks) {
   { of(at, shape, ranks) } -> std::convertible_to<rank_id>;
+};
+
+/// A placement that lists the places of a rank, in the order of the places (the last dimension runs fastest), so that
+/// create_array asks it for those only. Any other placement is asked for the home of every place, by create_array once
+/// a place over all ranks.
+template <class P>
+concept lists_places = array_placement<P> &&
+    requires(const P& by, rank_id of, const extents& shape, std::uint32_t ranks, void (&visit)(const index&)) {
+  by.for_each_place(of, shape, ranks, visit);
 };
 
 }  // namespace nacre

@@ -80,17 +80,17 @@ class runtime : public operations {
   /// Collective: makes an array of mobile objects. Each rank calls `make` with each place that it is the home of, and
   /// `make` returns the element; the ranks do so at the same time. When create_array returns, every rank may send to
   /// every element. All ranks give the same options, shape and placement, and make their arrays in one order; else the
-  /// job ends with a line that names the ranks and their calls.
+  /// job ends with a line that names the ranks and their calls. When `make`, the placement or a function of T throws on
+  /// one rank, create_array throws a std::runtime_error on every rank, with the text of that exception, the place and
+  /// the rank, and there is no array; the program may go on. Each rank's work is in proportion to its own elements, if
+  /// the placement lists them (lists_places, as by_block does); else the ranks ask it for all places, each for its
+  /// share.
   template <class T, class Make, array_placement P = by_block>
   requires std::is_invocable_r_v<T, Make&, const nacre::index&>
   [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, Make&& make, P = {}) {
     const array_ptr<T, P> made = open_array<T, P>(how, shape, true);
-    for (std::uint64_t number = 0; number < shape.count(); ++number) {
-      const nacre::index at = shape.place_of(number);
-      if (made.home_of(at) != rank()) continue;
-      detail::adopt_element(*core_, *thread_, made.first(), number, new T(make(at)));
-    }
-    detail::agree_on_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(),
+                       [&](const nacre::index& at) -> void* { return new T(make(at)); });
     return made;
   }
   /// Collective: makes an array, each element by its default constructor.
@@ -103,13 +103,29 @@ class runtime : public operations {
   template <class T, array_placement P = by_block>
   [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, sparse_t, P = {}) {
     const array_ptr<T, P> made = open_array<T, P>(how, shape, false);
-    detail::agree_on_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>());
+    detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(), nullptr);
     return made;
   }
   /// Collective: makes an array with default options. The arguments after the shape are those of the functions above.
   template <class T, class... Args>
   [[nodiscard]] auto create_array(const extents& shape, Args&&... args) {
     return create_array<T>(array_options{}, shape, std::forward<Args>(args)...);
+  }
+  /// Collective: makes an array whose places are keys of type K, such as std::string. The element of a key is made on
+  /// the key's home, the rank that its hash chooses, when a message is sent to the key for the first time: by T(key) if
+  /// T is no aggregate and has such a constructor, else by T(). All ranks give the same options. See keyed_array_ptr
+  /// and keyed_operations.
+  ///
+  ///     auto words = rt.create_array<word>(nacre::keyed_by<std::string>{});
+  ///     rt.send<&word::seen>(words["nacre"], 1);
+  template <class T, class K>
+  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& how) {
+    return create_keyed<T, K>(how, true);
+  }
+  /// Collective: makes such an array whose elements are made by insert only.
+  template <class T, class K>
+  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& how, sparse_t) {
+    return create_keyed<T, K>(how, false);
   }
   /// Collective: makes a group, one T on every rank, each from its own rank's arguments. T need be neither movable nor
   /// serializable. When create_group returns, every rank may send to every object. All ranks make their groups in one
@@ -133,6 +149,12 @@ class runtime : public operations {
   template <class T, class P>
   void destroy(const array_ptr<T, P>& array) {
     detail::destroy_array(*core_, *thread_, array.first());
+  }
+  /// Collective: ends a keyed array, as any array, with what the ranks know of its keys.
+  template <class T, class K>
+  void destroy(const keyed_array_ptr<T, K>& array) {
+    detail::destroy_array(*core_, *thread_, array.first());
+    destroy(array.table());
   }
 
   /// Collective: waits until no handler runs and no message is under way anywhere.
@@ -168,9 +190,21 @@ class runtime : public operations {
         *core_, {.shape = shape,
                  .type = &detail::type_of<T>(),
                  .home = &detail::home_of_number<P>,
+                 .list = detail::lister_of<P>(),
                  .dense = dense,
                  .location = how.location == location_policy::of_program ? detail::location_of<T>() : how.location});
     return array_ptr<T, P>(first, shape, size());
+  }
+  /// No other rank has the handle before fill_array returns, so none uses a table that has no array yet.
+  template <class T, class K>
+  keyed_array_ptr<T, K> create_keyed(const keyed_by<K>& how, bool on_first_use) {
+    static_cast<void>(detail::check_key<K>());
+    const auto places = open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false);
+    const auto table = create_group<detail::key_table<T, K>>();
+    local(table).begin(table, places, rank(), on_first_use);
+    const std::uint32_t mark = detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0);
+    detail::fill_array(*core_, *thread_, places.first(), mark, nullptr);
+    return {places, table};
   }
 };
 

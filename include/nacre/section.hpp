@@ -37,12 +37,56 @@ struct section_part {
   }
 };
 
+/// The part of a section for which its elements contribute, as one rank gets it.
+struct section_on_rank {
+  std::uint64_t first = 0;    ///< the array
+  std::uint64_t section = 0;  ///< the number of the section
+  std::uint32_t parent = 0;   ///< in the tree of the ranks that are home of places of the section; the root's: itself
+  std::vector<std::uint32_t> children{};
+  std::vector<std::uint64_t> places{};  ///< that have their home on the rank, by number
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, section, parent, children, places);
+  }
+};
+
 // src/runtime/api_arrays.cpp. `m`: the message for each element.
 void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
                      message_ptr m);
 /// Throws usage_error for a range that does not fit the shape, else calls visit with each of its places.
 void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit);
 
+}  // namespace detail
+
+/// Names a section for whose steps elements contribute: a small value, comparable and serializable, which
+/// create_section makes. Messages may carry it, and elements keep it.
+class section_ptr {
+ public:
+  section_ptr() = default;
+  /// For the runtime: see section_operations::create_section.
+  section_ptr(std::uint64_t array, std::uint64_t number, rank_id root) noexcept
+      : array_(array), number_(number), root_(root) {}
+  /// For the runtime: the first number of the array, the number of the section, and the first of its ranks.
+  [[nodiscard]] std::uint64_t array() const noexcept { return array_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] rank_id root() const noexcept { return root_; }
+  explicit operator bool() const noexcept { return number_ != 0; }
+  friend bool operator==(const section_ptr&, const section_ptr&) = default;
+  friend auto operator<=>(const section_ptr&, const section_ptr&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(array_, number_, root_);
+  }
+
+ private:
+  std::uint64_t array_ = 0, number_ = 0;
+  rank_id root_;
+};
+
+namespace detail {
+// Handlers; src/runtime/api_sections.cpp.
+task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<section_part> parts);
+task<void> close_section(context& ctx, std::uint64_t first, std::uint64_t section);
 }  // namespace detail
 
 /// A set of places of an array: a value that may be sent and kept. It takes memory for its places; no rank but those
@@ -163,6 +207,24 @@ class section_operations : public group_operations {
         {.first = of.array().first(), .done = combined.state(), .fold = detail::fold_of<result, Op>()}, of.parts(),
         object_message<F, T>(with{}, std::forward<Args>(args)...));
     return combined;
+  }
+
+  /// Tells the homes of the places of a section that its elements will contribute among themselves, see
+  /// element_operations::contribute. The future gives the name by which they do so, once all those ranks know it: send
+  /// it to the elements. It costs one message for each of these ranks, and memory for each place of the section until
+  /// destroy_section or the end of the array. The future fails with call_error for a section without places, and when
+  /// the array has been destroyed.
+  template <class T, class P>
+  [[nodiscard]] future<section_ptr> create_section(const section<T, P>& of) {
+    return call<&detail::open_section>(rank(), of.array().first(),
+                                       std::vector<detail::section_part>(of.parts().begin(), of.parts().end()));
+  }
+  /// Ends the steps of a section: those that lack values are dropped, which is reported as a message that was not
+  /// delivered. Contributions that come later are reported, too, or are usage errors of their handlers. The future is
+  /// ready when no rank knows the section any more, and fails with call_error when it has been destroyed before.
+  future<void> destroy_section(const section_ptr& of) {
+    if (!of) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
+    return call<&detail::close_section>(of.root(), of.array(), of.number());
   }
 
  protected:

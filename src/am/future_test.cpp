@@ -18,7 +18,7 @@ struct counting_waiter : detail::waiter {
   std::atomic<int> notified{0};
 };
 
-/// As when_any does, whose parts may be waited for again as soon as one of them is ready.
+/// As when_any does: its parts may be waited for again as soon as one of them is ready.
 TEST(future_state, notifies_the_waiter_that_it_had_when_another_one_comes_at_the_moment_of_the_result) {
   constexpr int rounds = 500;
   exec_test::threaded_rank rank{exec_test::setting{}};

@@ -60,7 +60,7 @@ object_id object_space::adopt(thread_context& on, const detail::object_type& typ
 object_entry& object_space::install_new(thread_context& on, object_id id, object_state state) {
   const detail::object_type& type = *state.type;
   access().check_object(type, id, state.object);
-  const object_declaration said = declared_by(type, state.object, id);
+  const object_declaration said = declared_by(type, state.object, id, arrays_);
   object_entry& at =
       entries_.add(id, {messages_.rank(), 1, state.policy}, &object_activation::activate_work, inbox::first::running);
   at.put_state(state);

@@ -105,12 +105,10 @@ class object_space final : public object_sink {
   [[nodiscard]] message_forwarding& forwarding() noexcept { return forwarding_; }
   [[nodiscard]] location_updates& updates() noexcept { return updates_; }
   [[nodiscard]] source_backlog& backlog() noexcept { return backlog_; }
-  [[nodiscard]] const source_backlog& backlog() const noexcept { return backlog_; }
   [[nodiscard]] own_messages& own() noexcept { return own_; }
   [[nodiscard]] array_space& arrays() noexcept { return arrays_; }
   [[nodiscard]] array_places& places() noexcept { return places_; }
   [[nodiscard]] contributions& contributed() noexcept { return contributed_; }
-  [[nodiscard]] const contributions& contributed() const noexcept { return contributed_; }
   [[nodiscard]] colocation_space& colocations() noexcept { return colocations_; }
   [[nodiscard]] balancer_view& loads() noexcept { return loads_; }
   [[nodiscard]] traffic_counter& traffic() noexcept { return traffic_; }

@@ -6,42 +6,31 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
-#include "runtime/engine.hpp"
+#include "runtime/array_agreement.hpp"
 
 namespace nacre::detail {
-namespace {
-
-/// Collective: all ranks pass an equal `what`; otherwise the job ends with a line that has two different ones.
-void agree(engine& core, thread_context& on, const std::string& what, std::uint32_t mark) {
-  const auto same = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
-    const auto one = unpack_own<std::string>(accumulated), other = unpack_own<std::string>(contribution);
-    if (one != other) {
-      throw usage_error("the ranks do not make and destroy the same arrays in the same order: " + one + "; " + other);
+array_step agree_on_array(engine& core, thread_context& on, const array_step& own) {
+  const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
+    auto one = unpack_own<array_step>(accumulated);
+    auto other = unpack_own<array_step>(contribution);
+    if (one.what != other.what) {
+      throw usage_error("the ranks do not make and destroy the same arrays in the same order: " + one.what + "; " +
+                        other.what);
     }
+    if (one.failure.empty()) one.failure = std::move(other.failure);
+    one.made += other.made;
+    accumulated = pack(one);
   };
-  static_cast<void>(run_collective(core, on, {collective_kind::all_reduce, {}, pack(what), same, mark}));
+  const collective_call call{collective_kind::all_reduce, {}, pack(own), combine, type_mark<array_step>()};
+  return unpack_own<array_step>(run_collective(core, on, call));
 }
 
-}  // namespace
-
-std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
-
-void adopt_element(engine& core, thread_context& on, std::uint64_t first, std::uint64_t number, void* object) {
-  core.objects().places().adopt_element(on, first + number, object);
-}
-
-void agree_on_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark) {
-  agree(core, on, "makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark),
-        type_mark<array_layout>());
-  core.objects().arrays().note_agreed();
-  core.objects().contributed().begin(on, first);
-}
-
-void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
-  agree(core, on, "destroys " + core.objects().arrays().describe(first), type_mark<array_layout>());
+void end_array(engine& core, thread_context& on, std::uint64_t first) {
   if (core.rank().value() == 0) {
     auto* state = new future_value<void>;
     future<void> ended(core, on, state);
@@ -50,6 +39,13 @@ void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
   }
   static_cast<void>(run_collective(core, on, {}));
   core.objects().places().forget_array(on, first);
+}
+
+std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
+
+void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
+  static_cast<void>(agree_on_array(core, on, {"destroys " + core.objects().arrays().describe(first)}));
+  end_array(core, on, first);
 }
 
 void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {

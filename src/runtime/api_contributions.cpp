@@ -6,7 +6,7 @@
 
 namespace nacre::detail {
 
-void contribute(engine& core, thread_context& on, object_id element, std::uint64_t step,
+void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
                 std::span<const std::byte> value, handler_id row, const contribution_target& target) {
   using kind = contribution_target::kind;
   if (target.to == kind::rank && target.name >= core.size()) {
@@ -17,9 +17,13 @@ void contribute(engine& core, thread_context& on, object_id element, std::uint64
     throw usage_error("contribute for a mobile_ptr or array_ptr that names nothing (it was default-constructed)");
   }
   core.throttle(on);
-  core.objects().contributed().contribute(
-      on, element, value,
-      {.step = step, .row = row.value(), .kind = static_cast<std::uint8_t>(target.to), .target = target.name});
+  core.objects().contributed().contribute(on, element, value,
+                                          {.first = of.among.array(),
+                                           .section = of.among.number(),
+                                           .step = of.step,
+                                           .row = row.value(),
+                                           .kind = static_cast<std::uint8_t>(target.to),
+                                           .target = target.name});
 }
 
 }  // namespace nacre::detail

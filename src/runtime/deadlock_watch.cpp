@@ -17,13 +17,9 @@ namespace {
 constexpr std::uint32_t passes_per_clock_read = 64;
 constexpr std::size_t calls_looked_at = 1u << 14;  // to name handlers; takes about a millisecond
 
-std::string text_of(object_id id) {
-  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
-}
-
 }  // namespace
 
-deadlock_watch::deadlock_watch(am_engine& messages, const object_space& objects, const backplane& link, clock& time,
+deadlock_watch::deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
                                std::chrono::nanoseconds patience, views see)
     : messages_(messages),
       objects_(objects),
@@ -92,8 +88,8 @@ void deadlock_watch::name_handlers(report& own) const {
     if (!object.valid()) {
       text += place + " awaits a call";
     } else {
-      text +=
-          " on " + text_of(object) + place + (at.has_call ? " awaits a handler of its own object" : " awaits a call");
+      text += " on " + objects_.arrays().name_of(object) + place +
+              (at.has_call ? " awaits a handler of its own object" : " awaits a call");
       if (!at.has_call && at.messages != 0)
         text += ", messages that wait for the object: " + std::to_string(at.messages);
     }

@@ -30,7 +30,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     std::function<quiescence::main_wait()> main;                    ///< how main waits; while the rank is at rest
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
-  deadlock_watch(am_engine& messages, const object_space& objects, const backplane& link, clock& time,
+  deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
@@ -58,7 +58,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   void tell_going_on(std::chrono::nanoseconds lasted) override;
 
   am_engine& messages_;
-  const object_space& objects_;
+  object_space& objects_;
   const backplane& link_;
   clock& time_;
   const bool watches_;

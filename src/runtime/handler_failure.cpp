@@ -45,8 +45,7 @@ void handler_failed(engine& core, thread_context& on, const message_header& requ
   }
   line += text_of_thrown();
   if (request.object != 0) {
-    const object_id id = object_id::from_value(request.object);
-    line += " (object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index()) + ")";
+    line += " (" + core.objects().arrays().name_of(object_id::from_value(request.object)) + ")";
   }
   if (request.reply != 0) {
     core.messages().post_failure(on, request, line, type_of_thrown());

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,17 @@
 
 namespace nacre::tests {
 namespace {
+
+/// Notes the results of steps, as text.
+struct clerk {
+  std::map<std::uint64_t, std::string> texts{};
+  void on_text(context&, std::uint64_t step, const std::string& text) { texts[step] += text; }
+  std::string text(std::uint64_t step) const { return texts.contains(step) ? texts.at(step) : "none"; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(texts);
+  }
+};
 
 struct post {
   std::uint64_t letters = 0;
@@ -23,6 +35,13 @@ struct post {
   std::uint64_t count() const { return letters; }
   std::string place(context& ctx) const {
     return std::to_string(ctx.index()[0]) + std::to_string(ctx.index()[1]) + ";";
+  }
+  /// Two steps at a time, the later one first; then moves on.
+  void give_and_go(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<clerk> to) {
+    ctx.contribute<&clerk::on_text>(among, step + 1, place(ctx), std::plus<>{}, to);
+    ctx.contribute<&clerk::on_text>(among, step, place(ctx), std::plus<>{}, to);
+    const auto hash = static_cast<std::uint32_t>(step * 5 + static_cast<std::uint64_t>(ctx.index()[1]));
+    ctx.migrate(ctx.self<post>(), rank_id(hash % ctx.size()));
   }
   std::uint64_t forward(context& ctx, section<post> to) {
     ctx.send<&post::put>(to, 100);
@@ -88,7 +107,48 @@ void empty_places(runtime& rt, std::uint64_t) {
   rt.barrier();
 }
 
+/// Rank by rank, on each rank in the order of the places.
+template <class Section>
+std::string text_of(const Section& of) {
+  std::string text;
+  for (const index& at : of.places()) text += std::to_string(at[0]) + std::to_string(at[1]) + ";";
+  return text;
+}
+
+void contributions_of_some(runtime& rt, std::uint64_t) {
+  const auto grid = rt.create_array<post>(extents{6, 5});
+  if (rt.rank().value() == rt.size() - 1) {
+    const section diagonal(grid, [](const index& at) { return at[0] == at[1]; });
+    const section range(grid, index_range{{1, 0}, {6, 5}, {2, 3}});  // has one place of the diagonal, too
+    const auto of_diagonal = rt.create_section(diagonal).get(), of_range = rt.create_section(range).get();
+    const auto first = rt.create<clerk>(), second = rt.create<clerk>();
+    for (std::uint64_t step = 0; step < 12; step += 2) {
+      rt.send<&post::give_and_go>(diagonal, of_diagonal, step, first);
+      rt.send<&post::give_and_go>(range, of_range, step, second);
+    }
+    rt.wait_quiescence();
+    for (std::uint64_t step = 0; step < 12; ++step) {
+      EXPECT_EQ(rt.call<&clerk::text>(first, step).get(), text_of(diagonal)) << step;
+      EXPECT_EQ(rt.call<&clerk::text>(second, step).get(), text_of(range)) << step;
+    }
+    rt.erase(grid, index{3, 3}).get();
+    rt.send<&post::give_and_go>(diagonal, of_diagonal, 20, first);
+    rt.wait_quiescence();
+    const section others(grid, [](const index& at) { return at[0] == at[1] && at[0] != 3; });
+    EXPECT_EQ(rt.call<&clerk::text>(first, 20).get(), text_of(others));
+    rt.destroy_section(of_diagonal).get();
+    EXPECT_THROW(rt.destroy_section(of_diagonal).get(), call_error);
+    EXPECT_THROW(static_cast<void>(rt.create_section(section(grid, std::vector<index>{})).get()), call_error);
+  } else {
+    rt.wait_quiescence();
+    rt.wait_quiescence();
+  }
+  rt.barrier();
+  rt.destroy(grid);
+}
+
 constexpr std::array all_of_sections{
+    scenario{"elements_of_sections_contribute_among_themselves", contributions_of_some},
     scenario{"sections_of_arrays_get_messages_calls_and_reductions", some_places},
     scenario{"sections_pass_over_places_without_an_element", empty_places},
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code of the user that is called for mobile objects: their own functions, arrays, colocations, access by main.
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "user_exceptions/cell.hpp"
@@ -100,20 +103,45 @@ void colocate_twice(runtime& rt) {
   go_on(rt);
 }
 
+template <std::uint32_t Rank>
 void array_maker(runtime& rt) {
-  static_cast<void>(rt.create_array<cell>(extents{4}, [&](const nacre::index&) {
-    if (rt.rank().value() == 0) boom();
+  static_cast<void>(rt.create_array<cell>(extents{2, 2}, [&](const nacre::index& at) {
+    if (rt.rank().value() == Rank && at[1] == 1) boom();
     return cell();
   }));
 }
-/// A main that catches it has made another array than the others.
-void array_maker_caught(runtime& rt) {
-  try {
-    array_maker(rt);
-  } catch (const std::exception&) {
-    say("boom");
+/// Every rank gets the error, and then makes an array in its place.
+void makes_another(runtime& rt, const std::function<void()>& make) {
+  if (rt.rank().value() == 0) {
+    expect_throw(make);
+  } else {
+    try {
+      make();
+    } catch (const std::runtime_error&) {
+      const auto all = rt.create_array<cell>(extents{4});
+      if (rt.call<&cell::total>(all[3]).get() == 0) return go_on(rt);
+    }
+    std::abort();
   }
-  rt.barrier();
+  const auto all = rt.create_array<cell>(extents{4});
+  if (rt.reduce<&cell::total>(all, std::plus<>{}).get() == 0) go_on(rt);
+}
+template <std::uint32_t Rank>
+void array_maker_caught(runtime& rt) {
+  makes_another(rt, [&] { array_maker<Rank>(rt); });
+}
+/// Throws for the last place only, which rank 1 asks for.
+struct throwing_placement {
+  rank_id operator()(const nacre::index& at, const extents&, std::uint32_t) const {
+    if (at[0] == 3) boom();
+    return rank_id(0);
+  }
+};
+void array_placement_caught(runtime& rt) {
+  makes_another(rt, [&] {
+    static_cast<void>(rt.create_array<cell>(
+        extents{4}, [](const nacre::index&) { return cell(); }, throwing_placement{}));
+  });
 }
 template <fuse Which>
 void array_element_adopted(runtime& rt) {
@@ -182,15 +210,20 @@ constexpr place rows[] = {
     {"colocate: the function", &colocated, ends_as::job, "merge"},
     {"colocate_call: the function", &colocate_called, ends_as::caught, "merge"},
     {"colocate_call: one object twice", &colocate_twice, ends_as::caught, "twice"},
-    {"create_array: the maker", &array_maker, ends_as::job, "main threw: boom"},
-    {"create_array: the maker, and main goes on", &array_maker_caught, ends_as::job, "collective"},
-    {"create_array: load() of an element", &array_element_adopted<fuse::load>, ends_as::job, "main threw: load()"},
+    {"create_array: the maker", &array_maker<0>, ends_as::job, "main threw: create_array: element [0, 1] of array 1 ("},
+    {"create_array: the maker, and mains go on", &array_maker_caught<0>, ends_as::caught,
+     "create_array: element [0, 1] of array 1 (nacre::tests::cell) on rank 0: boom"},
+    {"create_array: the maker on another rank", &array_maker_caught<1>, ends_as::caught,
+     "create_array: element [1, 1] of array 1 (nacre::tests::cell) on rank 1: boom"},
+    {"create_array: the placement", &array_placement_caught, ends_as::caught, "element [3] of array 1"},
+    {"create_array: load() of an element", &array_element_adopted<fuse::load>, ends_as::job,
+     "main threw: create_array: element [0] of array 1 (nacre::tests::cell) on rank 0: load() of the class"},
     {"send to an array: an element throws", &array_broadcast_throws, ends_as::job, "throws"},
     {"call of an array: an element throws", &array_call_throws, ends_as::caught, "throws"},
     {"reduce over an array: the operation", &array_reduction, ends_as::caught, ""},
     {"insert: the constructor", &array_insert<fuse::construct>, ends_as::caught, ""},
     {"insert: the element is packed", &array_insert<fuse::write>, ends_as::caught, "", {}, true},
-    {"insert: the element is unpacked", &array_insert<fuse::read>, ends_as::job, "(object ", {}, true},
+    {"insert: the element is unpacked", &array_insert<fuse::read>, ends_as::job, "(element [3] of array 1)", {}, true},
 };
 
 }  // namespace

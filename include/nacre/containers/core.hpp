@@ -17,8 +17,8 @@
 #include <utility>
 
 #include <nacre/archive.hpp>
-#include <nacre/containers/hash.hpp>
 #include <nacre/invoke.hpp>
+#include <nacre/key_hash.hpp>
 #include <nacre/operation_buffers.hpp>
 #include <nacre/runtime.hpp>
 

@@ -14,7 +14,7 @@
 #include <nacre/array.hpp>
 #include <nacre/work.hpp>
 
-#include "mobile/array/contribution_steps.hpp"
+#include "mobile/array/contributing_sets.hpp"
 #include "mobile/array/in_order.hpp"
 #include "mobile/array/rank_tree.hpp"
 #include "mobile/object/inbox.hpp"
@@ -60,16 +60,18 @@ struct array_part final : work {
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
 class array_home {
  public:
-  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t places_a_part, tree_place in_tree)
+  /// `rank`, of so many `ranks`: the rank that this object belongs to.
+  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t running_number,
+             std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks)
       : layout(made),
         first(first_of),
-        tree(std::move(in_tree)),
-        steps(tree.children.size(), !made.dense),
+        ordinal(running_number),
+        sets(std::make_shared<contributing_set>(0, rank == 0, place_in_tree(rank, ranks), !made.dense)),
         places_a_part_(places_a_part) {}
 
   const detail::array_layout layout;
   const std::uint64_t first;
-  const tree_place tree;               ///< of the rank
+  const std::uint64_t ordinal;         ///< from 1, in the order in which arrays are made
   std::atomic<std::uint32_t> sent{0};  ///< messages to all elements by callers of this rank
 
   // Inside the poll loop only.
@@ -81,8 +83,10 @@ class array_home {
   bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
   std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
 
-  std::mutex steps_mutex;    // never together with the other one
-  contribution_steps steps;  // under steps_mutex
+  std::vector<std::uint64_t> told;  // under mutex: own places that other ranks have told of, see places_told
+
+  std::mutex steps_mutex;  // never together with the other one
+  contributing_sets sets;  // under steps_mutex
 
   [[nodiscard]] bool is_closing() {
     const std::scoped_lock lock(mutex);

@@ -29,7 +29,7 @@ TEST(array_home, holds_each_noted_place_once_in_its_part) {
   rng random(11);
   for (int round = 0; round < 50; ++round) {
     detail::array_layout layout{.shape = extents{count}};
-    array_home under_test(layout, first, a_part, tree_place{});
+    array_home under_test(layout, first, 1, a_part, 0, 1);
     std::vector<std::uint64_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
     for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);

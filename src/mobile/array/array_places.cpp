@@ -162,19 +162,27 @@ bool array_places::run_plainly(thread_context& on, object_entry& at, message_ptr
   return true;
 }
 
-void array_places::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
-                               detail::future_state& done) {
+message_ptr array_places::insertion(const detail::object_type& type, void* object) {
   message_ptr m = make_message(sizeof(carried));
   ::new (static_cast<void*>(m->body())) carried{&type, object};
   m->ops = &carried_ops;
   m->header.kind = message_kind::insert;
-  space_.post(on, element, std::move(m), &done);
+  return m;
+}
+
+message_ptr array_places::erasure() {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::destroy;
+  return m;
+}
+
+void array_places::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
+                               detail::future_state& done) {
+  space_.post(on, element, insertion(type, object), &done);
 }
 
 void array_places::post_erase(thread_context& on, object_id element, detail::future_state& done) {
-  message_ptr m = make_message(0);
-  m->header.kind = message_kind::destroy;
-  space_.post(on, element, std::move(m), &done);
+  space_.post(on, element, erasure(), &done);
 }
 
 /// Handles messages for a place without an element, and all insertions.
@@ -208,7 +216,7 @@ const char* array_places::put_element(object_entry& at, message& m) {
   void* made = nullptr;
   if (m.packed()) {
     reader in(m.payload());
-    const object_function serialize{"serialize, or the default constructor,", type, at.id};
+    const object_function serialize{"serialize, or the default constructor,", type, at.id, &space_.arrays()};
     made = call_named(serialize, [&] { return type.unpack(in); });
     if (made != nullptr && !in.finish()) type.destroy(std::exchange(made, nullptr));
   } else {

@@ -18,6 +18,9 @@ class array_places {
 
   /// Makes this rank the home and owner of an array element, before other ranks know the array.
   void adopt_element(thread_context& on, std::uint64_t number, void* object);
+  /// The messages of insert, which owns the object, and of erase.
+  [[nodiscard]] static message_ptr insertion(const detail::object_type& type, void* object);
+  [[nodiscard]] static message_ptr erasure();
   void post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
                    detail::future_state& done);
   void post_erase(thread_context& on, object_id element, detail::future_state& done);

@@ -9,6 +9,7 @@
 
 #include "base/marks.hpp"
 #include "mobile/array/reduction.hpp"
+#include "mobile/object/object_functions.hpp"
 #include "mobile/object_space.hpp"
 
 namespace nacre {
@@ -33,8 +34,8 @@ std::uint64_t array_space::open(const detail::array_layout& layout) {
                       " places: all arrays of a job together have at most " + std::to_string(extents::count_max));
   }
   next_first_ += std::max<std::uint64_t>(count, 1);  // an array without places has a name too
-  auto made = std::make_shared<array_home>(layout, first, places_a_part(layout, messages_),
-                                           place_in_tree(messages_.rank().value(), messages_.size()));
+  auto made = std::make_shared<array_home>(layout, first, ++last_number_, places_a_part(layout, messages_),
+                                           messages_.rank().value(), messages_.size());
   const std::unique_lock lock(mutex_);
   arrays_.emplace(first, std::move(made));
   return first;
@@ -44,13 +45,28 @@ std::string array_space::describe(std::uint64_t first) const {
   const std::shared_ptr<array_home> array = find(first);
   if (array == nullptr) return "no array";
   const extents& shape = array->layout.shape;
-  std::string text = "array " + std::to_string(first) + ": ";
+  std::string text = "array " + std::to_string(array->ordinal) + ": ";
   for (std::size_t each = 0; each < shape.dimensions(); ++each) {
     text += (each == 0 ? "" : " x ") + std::to_string(shape[each]);
   }
   text += " of " + std::string(array->layout.type->name) + (array->layout.dense ? "" : ", sparse");
   if (array->layout.location == location_policy::of_program) return text;
-  return text + ", location " + std::string(name_of(array->layout.location));
+  return text + ", location " + std::string(nacre::name_of(array->layout.location));
+}
+
+std::string array_space::name_of(object_id id) const {
+  if (!id.is_element()) return name_of_object(nullptr, id);
+  const std::shared_ptr<array_home> array = find(id);
+  if (array == nullptr) return "an element of an array that has been destroyed";
+  const index at = array->layout.shape.place_of(number_of(id) - array->first);
+  std::string text = "element [";
+  for (std::size_t each = 0; each < at.dimensions(); ++each) text += (each == 0 ? "" : ", ") + std::to_string(at[each]);
+  return text + "] of array " + std::to_string(array->ordinal);
+}
+
+std::string name_of_object(const array_space* arrays, object_id id) {
+  if (arrays != nullptr) return arrays->name_of(id);
+  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
 }
 
 std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
@@ -114,8 +130,7 @@ bool array_space::sound(const array_home& array, const broadcast_header& head) c
   const handler_table& table = messages_.handlers();
   if (array.first != head.first || head.answer_to >= messages_.size()) return false;
   if (head.end <= messages_.rank().value() || head.end > messages_.size()) return false;
-  if ((head.flags & ~flag_communication) != 0 || static_cast<std::size_t>(head.channel) >= channel_count)
-    return false;
+  if ((head.flags & ~flag_communication) != 0 || static_cast<std::size_t>(head.channel) >= channel_count) return false;
   if (head.fold != 0) {
     const detail::handler_info* fold = table.handler(head.fold);
     if (fold == nullptr || fold->target_key != detail::key_of<detail::folding>()) return false;

@@ -45,6 +45,8 @@ class array_space final {
   }
   /// A text on which the ranks must agree when they make or end an array.
   [[nodiscard]] std::string describe(std::uint64_t first) const;
+  /// The name of an object for people: "element [3, 5] of array 2", or "object 0:17" if it is no element.
+  [[nodiscard]] std::string name_of(object_id id) const;
   /// Takes an array from the list; it lives until its last message is done. Null: there is none.
   std::shared_ptr<array_home> close(std::uint64_t first);
 
@@ -104,7 +106,7 @@ class array_space final {
   object_space& objects_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
-  std::uint64_t next_first_ = 1;                                 // by the application's thread
+  std::uint64_t next_first_ = 1, last_number_ = 0;               // by the application's thread
   std::atomic<std::uint64_t> agreed_below_{1};                   // numbers of arrays that all ranks have opened
 };
 

@@ -10,11 +10,24 @@
 
 namespace nacre {
 
-std::string contributions::text_of(steps::refusal why, const array_home& array, std::uint64_t place,
-                                   const contribution_head& head) const {
-  const std::string element = "the element at " + to_string(array.layout.shape.place_of(place)) + " of " +
-                              space_.arrays().describe(array.first);
-  const std::string step = " step " + std::to_string(head.step);
+/// Such as "step 7 of array 2: 64 x 64 of cell".
+std::string contributions::step_text(const array_home& array, const contribution_head& head) const {
+  return "step " + std::to_string(head.step) + (head.section != 0 ? " of a section of " : " of ") +
+         space_.arrays().describe(array.first);
+}
+
+std::string contributions::outside_text(const array_home& array, std::uint64_t place) const {
+  const object_id element(rank_id(0), object_id::first_element + array.first + place);
+  return space_.arrays().name_of(element) +
+         " contributes to a section that does not have its place: send what contributes to the section only "
+         "(rt.send<F>(section)), or make the section with this place, too";
+}
+
+std::string contributions::text_of(steps::refusal why, const array_home& array, const contributing_set& set,
+                                   std::uint64_t place, const contribution_head& head) const {
+  const object_id id(rank_id(0), object_id::first_element + array.first + place);
+  const std::string element = space_.arrays().name_of(id) + " (" + std::string(array.layout.type->name) + ")";
+  const std::string step = " step " + std::to_string(head.step) + (head.section != 0 ? " of a section" : "");
   if (why == steps::refusal::twice) {
     return element + " contributes twice to" + step + ": give one value for each step, and number steps 0, 1, 2, ...";
   }
@@ -23,7 +36,7 @@ std::string contributions::text_of(steps::refusal why, const array_home& array, 
            ", which has ended: use each number for one step, and let an element that is inserted begin with a step " +
            "that no other element has begun";
   }
-  const contribution_head* const other = array.steps.head_of(head.step);
+  const contribution_head* const other = set.steps.head_of(head.step);
   const auto name = [&](std::uint32_t row) { return std::string(messages_.handlers().handler(row)->name); };
   const bool same = other == nullptr || other->row == head.row;
   return element + " contributes to" + step + " otherwise than others do (" +
@@ -31,8 +44,8 @@ std::string contributions::text_of(steps::refusal why, const array_home& array, 
          "): write one handler, one operation and one target in all contributions to a step";
 }
 
-/// The array of a message of a peer. Null: it has been dealt with.
-std::shared_ptr<array_home> contributions::array_of(context& ctx, const contribution_head& head) {
+/// The array and the set of a message of a peer.
+contributions::receiver contributions::receiver_of(context& ctx, const contribution_head& head) {
   using kind = detail::contribution_target::kind;
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
@@ -42,43 +55,55 @@ std::shared_ptr<array_home> contributions::array_of(context& ctx, const contribu
   if (sound && static_cast<kind>(head.kind) == kind::array) sound = head.target != 0;
   if (sound && static_cast<kind>(head.kind) == kind::object)
     sound = object_id::from_value(head.target).home().value() < messages_.size() && head.target != 0;
-  std::shared_ptr<array_home> array = sound ? space_.arrays().find(head.first) : nullptr;
+  array_ptr array = sound ? space_.arrays().find(head.first) : nullptr;
   if (!sound || (array != nullptr && array->first != head.first)) {
     messages_.fail(sender + " sent a contribution that makes no sense");
-    return nullptr;
+    return {};
   }
-  if (array == nullptr) {
-    report_lost(detail::thread_of(ctx), head);
+  set_ptr set;
+  if (array != nullptr) {
+    const std::scoped_lock lock(array->steps_mutex);
+    set = array->sets.find(head.section);
   }
-  return array;
+  if (set == nullptr) report_lost(detail::thread_of(ctx), head);
+  return {std::move(array), std::move(set)};
 }
 
 void contributions::on_value(context& ctx, contribution_head head, std::uint64_t number, std::uint32_t epoch,
                              std::span<const std::byte> value) {
-  const std::shared_ptr<array_home> array = array_of(ctx, head);
+  const auto [array, set] = receiver_of(ctx, head);
   if (array == nullptr) return;
+  thread_context& by = detail::thread_of(ctx);
   const detail::array_layout& layout = array->layout;
   if (number >= layout.shape.count() || layout.home(layout.shape, number, messages_.size()) != messages_.rank()) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " sent a contribution to a rank that is not the home of its element");
   }
   steps::effects then;
+  std::vector<contributing_sets::consequence> settled;
   std::string refused;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
-    array->steps.count_message(number, epoch);
-    const auto why = array->steps.give(number, head, value, then);
-    if (why != steps::refusal::none) refused = text_of(why, *array, number, head);
-    detail::thread_of(ctx).counters().created.add(then.opened);
+    if (set == nullptr) {
+      // nobody waits for the value any more
+    } else if (set->steps.dropped()) {
+      report_lost(by, head);
+    } else if (!array->sets.has(*set, number)) {
+      refused = outside_text(*array, number);
+    } else if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none) {
+      refused = text_of(why, *array, *set, number, head);
+    }
+    settled = array->sets.message_came(number, epoch);  // also of a value that nobody waits for any more
+    by.counters().created.add(then.opened);
   }
   if (!refused.empty()) return messages_.fail(refused);
-  apply(detail::thread_of(ctx), array, std::move(then));
+  if (set != nullptr) apply(by, array, set, std::move(then));
+  apply(by, array, std::move(settled));
 }
 
 /// The number of the child that has sent a message; the number of children: none has.
-std::size_t contributions::child_of(context& ctx, const array_home& array) {
-  const std::vector<rank_run>& children = array.tree.children;
+std::size_t contributions::child_of(context& ctx, const contributing_set& set) {
+  const std::vector<rank_run>& children = set.tree.children;
   std::size_t child = 0;
   while (child < children.size() && children[child].begin != ctx.source().value()) ++child;
   if (child == children.size()) {
@@ -89,26 +114,26 @@ std::size_t contributions::child_of(context& ctx, const array_home& array) {
 }
 
 void contributions::on_part(context& ctx, contribution_head head, bool has_value, std::span<const std::byte> value) {
-  const std::shared_ptr<array_home> array = array_of(ctx, head);
-  if (array == nullptr) return;
-  const std::size_t child = child_of(ctx, *array);
-  if (child == array->tree.children.size()) return;
+  const auto [array, set] = receiver_of(ctx, head);
+  if (set == nullptr) return;
+  const std::size_t child = child_of(ctx, *set);
+  if (child == set->tree.children.size()) return;
   steps::effects then;
   std::optional<packed_value> part;
   if (has_value) part.emplace(value.begin(), value.end());
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
-    why = array->steps.take_part(child, head, std::move(part), then);
+    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
+    why = set->steps.take_part(child, head, std::move(part), then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
   if (why != steps::refusal::none) return refuse_part(*array, head, why);
-  apply(detail::thread_of(ctx), array, std::move(then));
+  apply(detail::thread_of(ctx), array, set, std::move(then));
 }
 
 void contributions::refuse_part(const array_home& array, const contribution_head& head, steps::refusal why) {
-  const std::string of = "step " + std::to_string(head.step) + " of " + space_.arrays().describe(array.first);
+  const std::string of = step_text(array, head);
   messages_.fail(
       why == steps::refusal::other_head
           ? "the elements contribute to " + of +
@@ -119,33 +144,39 @@ void contributions::refuse_part(const array_home& array, const contribution_head
 }
 
 void contributions::on_ask(context& ctx, contribution_head head) {
-  const std::shared_ptr<array_home> array = array_of(ctx, head);
-  if (array == nullptr) return;
-  if (ctx.source().value() != array->tree.parent)
+  const auto [array, set] = receiver_of(ctx, head);
+  if (set == nullptr) return;
+  if (set->root || ctx.source().value() != set->tree.parent)
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asks for a step of contributions");
   steps::effects then;
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (array->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
-    why = array->steps.ask(head, then);
+    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
+    why = set->steps.ask(head, then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
   if (why != steps::refusal::none) return refuse_part(*array, head, why);
-  apply(detail::thread_of(ctx), array, std::move(then));
+  apply(detail::thread_of(ctx), array, set, std::move(then));
 }
 
-void contributions::on_wanting(context& ctx, std::uint64_t first) {
-  const std::shared_ptr<array_home> array = space_.arrays().find(first);
+void contributions::on_wanting(context& ctx, std::uint64_t first, std::uint64_t section) {
+  const array_ptr array = space_.arrays().find(first);
   if (array == nullptr) return;  // it has ended, and its steps with it
-  const std::size_t child = child_of(ctx, *array);
-  if (child == array->tree.children.size()) return;
+  set_ptr set;
+  {
+    const std::scoped_lock lock(array->steps_mutex);
+    set = array->sets.find(section);
+  }
+  if (set == nullptr) return;
+  const std::size_t child = child_of(ctx, *set);
+  if (child == set->tree.children.size()) return;
   steps::effects then;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    array->steps.child_wants(child, then);
+    set->steps.child_wants(child, then);
   }
-  apply(detail::thread_of(ctx), array, std::move(then));
+  apply(detail::thread_of(ctx), array, set, std::move(then));
 }
 
 }  // namespace nacre

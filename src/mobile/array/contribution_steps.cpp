@@ -21,35 +21,20 @@ void contribution_steps::element_came(std::uint64_t number) {
   }
 }
 
-void contribution_steps::element_ended(std::uint64_t number, std::uint32_t sent, std::uint32_t epoch, effects& then) {
+void contribution_steps::element_ended(std::uint64_t number, effects& then) {
   NACRE_EXPECT(occupied_ > 0, "an element of an array ended that had not come");
   --occupied_;
   emptied_.insert(number);
   for (auto& [step, at] : open_) {
     if (!at.own_complete && at.given.contains(number)) --at.given_by_present;
   }
-  const auto found = messages_.find(number);
-  const std::uint32_t came = found != messages_.end() ? found->second : 0;
-  if (found != messages_.end()) messages_.erase(found);
-  if (sent != came) {
-    NACRE_MARK("an element ends while a value that it contributed is under way");
-    unsettled_.emplace(number, unsettled_end{epoch, sent - came});
-  }
   want_if_vacant(then);
   look_at_all(then);
 }
 
-void contribution_steps::count_message(std::uint64_t number, std::uint32_t epoch) {
-  // Epochs rise with each move, end and insertion of a place.
-  const auto [first, last] = unsettled_.equal_range(number);
-  const auto old = std::find_if(
-      first, last, [&](const auto& each) { return static_cast<std::int32_t>(epoch - each.second.epoch) < 0; });
-  if (old == last) {
-    ++messages_[number];
-  } else if (--old->second.missing == 0) {
-    unsettled_.erase(old);
-    settled_ = unsettled_.empty();
-  }
+void contribution_steps::settled(effects& then) {
+  NACRE_EXPECT(unsettled_ > 0, "an element's last contribution came twice");
+  if (--unsettled_ == 0) look_at_all(then);
 }
 
 contribution_steps::refusal contribution_steps::check(const contribution_head& head) const {
@@ -89,11 +74,7 @@ contribution_steps::refusal contribution_steps::give(std::uint64_t number, const
   at.memory.resize(begin + value.size());
   if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
   if (!emptied_.contains(number)) ++at.given_by_present;
-  if (std::exchange(settled_, false)) {
-    look_at_all(then);
-  } else {
-    look(at, then);
-  }
+  look(at, then);
   return refusal::none;
 }
 
@@ -147,7 +128,7 @@ void contribution_steps::look_at_all(effects& then) {
 
 /// Completes the own part if nothing is missing. May end the step and erase `at`.
 void contribution_steps::look(open_step& at, effects& then) {
-  if (at.own_complete || at.given_by_present != occupied_ || !unsettled_.empty()) return;
+  if (at.own_complete || at.given_by_present != occupied_ || unsettled_ != 0) return;
   at.own_complete = true;
   if (at.given.empty()) {
     NACRE_MARK("a rank without elements takes part in a step of contributions");

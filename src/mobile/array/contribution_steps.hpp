@@ -18,7 +18,8 @@ namespace nacre {
 
 /// The step of an array, and the use of its result. All contributions to a step have an equal head.
 struct contribution_head {
-  std::uint64_t first = 0;  ///< the array
+  std::uint64_t first = 0;    ///< the array
+  std::uint64_t section = 0;  ///< 0: all its elements contribute; else the number of one of its sections
   std::uint64_t step = 0;
   std::uint32_t row = 0;     ///< handler_id of the row that combines values and makes the message with the result
   std::uint8_t kind = 0;     ///< of the target, see detail::contribution_target
@@ -27,7 +28,7 @@ struct contribution_head {
   friend bool operator==(const contribution_head&, const contribution_head&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, step, row, kind, target);
+    ar(first, section, step, row, kind, target);
   }
 };
 
@@ -45,7 +46,7 @@ using packed_value = std::vector<std::byte>;
 /// The own part is complete when each place with an element has given its value and each value that an ended element
 /// has sent is here. The step is over here when the parts of all children are here, too: its parts go to the parent.
 ///
-/// Invariant: a rank whose places are all empty has told its parent that it wants to be asked, because no value would
+/// Invariant: a rank that has only empty places has told its parent that it wants to be asked, because no value would
 /// tell it that a step has begun. So each step that some element contributes to is asked of every such rank.
 /// Not thread-safe.
 class contribution_steps {
@@ -77,13 +78,14 @@ class contribution_steps {
   contribution_steps(std::size_t children, bool asked) : asks_(children, asked), asked_(asked) {}
 
   void element_came(std::uint64_t number);
-  /// `sent`: the messages with values that the element has sent; `epoch`: of the place afterwards.
-  void element_ended(std::uint64_t number, std::uint32_t sent, std::uint32_t epoch, effects& then);
+  void element_ended(std::uint64_t number, effects& then);
+  /// Ends of elements with values under way, see value_messages: no step is complete before they are settled.
+  void add_unsettled(std::size_t ends) noexcept { unsettled_ += ends; }
+  /// One of them is settled: its last value has been given.
+  void settled(effects& then);
   /// The value of a place.
   [[nodiscard]] refusal give(std::uint64_t number, const contribution_head& head, std::span<const std::byte> value,
                              effects& then);
-  /// Counts a value that came in a message, before it is given. `epoch`: of the element when it sent.
-  void count_message(std::uint64_t number, std::uint32_t epoch);
   [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
   void combined(std::uint64_t step, packed_value value, effects& then);
   /// `value`: null when there is none below the child.
@@ -120,10 +122,6 @@ class contribution_steps {
     std::vector<bool> part_came;
     std::size_t parts_left = 0;
   };
-  struct unsettled_end {
-    std::uint32_t epoch;    // of the place when its element had ended
-    std::uint32_t missing;  // values under way
-  };
 
   open_step& open(const contribution_head& head, effects& then);
   void look(open_step& at, effects& then);
@@ -133,14 +131,12 @@ class contribution_steps {
   [[nodiscard]] refusal check(const contribution_head& head) const;
 
   std::uint64_t occupied_ = 0;                 // places with an element
-  std::unordered_set<std::uint64_t> emptied_;  // places whose element has ended, until they get another one
+  std::unordered_set<std::uint64_t> emptied_;  // places with an element that has ended, until they get another one
   std::map<std::uint64_t, open_step> open_;
   step_set over_;
-  std::vector<bool> asks_;                                     // by child: it wants to be asked
-  bool asked_;                                                 // the parent knows that this rank wants to be asked
-  std::unordered_map<std::uint64_t, std::uint32_t> messages_;  // by place: values that its present element has sent
-  std::multimap<std::uint64_t, unsettled_end> unsettled_;      // by place, each place's in the order of its ends
-  bool settled_ = false;  // the last unsettled place has got its last message, whose value comes next
+  std::vector<bool> asks_;     // by child: it wants to be asked
+  bool asked_;                 // the parent knows that this rank wants to be asked
+  std::size_t unsettled_ = 0;  // ends of elements with values under way
   bool dropped_ = false;
 };
 

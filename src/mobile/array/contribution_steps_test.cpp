@@ -16,6 +16,7 @@
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "mobile/array/rank_tree.hpp"
+#include "mobile/array/value_messages.hpp"
 
 namespace nacre {
 namespace {
@@ -197,9 +198,10 @@ class random_array {
     job_.at(home(place)).element_came(place);
   }
   void end(std::uint64_t place) {
-    const std::uint32_t sent = lives_[place].sent;
+    const bool unsettled = messages_[home(place)].ended(place, lives_[place].sent, ++epochs_[place]);
     lives_.erase(place);
-    act(home(place), [&](auto& at, auto& then) { at.element_ended(place, sent, ++epochs_[place], then); });
+    if (unsettled) job_.at(home(place)).add_unsettled(1);
+    act(home(place), [&](auto& at, auto& then) { at.element_ended(place, then); });
   }
   void give(std::uint64_t place, std::uint64_t step) {
     const auto taken = [=](contribution_steps& at, auto& then) {
@@ -210,8 +212,8 @@ class random_array {
     ++lives_[place].sent;
     const auto from = static_cast<std::uint32_t>(job_.random().below(ranks_));
     job_.post(from, to, [this, place, to, epoch = epochs_[place], taken] {
-      job_.at(to).count_message(place, epoch);
       act(to, taken);
+      if (messages_[to].came(place, epoch)) act(to, [](auto& at, auto& then) { at.settled(then); });
     });
   }
 
@@ -219,6 +221,7 @@ class random_array {
   std::uint32_t ranks_;
   std::map<std::uint64_t, life> lives_;
   std::map<std::uint64_t, std::uint32_t> epochs_;
+  std::map<std::uint32_t, value_messages> messages_;  // by home
 };
 
 TEST(contribution_steps, have_every_value_once_in_order_however_elements_come_and_go) {

@@ -20,7 +20,8 @@ constexpr std::size_t combined_in_place_max = 64;  // values; more are left to a
 
 /// The values of this rank for one step, on their way to a worker that combines them.
 struct contributions::own_part {
-  std::shared_ptr<array_home> array;
+  array_ptr array;
+  set_ptr set;
   steps::own_values own;
   static own_part& of(message& m) noexcept { return *std::launder(reinterpret_cast<own_part*>(m.body())); }
   static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
@@ -32,20 +33,25 @@ contributions::contributions(object_space& space, am_engine& messages) : space_(
 
 void contributions::contribute(thread_context& on, object_id element, std::span<const std::byte> value,
                                contribution_head head) {
-  const std::shared_ptr<array_home> array = element.is_element() ? space_.arrays().find(element) : nullptr;
+  const array_ptr array = element.is_element() ? space_.arrays().find(element) : nullptr;
   if (array == nullptr) throw usage_error("contribute in a handler that runs on no element of an array");
   check_payload(value.size(), enclosed_bytes_max);
-  head.first = array->first;
   const std::uint64_t number = array_space::number_of(element) - array->first;
+  if (head.section != 0 && head.first != array->first) throw usage_error(outside_text(*array, number));
+  head.first = array->first;
   if (element.home() == messages_.rank() && !messages_.deferred()) {
     steps::effects then;
+    set_ptr set;
     {
       const std::unique_lock lock(array->steps_mutex);
-      if (const auto why = array->steps.give(number, head, value, then); why != steps::refusal::none)
-        throw usage_error(text_of(why, *array, number, head));
+      set = array->sets.find(head.section);
+      if (set == nullptr) throw usage_error("contribute to a section that has been destroyed");
+      if (!array->sets.has(*set, number)) throw usage_error(outside_text(*array, number));
+      if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none)
+        throw usage_error(text_of(why, *array, *set, number, head));
       on.counters().created.add(then.opened);
     }
-    return messages_.commit(on, [&] { apply(on, array, std::move(then)); });
+    return messages_.commit(on, [&] { apply(on, array, set, std::move(then)); });
   }
   const epoch_guard guard(on);
   object_entry* const at = space_.entries().find(element);
@@ -60,38 +66,78 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
 
 void contributions::element_came(array_home& array, std::uint64_t number) {
   const std::scoped_lock lock(array.steps_mutex);
-  array.steps.element_came(number);
+  array.sets.element_came(number);
 }
 
 void contributions::element_ended(thread_context& by, object_id place, std::uint32_t sent, std::uint32_t epoch) {
-  const std::shared_ptr<array_home> array = space_.arrays().find(place);
+  const array_ptr array = space_.arrays().find(place);
   if (array == nullptr) return;
   // Steps that lack values when the array ends are dropped; they do not end because their elements do.
   if (array->is_closing()) return;
-  steps::effects then;
+  std::vector<contributing_sets::consequence> all;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    array->steps.element_ended(array_space::number_of(place) - array->first, sent, epoch, then);
+    all = array->sets.element_ended(array_space::number_of(place) - array->first, sent, epoch);
   }
-  apply(by, array, std::move(then));
+  apply(by, array, std::move(all));
 }
 
 void contributions::begin(thread_context& on, std::uint64_t first) {
-  const std::shared_ptr<array_home> array = space_.arrays().find(first);
+  const array_ptr array = space_.arrays().find(first);
   steps::effects then;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    array->steps.begin(then);
+    array->sets.whole()->steps.begin(then);
   }
-  apply(on, array, std::move(then));
+  apply(on, array, array->sets.whole(), std::move(then));
 }
 
 void contributions::drop(thread_context& on, array_home& array) {
   std::vector<contribution_head> dropped;
   {
     const std::scoped_lock lock(array.steps_mutex);
-    dropped = array.steps.drop_all();
+    array.sets.for_each([&](const set_ptr& each) {
+      for (contribution_head& head : each->steps.drop_all()) dropped.push_back(head);
+    });
   }
+  report_dropped(on, dropped);
+}
+
+void contributions::add_section(const detail::section_on_rank& what) {
+  const array_ptr array = space_.arrays().find(what.first);
+  if (array == nullptr || array->first != what.first) throw usage_error("create_section: the array has been destroyed");
+  const detail::array_layout& layout = array->layout;
+  for (const std::uint64_t place : what.places) {
+    if (place >= layout.shape.count() || layout.home(layout.shape, place, messages_.size()) != messages_.rank())
+      throw usage_error("create_section: a place of the section has its home on another rank");
+  }
+  tree_place in_tree{.parent = what.parent};
+  for (const std::uint32_t child : what.children) in_tree.children.push_back({child, child + 1});
+  const auto set = std::make_shared<contributing_set>(what.section, what.parent == messages_.rank().value(),
+                                                      std::move(in_tree), true);
+  const std::scoped_lock lock(array->steps_mutex);
+  if (what.section == 0 || !array->sets.add(set, what.places))
+    throw usage_error("create_section: there is a section of this number already");
+}
+
+std::optional<std::vector<rank_id>> contributions::remove_section(thread_context& on, std::uint64_t first,
+                                                                  std::uint64_t section) {
+  const array_ptr array = space_.arrays().find(first);
+  if (array == nullptr || array->first != first) return std::nullopt;
+  std::vector<rank_id> below;
+  std::vector<contribution_head> dropped;
+  {
+    const std::scoped_lock lock(array->steps_mutex);
+    const set_ptr gone = array->sets.remove(section);
+    if (gone == nullptr) return std::nullopt;
+    dropped = gone->steps.drop_all();
+    for (const rank_run& child : gone->tree.children) below.emplace_back(child.begin);
+  }
+  report_dropped(on, dropped);
+  return below;
+}
+
+void contributions::report_dropped(thread_context& on, const std::vector<contribution_head>& dropped) {
   for (const contribution_head& each : dropped) {
     report_lost(on, each);
     on.counters().done.add(1);
@@ -100,27 +146,34 @@ void contributions::drop(thread_context& on, array_home& array) {
 
 void contributions::report_lost(thread_context& on, const contribution_head& head) {
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
-  space_.errors().report(on, {object_id(messages_.rank(), object_id::first_element + head.first),
-                              row != nullptr ? row->name : "contribution",
-                              "the array has been destroyed before a step of contributions was complete"});
+  space_.errors().report(
+      on,
+      {object_id(messages_.rank(), object_id::first_element + head.first), row != nullptr ? row->name : "contribution",
+       head.section == 0 ? "the array has been destroyed before a step of contributions was complete"
+                         : "the section has been destroyed before a step of contributions was complete"});
+}
+
+void contributions::apply(thread_context& by, const array_ptr& array, std::vector<contributing_sets::consequence> all) {
+  for (contributing_sets::consequence& each : all) apply(by, array, each.set, std::move(each.then));
 }
 
 /// Steps that have begun have been counted as created, under the lock: another thread may end them at any moment.
-void contributions::apply(thread_context& by, const std::shared_ptr<array_home>& array, steps::effects then) {
+void contributions::apply(thread_context& by, const array_ptr& array, const set_ptr& set, steps::effects then) {
   for (const auto& [child, head] : then.to_ask) {
-    messages_.post_application_to_module<&contributions::on_ask>(by, rank_id(array->tree.children[child].begin), head);
+    messages_.post_application_to_module<&contributions::on_ask>(by, rank_id(set->tree.children[child].begin), head);
   }
-  if (then.wants && messages_.rank().value() != 0) {
-    messages_.post_application_to_module<&contributions::on_wanting>(by, rank_id(array->tree.parent), array->first);
+  if (then.wants && !set->root) {
+    messages_.post_application_to_module<&contributions::on_wanting>(by, rank_id(set->tree.parent), array->first,
+                                                                     set->section);
   }
-  for (const steps::finished_step& each : then.finished) finish(by, *array, each);
+  for (const steps::finished_step& each : then.finished) finish(by, *set, each);
   for (steps::own_values& own : then.to_combine) {
     if (own.values.size() <= combined_in_place_max) {
-      combine_own(by, array, own);
+      combine_own(by, array, set, own);
       continue;
     }
     message_ptr m = make_message(sizeof(own_part));
-    ::new (static_cast<void*>(m->body())) own_part{array, std::move(own)};
+    ::new (static_cast<void*>(m->body())) own_part{array, set, std::move(own)};
     m->ops = &own_part::ops;
     m->run_by(&combine_work);
     messages_.pool().make_ready(by, *m.release());
@@ -130,19 +183,19 @@ void contributions::apply(thread_context& by, const std::shared_ptr<array_home>&
 void contributions::combine_work(work& item, thread_context& on) {
   const message_ptr m(static_cast<message*>(&item));
   own_part& part = own_part::of(*m);
-  object_space::on_thread(on).contributed().combine_own(on, part.array, part.own);
+  object_space::on_thread(on).contributed().combine_own(on, part.array, part.set, part.own);
 }
 
-void contributions::combine_own(thread_context& by, const std::shared_ptr<array_home>& array,
+void contributions::combine_own(thread_context& by, const array_ptr& array, const set_ptr& set,
                                 const steps::own_values& own) {
   detail::contribution_values values{.step = own.head.step, .packed = own.values};
   if (!combine(by, own.head, values)) return;
   steps::effects then;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    array->steps.combined(own.head.step, std::move(values.sum), then);
+    set->steps.combined(own.head.step, std::move(values.sum), then);
   }
-  apply(by, array, std::move(then));
+  apply(by, array, set, std::move(then));
 }
 
 /// False: the job has failed.
@@ -159,9 +212,9 @@ bool contributions::combine(thread_context& by, const contribution_head& head, d
   return false;
 }
 
-void contributions::finish(thread_context& by, const array_home& array, const steps::finished_step& step) {
+void contributions::finish(thread_context& by, const contributing_set& set, const steps::finished_step& step) {
   try {
-    pass_on(by, array, step);
+    pass_on(by, set, step);
   } catch (...) {
     messages_.fail("the result of step " + std::to_string(step.head.step) +
                    " of contributions cannot be sent: " + text_of_thrown());
@@ -169,9 +222,9 @@ void contributions::finish(thread_context& by, const array_home& array, const st
 }
 
 /// Throws what packing and sending throw, such as for a result that is longer than a message.
-void contributions::pass_on(thread_context& by, const array_home& array, const steps::finished_step& step) {
+void contributions::pass_on(thread_context& by, const contributing_set& set, const steps::finished_step& step) {
   const contribution_head& head = step.head;
-  const bool root = messages_.rank().value() == 0;
+  const bool root = set.root;
   const std::vector<std::span<const std::byte>> packed(step.values.begin(), step.values.end());
   detail::contribution_values values{.step = head.step, .packed = packed, .ends = root};
   const bool forwards = !root && packed.size() == 1;
@@ -180,7 +233,7 @@ void contributions::pass_on(thread_context& by, const array_home& array, const s
     if (values.message != nullptr) deliver(by, head, std::move(values.message));
   } else {
     const std::span<const std::byte> sum = forwards ? packed.front() : std::span<const std::byte>(values.sum);
-    messages_.post_application_to_module<&contributions::on_part>(by, rank_id(array.tree.parent), head, !packed.empty(),
+    messages_.post_application_to_module<&contributions::on_part>(by, rank_id(set.tree.parent), head, !packed.empty(),
                                                                   sum);
   }
   by.counters().done.add(1);
@@ -201,11 +254,12 @@ void contributions::deliver(thread_context& by, const contribution_head& head, m
 void contributions::name_incomplete(std::size_t count_max, std::vector<std::string>& found) const {
   space_.arrays().for_each([&](array_home& array) {
     const std::scoped_lock lock(array.steps_mutex);
-    array.steps.for_each_incomplete([&](const contribution_head& head, std::uint64_t missing, std::uint64_t all) {
-      if (found.size() > count_max) return;
-      found.push_back("step " + std::to_string(head.step) + " of " + space_.arrays().describe(array.first) + " lacks " +
-                      std::to_string(missing) + " of " + std::to_string(all) + " contributions of rank " +
-                      std::to_string(messages_.rank().value()));
+    array.sets.for_each([&](const set_ptr& set) {
+      set->steps.for_each_incomplete([&](const contribution_head& head, std::uint64_t missing, std::uint64_t all) {
+        if (found.size() > count_max) return;
+        found.push_back(step_text(array, head) + " lacks " + std::to_string(missing) + " of " + std::to_string(all) +
+                        " contributions of rank " + std::to_string(messages_.rank().value()));
+      });
     });
   });
 }

@@ -2,9 +2,11 @@
 // Reductions that elements start: values on their way to the homes of their places, and up the tree of ranks.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +41,17 @@ class contributions {
   void begin(thread_context& on, std::uint64_t first);
   /// The array ends on this rank: drops open steps and reports them.
   void drop(thread_context& on, array_home& array);
+  /// A number for a section that no other one of the job has.
+  [[nodiscard]] std::uint64_t next_section() noexcept {
+    const std::uint64_t count = sections_made_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness matters
+    return count * messages_.size() + messages_.rank().value();
+  }
+  /// Adds a section; its `places` have their home here. Throws usage_error.
+  void add_section(const detail::section_on_rank& what);
+  /// Ends a section here: drops open steps and reports them. Returns the ranks below in its tree; null if there is no
+  /// such section.
+  [[nodiscard]] std::optional<std::vector<rank_id>> remove_section(thread_context& on, std::uint64_t first,
+                                                                   std::uint64_t section);
 
   /// Adds to `found`, up to a little more than `count_max` lines in all, a line for each step that lacks values of
   /// places of this rank. While nothing runs.
@@ -49,27 +62,39 @@ class contributions {
                 std::span<const std::byte> value);
   void on_part(context& ctx, contribution_head head, bool has_value, std::span<const std::byte> value);
   void on_ask(context& ctx, contribution_head head);
-  void on_wanting(context& ctx, std::uint64_t first);
+  void on_wanting(context& ctx, std::uint64_t first, std::uint64_t section);
 
  private:
   struct own_part;
   using steps = contribution_steps;
-  void apply(thread_context& by, const std::shared_ptr<array_home>& array, steps::effects then);
-  void combine_own(thread_context& by, const std::shared_ptr<array_home>& array, const steps::own_values& own);
+  using array_ptr = std::shared_ptr<array_home>;
+  using set_ptr = contributing_sets::set_ptr;
+  /// The receiver of a message of a peer; no set: the message has been dealt with.
+  struct receiver {
+    array_ptr array;
+    set_ptr set;
+  };
+  void apply(thread_context& by, const array_ptr& array, const set_ptr& set, steps::effects then);
+  void apply(thread_context& by, const array_ptr& array, std::vector<contributing_sets::consequence> all);
+  void combine_own(thread_context& by, const array_ptr& array, const set_ptr& set, const steps::own_values& own);
   static void combine_work(work& item, thread_context& on);
-  void finish(thread_context& by, const array_home& array, const steps::finished_step& step);
-  void pass_on(thread_context& by, const array_home& array, const steps::finished_step& step);
+  void finish(thread_context& by, const contributing_set& set, const steps::finished_step& step);
+  void pass_on(thread_context& by, const contributing_set& set, const steps::finished_step& step);
   void deliver(thread_context& by, const contribution_head& head, message_ptr m);
   [[nodiscard]] bool combine(thread_context& by, const contribution_head& head, detail::contribution_values& values);
-  [[nodiscard]] std::string text_of(steps::refusal why, const array_home& array, std::uint64_t place,
-                                    const contribution_head& head) const;
+  [[nodiscard]] std::string step_text(const array_home& array, const contribution_head& head) const;
+  [[nodiscard]] std::string text_of(steps::refusal why, const array_home& array, const contributing_set& set,
+                                    std::uint64_t place, const contribution_head& head) const;
+  [[nodiscard]] std::string outside_text(const array_home& array, std::uint64_t place) const;
   void report_lost(thread_context& on, const contribution_head& head);
+  void report_dropped(thread_context& on, const std::vector<contribution_head>& dropped);
   void refuse_part(const array_home& array, const contribution_head& head, steps::refusal why);
-  [[nodiscard]] std::shared_ptr<array_home> array_of(context& ctx, const contribution_head& head);
-  [[nodiscard]] std::size_t child_of(context& ctx, const array_home& array);
+  [[nodiscard]] receiver receiver_of(context& ctx, const contribution_head& head);
+  [[nodiscard]] std::size_t child_of(context& ctx, const contributing_set& set);
 
   object_space& space_;
   am_engine& messages_;
+  std::atomic<std::uint64_t> sections_made_{0};  // by this rank
 };
 
 }  // namespace nacre

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t tree_children_max = 4;
   return all;
 }
 
-/// The place of one rank in the tree whose root is rank 0.
+/// The place of one rank in the tree with rank 0 as its root.
 struct tree_place {
   std::uint32_t parent = 0;  ///< of the root: itself
   std::vector<rank_run> children{};

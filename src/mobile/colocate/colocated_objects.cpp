@@ -56,7 +56,7 @@ step_end colocation_space::claim_front(activation_step& now) {
   }
   static_cast<void>(now.pending.pop_front());
   extra->colocations->acquired_by = name;
-  const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id);
+  const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays());
   const bool stays_here = space_.migration().stays(at) || space_.migration().too_long(now, bytes);
   now.put_back();
   note_acquired(at.id, name);

@@ -179,7 +179,8 @@ std::uint32_t waiting_in(const object_state& state, const migration_request& ask
   return static_cast<std::uint32_t>(std::min<std::size_t>(all, ~std::uint32_t{0}));
 }
 
-message_ptr packed(object_id id, object_state& state, const migration_request& asked, bool may_adopt) {
+message_ptr packed(object_id id, object_state& state, const migration_request& asked, bool may_adopt,
+                   const array_space* arrays) {
   pack_waiting(state);
   const subscribers no_listeners;
   const source_windows no_windows;
@@ -199,7 +200,7 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
   };
   sizer head, object;
   write(head);
-  const object_function serialize{"serialize", *state.type, id};
+  const object_function serialize{"serialize", *state.type, id, arrays};
   call_named(serialize, [&] { state.type->count(state.object, object); });
   where = place_of(head.size(), object, may_adopt);
   // Packs the object once, at its final place; archives count positions from their own beginning only.
@@ -219,9 +220,10 @@ message_ptr addressed(message_ptr m, object_id id, std::uint32_t waiting) {
 
 }  // namespace
 
-message_ptr make_arrival(object_id id, object_state state, const migration_request& asked, bool by_pointer) {
+message_ptr make_arrival(object_id id, object_state state, const migration_request& asked, bool by_pointer,
+                         const array_space* arrays) {
   const std::uint32_t waiting = waiting_in(state, asked);
-  if (!by_pointer) return addressed(packed(id, state, asked, true), id, waiting);
+  if (!by_pointer) return addressed(packed(id, state, asked, true, arrays), id, waiting);
   message_ptr m = make_message(sizeof(live_arrival));
   ::new (static_cast<void*>(m->body())) live_arrival{std::move(state), asked};
   m->ops = &live_ops;
@@ -229,10 +231,11 @@ message_ptr make_arrival(object_id id, object_state state, const migration_reque
 }
 
 message_ptr copy_object(object_id id, object_state& state) {
-  return addressed(packed(id, state, {}, false), id, waiting_in(state, {}));
+  return addressed(packed(id, state, {}, false, nullptr), id, waiting_in(state, {}));
 }
 
-std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks) {
+std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks,
+                                         const array_space* arrays) {
   if (!m->packed()) {
     asked = live(*m).asked;
     return std::move(live(*m).state);
@@ -264,7 +267,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
   reader object_in(m->payload().subspan(begin), m);
-  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id)};
+  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id), arrays};
   state.object = call_named(made, [&] { return state.type->unpack(object_in); });
   if (state.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {

@@ -65,7 +65,7 @@ void object_migration::migrate_front(activation_step& now) {
 
 /// Whether the object, which is here, refuses to move at this moment.
 bool object_migration::stays(const object_entry& at) const {
-  return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id);
+  return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays());
 }
 
 /// Whether an object that packs to that many bytes is too long for a message, plus the messages that wait for
@@ -85,7 +85,8 @@ const char* object_migration::leave_for(activation_step& now, rank_id to, const 
     NACRE_MARK("an object refuses to move");
     return "its may_migrate() says false";
   }
-  if (too_long(now, packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id))) {
+  if (too_long(now,
+               packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays()))) {
     return "packed, with what waits for it, it is longer than 1 GiB";
   }
   depart(now, to, asked);
@@ -103,7 +104,7 @@ void object_migration::depart(activation_step& now, rank_id to, const migration_
   message_list left = space_.backlog().leave_behind(now, state);
   const bool backlog = !left.empty() || state.windows != nullptr;
   const std::uint64_t begin = messages_.pool().instant();
-  message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer());
+  message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer(), &space_.arrays());
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
   messages_.pool().charge_own(own_work::move_out);
@@ -138,7 +139,7 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   const std::uint32_t source = arrival->header.source;
   messages_.pool().charge_own(own_work::move_in);
   messages_.pool().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
-  std::optional<object_state> state = take_arrival(arrival, asked, messages_.size());
+  std::optional<object_state> state = take_arrival(arrival, asked, messages_.size(), &space_.arrays());
   if (!state || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }

@@ -39,7 +39,8 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
   }
   if (what.run == 0) return;
   if (observe_step_) {
-    const std::size_t bytes = what.ours ? packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id) : 0;
+    const detail::object_type& type = *messages_.handlers().type(at.type);
+    const std::size_t bytes = what.ours ? packed_size_of(type, at.object(), at.id, space_.arrays()) : 0;
     observe_step_(at.id, seconds, static_cast<std::uint32_t>(what.run), bytes);
   }
   if (seconds > 0 && what.ours && what.alike) learn(at, on, time, what, seconds, charged);

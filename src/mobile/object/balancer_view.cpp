@@ -43,7 +43,7 @@ void balancer_view::publish_load(activation_step& now) {
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(at.type);
     if (declares(type)) {
-      publish(at, declared_by(type, object, at.id));
+      publish(at, declared_by(type, object, at.id, space_.arrays()));
       extra = at.extra();
     }
   }

@@ -17,18 +17,17 @@ namespace {
 
 constexpr const char* no_element = "the array has no element there";
 
-void print_delivery_error(rank_id rank, const delivery_error& what) {
-  const std::string line = "nacre: rank " + std::to_string(rank.value()) + ": a message (" + std::string(what.handler) +
-                           ") to object " + std::to_string(what.object.home().value()) + ":" +
-                           std::to_string(what.object.index()) + " was not delivered: " + std::string(what.why) + "\n";
+void print_delivery_error(object_space& space, const delivery_error& what) {
+  const std::string line = "nacre: rank " + std::to_string(space.messages().rank().value()) + ": a message (" +
+                           std::string(what.handler) + ") to " + space.arrays().name_of(what.object) +
+                           " was not delivered: " + std::string(what.why) + "\n";
   std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace
 
 delivery_errors::delivery_errors(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
-  report_ =
-      new error_handler([rank = messages_.rank()](const delivery_error& what) { print_delivery_error(rank, what); });
+  report_ = new error_handler([&space](const delivery_error& what) { print_delivery_error(space, what); });
   messages_.attach_module(*this);
 }
 

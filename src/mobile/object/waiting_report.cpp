@@ -31,13 +31,9 @@ std::string awaited_by(const object_space& space, const detail::message_waiter& 
          std::string(table.handler(waiter.handler)->name) + " with the number " + std::to_string(waiter.tag);
 }
 
-std::string name_of(object_id id) {
-  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
-}
-
 }  // namespace
 
-void name_waiting(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_waiting(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
   space.entries().for_each([&](const object_entry& at) {
     const known_location location = at.location.read();
     if (found.size() > count_max || location.rank != space.messages().rank() || location.gone || at.object() == nullptr)
@@ -49,37 +45,39 @@ void name_waiting(const object_space& space, std::size_t count_max, std::vector<
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (has.empty() && waiting == 0 && early == 0) return;
-    std::string line = name_of(at.id) + " (" + std::string(space.messages().handlers().type(at.type)->name) +
-                       ") on rank " + std::to_string(space.messages().rank().value()) + has;
+    const detail::object_type& type = *space.messages().handlers().type(at.type);
+    std::string line = space.arrays().name_of(at.id) + " (" + std::string(type.name) + ") on rank " +
+                       std::to_string(space.messages().rank().value()) + has;
     if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
     if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
     found.push_back(std::move(line));
   });
 }
 
-void name_awaiting_messages(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_awaiting_messages(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
   space.entries().for_each([&](const object_entry& at) {
     const object_entry_extra* const extra = at.extra();
     if (found.size() >= count_max || extra == nullptr || extra->kept == nullptr || extra->kept->waiter() == nullptr)
       return;
-    found.push_back(name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
-                    awaited_by(space, *extra->kept->waiter()));
+    found.push_back(space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) +
+                    ": " + awaited_by(space, *extra->kept->waiter()));
   });
 }
 
-void name_kept_at_source(const object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
   space.backlog().for_each([&](object_id id, std::size_t count) {
     if (found.size() > count_max) return false;
     const object_entry* const at = space.entries().find(id);
     if (at == nullptr || count == 0) return true;
     found.push_back("rank " + std::to_string(space.messages().rank().value()) + " keeps " + std::to_string(count) +
-                    (count == 1 ? " message to " : " messages to ") + name_of(id) + " until it clears them, on rank " +
-                    std::to_string(at->location.read().rank.value()) + " as far as is known");
+                    (count == 1 ? " message to " : " messages to ") + space.arrays().name_of(id) +
+                    " until it clears them, on rank " + std::to_string(at->location.read().rank.value()) +
+                    " as far as is known");
     return true;
   });
 }
 
-waiting_messages waiting_at(const object_space& space, object_id object, std::uint64_t call) {
+waiting_messages waiting_at(object_space& space, object_id object, std::uint64_t call) {
   constexpr std::size_t looked_at = 1024;
   const object_entry* const at = object.valid() ? space.entries().find(object) : nullptr;
   if (at == nullptr || at->object() == nullptr) return {};

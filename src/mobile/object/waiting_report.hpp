@@ -16,13 +16,13 @@ class object_space;
 
 /// Adds to `found`, up to a little more than `count_max` lines in all, a line for each object here that cannot go on
 /// by itself: where it is, which access holds it, how many messages wait. While nothing runs.
-void name_waiting(const object_space& space, std::size_t count_max, std::vector<std::string>& found);
+void name_waiting(object_space& space, std::size_t count_max, std::vector<std::string>& found);
 /// Adds to `found`, up to `count_max` lines in all, a line for each coroutine handler here that waits for a message of
 /// its object. While nothing runs.
-void name_awaiting_messages(const object_space& space, std::size_t count_max, std::vector<std::string>& found);
+void name_awaiting_messages(object_space& space, std::size_t count_max, std::vector<std::string>& found);
 /// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
 /// them.
-void name_kept_at_source(const object_space& space, std::size_t count_max, std::vector<std::string>& found);
+void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& found);
 
 struct waiting_messages {
   std::size_t messages = 0;  ///< that wait here for the object
@@ -30,6 +30,6 @@ struct waiting_messages {
 };
 /// The messages that wait for an object with a handler suspended here, and whether the call of that number is among
 /// them. While nothing runs. Readers of the directory.
-[[nodiscard]] waiting_messages waiting_at(const object_space& space, object_id object, std::uint64_t call);
+[[nodiscard]] waiting_messages waiting_at(object_space& space, object_id object, std::uint64_t call);
 
 }  // namespace nacre

@@ -96,7 +96,7 @@ void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, copy_id which,
 void ucx_endpoint::send_control_frames() {
   while (const auto next = copies_.next_frame()) {
     if (peers_[next->of.far].now != peer::state::present) continue;
-    // A region whose bytes leave is busy, so `deregister` waits for it.
+    // A region is busy while its bytes leave, so `deregister` waits for it.
     const bool leaves = next->what == frame_kind::taken;
     send_bytes(leaves ? transfer::kind::region_leaves : transfer::kind::control, next->what, next->of, next->bytes);
   }

@@ -65,6 +65,20 @@ inline constexpr bool is_hashed_parts<std::pair<A, B>> = true;
 template <class... Ts>
 inline constexpr bool is_hashed_parts<std::tuple<Ts...>> = true;
 
+template <class K>
+concept std_hashed = requires(const K& key) {
+  std::hash<K>{}(key);
+};
+
+/// Whether hash_of takes keys of type K.
+template <class K>
+struct is_hashed : std::bool_constant<std::is_convertible_v<const K&, std::string_view> || std::integral<K> ||
+                                      std::is_enum_v<K> || std_hashed<K>> {};
+template <class A, class B>
+struct is_hashed<std::pair<A, B>> : std::bool_constant<is_hashed<A>::value && is_hashed<B>::value> {};
+template <class... Ts>
+struct is_hashed<std::tuple<Ts...>> : std::bool_constant<(is_hashed<Ts>::value && ...)> {};
+
 /// The hash of a key: numbers, enums, text, pairs and tuples of keys, and all types with a std::hash, which must give
 /// the same number on every rank (so it must not hash an address).
 template <class K>
@@ -78,7 +92,7 @@ template <class K>
     std::apply([&](const auto&... part) { ((sum = fold(sum ^ hash_of(part), hash_step)), ...); }, key);
     return sum;
   } else {
-    constexpr bool hashed = requires { std::hash<K>{}(key); };
+    constexpr bool hashed = std_hashed<K>;
     static_assert(hashed, "a key of a container needs a hash: specialise std::hash for its type");
     if constexpr (hashed) {
       return hash_word(std::hash<K>{}(key));

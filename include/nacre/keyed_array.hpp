@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays whose places are keys of any type: the handle.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/archive.hpp>
+#include <nacre/array.hpp>
+#include <nacre/core.hpp>
+#include <nacre/group.hpp>
+#include <nacre/key_hash.hpp>
+
+namespace nacre {
+
+/// Options of a keyed array, equal on all ranks; see runtime::create_array.
+///
+///     auto ages = rt.create_array<person>(nacre::keyed_by<std::string>{});
+template <class K>
+struct keyed_by {
+  /// The most keys, which are spread over the ranks by their hashes: a rank takes its share of them, rounded down.
+  std::uint64_t keys_max = std::uint64_t{1} << 28;
+  /// How ranks find the elements, as in array_options.
+  location_policy location = location_policy::of_program;
+};
+
+namespace detail {
+
+template <class T, class K>
+class key_table;
+
+/// Does not compile for a type that cannot be a key; the compiler's message gives the reason.
+template <class K>
+consteval bool check_key() {
+  static_assert(is_hashed<K>::value,
+                "nacre: the key of a keyed array needs a hash that is the same on every rank: specialise std::hash for "
+                "its type (numbers, enums, text, and pairs and tuples of keys have one)");
+  static_assert(std::equality_comparable<K>,
+                "nacre: the key of a keyed array is compared by ==: write `friend bool operator==(const key&, const "
+                "key&) = default;` in its class");
+  static_assert(serializable<K> && std::is_default_constructible_v<K> && std::copyable<K>,
+                "nacre: the key of a keyed array travels in messages: it has `template <class Archive> void "
+                "serialize(Archive& ar) { ar(every, member); }`, a default constructor, and can be copied");
+  return true;
+}
+
+}  // namespace detail
+
+/// The element of one key: a value, to send to.
+template <class T, class K>
+class keyed_element {
+ public:
+  /// For the runtime: see keyed_array_ptr.
+  keyed_element(group_ptr<detail::key_table<T, K>> table, K key) : table_(table), key_(std::move(key)) {}
+  [[nodiscard]] const K& key() const noexcept { return key_; }
+  /// For the runtime.
+  [[nodiscard]] group_ptr<detail::key_table<T, K>> table() const noexcept { return table_; }
+
+ private:
+  group_ptr<detail::key_table<T, K>> table_;
+  K key_;
+};
+
+/// Names a keyed array on every rank: a value, trivially copyable, comparable, serializable. It keeps nothing alive.
+/// Messages, calls and reductions to all elements, sections by number, contributions and destroy take it as they take
+/// an array_ptr. K: has ==, a hash (key_hash.hpp), a default constructor, and can be copied and packed.
+template <class T, class K>
+class keyed_array_ptr : public array_ptr<T, by_block> {
+  static_assert(detail::check_key<K>());
+
+ public:
+  keyed_array_ptr() = default;
+  /// For the runtime: see create_array.
+  keyed_array_ptr(const array_ptr<T, by_block>& of, group_ptr<detail::key_table<T, K>> table) noexcept
+      : array_ptr<T, by_block>(of), table_(table) {}
+
+  /// The element of a key, whether there is one or not.
+  [[nodiscard]] keyed_element<T, K> operator[](K key) const { return {table_, std::move(key)}; }
+  /// For the runtime.
+  [[nodiscard]] group_ptr<detail::key_table<T, K>> table() const noexcept { return table_; }
+  friend bool operator==(const keyed_array_ptr&, const keyed_array_ptr&) = default;
+  friend auto operator<=>(const keyed_array_ptr&, const keyed_array_ptr&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    array_ptr<T, by_block>::serialize(ar);
+    ar(table_);
+  }
+
+ private:
+  group_ptr<detail::key_table<T, K>> table_;
+};
+
+namespace detail {
+
+// The untyped operations; src/runtime/api_keyed.cpp.
+/// The message that makes an element; takes ownership of the object.
+[[nodiscard]] message_ptr make_insertion(const object_type& type, void* object);
+/// The message that ends an element.
+[[nodiscard]] message_ptr make_erasure();
+/// Opens the call that gets the reply to a message that is posted later, and is packed. Calls no function of the user.
+void open_keyed_call(engine& core, message& m, future_state* result) noexcept;
+/// Posts a message that is packed, with its call open. Calls no function of the user, and does not wait.
+void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m);
+/// In a catch clause: ends the job, because a key cannot be sent to its home.
+void fail_for_key(engine& core);
+
+}  // namespace detail
+}  // namespace nacre

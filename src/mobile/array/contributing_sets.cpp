@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sets of places of an array that contribute together.
+#include "mobile/array/contributing_sets.hpp"
+
+#include <algorithm>
+
+namespace nacre {
+
+std::bitset<contributing_sets::places_a_chunk>& contributing_sets::chunk_of(std::uint64_t place) {
+  const std::uint64_t chunk = place / places_a_chunk;
+  if (chunk != recent_chunk_) {
+    recent_ = &occupied_[chunk];
+    recent_chunk_ = chunk;
+  }
+  return *recent_;
+}
+
+bool contributing_sets::has(const contributing_set& set, std::uint64_t place) const {
+  if (set.section == 0) return true;
+  const auto found = by_place_.find(place);
+  return found != by_place_.end() && std::find(found->second.begin(), found->second.end(), &set) != found->second.end();
+}
+
+bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
+  const auto [at, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
+  if (!is_new) return false;
+  for (const std::uint64_t place : places) {
+    by_place_[place].push_back(set.get());
+    if (chunk_of(place).test(place % places_a_chunk)) set->steps.element_came(place);
+    set->steps.add_unsettled(messages_.unsettled(place));
+  }
+  at->second.places = std::move(places);
+  return true;
+}
+
+contributing_sets::set_ptr contributing_sets::remove(std::uint64_t section) {
+  const auto found = sections_.find(section);
+  if (found == sections_.end()) return nullptr;
+  const section_entry gone = std::move(found->second);
+  sections_.erase(found);
+  for (const std::uint64_t place : gone.places) {
+    const auto at = by_place_.find(place);
+    std::erase(at->second, gone.set.get());
+    if (at->second.empty()) by_place_.erase(at);
+  }
+  return gone.set;
+}
+
+void contributing_sets::element_came(std::uint64_t place) {
+  chunk_of(place).set(place % places_a_chunk);
+  for_each_of(place, [&](const set_ptr& each) { each->steps.element_came(place); });
+}
+
+std::vector<contributing_sets::consequence> contributing_sets::element_ended(std::uint64_t place, std::uint32_t sent,
+                                                                             std::uint32_t epoch) {
+  chunk_of(place).reset(place % places_a_chunk);
+  const bool unsettled = messages_.ended(place, sent, epoch);
+  std::vector<consequence> all;
+  for_each_of(place, [&](const set_ptr& each) {
+    if (unsettled) each->steps.add_unsettled(1);
+    each->steps.element_ended(place, all.emplace_back(each).then);
+  });
+  return all;
+}
+
+std::vector<contributing_sets::consequence> contributing_sets::message_came(std::uint64_t place, std::uint32_t epoch) {
+  std::vector<consequence> all;
+  if (!messages_.came(place, epoch)) return all;
+  for_each_of(place, [&](const set_ptr& each) { each->steps.settled(all.emplace_back(each).then); });
+  return all;
+}
+
+}  // namespace nacre

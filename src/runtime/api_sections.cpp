@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers that make sections known to the homes of their places, and end them.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "base/exception_text.hpp"
+#include "mobile/array/rank_tree.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre::detail {
+namespace {
+
+void add_section(context& ctx, section_on_rank what) { ctx.core().objects().contributed().add_section(what); }
+
+/// The part of participant number `which`: the ranks that are home of places of the section form a tree among
+/// themselves.
+section_on_rank part_of(const std::vector<section_part>& parts, std::uint32_t which) {
+  const tree_place tree = place_in_tree(which, static_cast<std::uint32_t>(parts.size()));
+  section_on_rank what{.parent = parts[tree.parent].home};
+  for (const rank_run& child : tree.children) what.children.push_back(parts[child.begin].home);
+  return what;
+}
+
+}  // namespace
+
+task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<section_part> parts) {
+  if (parts.empty()) throw usage_error("create_section: the section has no places");
+  const section_ptr made(first, ctx.core().objects().contributed().next_section(), rank_id(parts.front().home));
+  std::vector<future<void>> asked;
+  asked.reserve(parts.size());
+  for (std::uint32_t which = 0; which < parts.size(); ++which) {
+    section_on_rank what = part_of(parts, which);
+    what.first = first;
+    what.section = made.number();
+    what.places = std::move(parts[which].numbers);
+    asked.push_back(ctx.call<&add_section>(rank_id(parts[which].home), std::move(what)));
+  }
+  std::string failure;
+  for (future<void>& each : asked) {
+    try {
+      co_await std::move(each);
+    } catch (const call_error& refused) {
+      failure = refused.what();
+    }
+  }
+  if (failure.empty()) co_return made;
+  try {
+    co_await ctx.call<&close_section>(made.root(), first, made.number());
+  } catch (const call_error&) {
+    // the array has ended there, and the section with it
+  }
+  throw usage_error(failure);
+}
+
+/// Down the tree, so that the caller need not know the ranks.
+task<void> close_section(context& ctx, std::uint64_t first, std::uint64_t section) {
+  contributions& all = ctx.core().objects().contributed();
+  const auto below = all.remove_section(thread_of(ctx), first, section);
+  if (!below) throw usage_error("destroy_section: the section or its array has been destroyed already");
+  std::vector<future<void>> asked;
+  for (const rank_id each : *below) asked.push_back(ctx.call<&close_section>(each, first, section));
+  for (future<void>& each : asked) co_await std::move(each);
+}
+
+}  // namespace nacre::detail

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs on arrays whose places are keys, under simulation: every message runs once, in the order of its
+// sender, however elements move, and keys that share a hash stay apart. And what is told of misuse.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "base/rng.hpp"
+#include "base/sanitized.hpp"
+#include "small_jobs.hpp"
+
+namespace nacre::tests {
+
+/// A key with so few hashes that most keys share theirs.
+struct spot {
+  std::uint32_t number = 0;
+  std::string name;
+  friend bool operator==(const spot&, const spot&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, name);
+  }
+};
+
+}  // namespace nacre::tests
+
+template <>
+struct std::hash<nacre::tests::spot> {
+  std::size_t operator()(const nacre::tests::spot& of) const noexcept { return of.number % 3; }
+};
+
+namespace nacre::tests {
+namespace {
+
+spot spot_of(std::uint64_t number) { return {static_cast<std::uint32_t>(number), "spot " + std::to_string(number)}; }
+
+/// The totals of a rank's main, and of the handlers that it has caused.
+struct place_log;
+using spots = keyed_array_ptr<place_log, spot>;
+
+/// An element: it knows its key, and the number of the next message of each stream.
+struct place_log {
+  spot key;
+  std::map<std::uint64_t, std::uint64_t> next{};  // by stream
+  std::uint64_t heard = 0, wrong = 0;
+
+  place_log() = default;
+  explicit place_log(spot of) : key(std::move(of)) {}
+
+  void note(std::uint64_t stream, std::uint64_t number, std::uint64_t to) {
+    ++heard;
+    if (key != spot_of(to) || next[stream]++ != number) ++wrong;
+  }
+  void hear(std::uint64_t stream, std::uint64_t number, std::uint64_t to) { note(stream, number, to); }
+  std::uint64_t count_one(std::uint64_t stream, std::uint64_t number, std::uint64_t to) {
+    note(stream, number, to);
+    return heard;
+  }
+  /// Sends two messages of a stream of its own to another key, and moves on.
+  void pass_on(context& ctx, std::uint64_t stream, std::uint64_t number, std::uint64_t to, std::uint64_t behind,
+               spots all) {
+    note(stream, number, to);
+    const std::uint64_t own = (stream << 40) + (number << 20) + (to << 8) + 1;
+    for (std::uint64_t each = 0; each < 3; ++each) ctx.send<&place_log::hear>(all[spot_of(behind)], own, each, behind);
+    if (number % 3 == 0) ctx.migrate(ctx.self<place_log>(), rank_id(static_cast<std::uint32_t>(to) % ctx.size()));
+  }
+  std::uint64_t all_heard() const { return heard; }
+  std::uint64_t all_wrong() const { return wrong; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(key, next, heard, wrong);
+  }
+};
+
+settings drawn(std::uint64_t seed) {
+  rng draw = rng(seed).fork(3);
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return std::string(*(words.begin() + draw.below(words.size())));
+  };
+  settings made{{"seed", std::to_string(seed)}};
+  made["ranks"] = std::to_string(1 + draw.below(6));
+  made["workers"] = std::to_string(1 + draw.below(3));
+  made["balancer"] = one_of({"none", "rotate", "rotate", "random", "steal", "share"});
+  made["balance.rotate.interval"] = made["balance.random.interval"] = one_of({"2us", "20us", "100us"});
+  made["location"] = one_of({"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update"});
+  made["aggregate"] = one_of({"on", "off"});
+  made["hops_max"] = one_of({"1", "2", "8"});
+  made["sim.latency"] = one_of({"0ns", "100ns", "1500ns", "20us"});
+  made["sim.jitter"] = one_of({"0", "0.1", "2", "10"});
+  made["sim.late_probability"] = one_of({"0", "0.01", "0.2"});
+  made["sim.cost.factor"] = one_of({"0", "1", "20"});
+  made["scheduler"] = one_of({"steal", "fifo", "lifo", "shared"});
+  made["location_cache"] = one_of({"1", "2", "65536"});
+  return made;
+}
+
+void random_main(runtime& rt, std::uint64_t seed) {
+  rng random = rng(seed).fork(100 + rt.rank().value());
+  const std::uint64_t keys = 1 + rng(seed).fork(4).below(12);
+  const spots all = rt.create_array<place_log>(keyed_by<spot>{.keys_max = 1000});
+  std::map<std::uint64_t, std::uint64_t> sent;  // by key
+  std::vector<future<std::uint64_t>> asked;
+  std::uint64_t told = 0;
+  for (int action = 0; action < 40; ++action) {
+    const std::uint64_t key = random.below(keys), stream = rt.rank().value() + 1;
+    switch (random.below(4)) {
+      case 0:
+        rt.send<&place_log::hear>(all[spot_of(key)], stream, sent[key]++, key);
+        break;
+      case 1:
+        asked.push_back(rt.call<&place_log::count_one>(all[spot_of(key)], stream, sent[key]++, key));
+        break;
+      case 2:
+        rt.send<&place_log::pass_on>(all[spot_of(key)], stream, sent[key]++, key, random.below(keys), all);
+        told += 3;
+        break;
+      default:
+        if (!asked.empty()) {
+          EXPECT_GT(asked.back().get(), 0U);
+          asked.pop_back();
+        }
+        continue;
+    }
+    ++told;
+  }
+  rt.wait_quiescence();
+  for (auto& each : asked) EXPECT_GT(each.get(), 0U);
+  const std::uint64_t of_all = rt.all_reduce(told, std::plus<>{});
+  if (rt.rank().value() == 0) {
+    EXPECT_EQ(rt.reduce<&place_log::all_heard>(all, std::plus<>{}).get(), of_all);
+    EXPECT_EQ(rt.reduce<&place_log::all_wrong>(all, std::plus<>{}).get(), 0U);
+  }
+  rt.barrier();
+  rt.destroy(all);
+}
+
+TEST(keyed_arrays, run_every_message_once_in_order_in_random_programs) {
+  const char* const seeds = std::getenv("NACRE_KEYED_SEEDS");
+  const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : sanitized ? 100 : 1000;
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
+    run_simulated(drawn(seed), [&](runtime& rt) { random_main(rt, seed); });
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+struct counter {
+  std::uint64_t count = 0;
+  void add(std::uint64_t by) { count += by; }
+  std::uint64_t value() const { return count; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(count);
+  }
+};
+
+TEST(keyed_arrays, cost_in_proportion_to_the_keys_that_are_used) {
+  const std::uint64_t keys = sanitized ? 5000 : 100000;
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "2");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto all = rt.create_array<counter>(keyed_by<std::uint64_t>{});
+                  for (std::uint64_t key = 0; key < keys; ++key)
+                    rt.send<&counter::add>(all[key * 0x9e3779b97f4a7c15U], key);
+                  rt.wait_quiescence();
+                  if (rt.rank().value() == 0) {
+                    EXPECT_EQ(rt.reduce<&counter::value>(all, std::plus<>{}).get(), keys * (keys - 1));
+                  }
+                  rt.barrier();
+                  rt.destroy(all);
+                }),
+            0);
+}
+
+struct listener {
+  std::uint64_t next = 0, wrong = 0;
+  void hear(std::uint64_t number) { wrong += number == next++ ? 0U : 1U; }
+  std::uint64_t all_wrong() const { return wrong + (next == 2000 ? 0 : 1); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(next, wrong);
+  }
+};
+
+/// While a worker posts what waits for a key, main sends to it.
+TEST(keyed_arrays, keep_the_order_of_main_on_threads) {
+  const std::uint64_t keys = sanitized ? 20 : 100;
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "2");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto all = rt.create_array<listener>(keyed_by<std::uint64_t>{});
+                  for (std::uint64_t key = rt.rank().value() * keys; key < (rt.rank().value() + 1) * keys; ++key) {
+                    for (std::uint64_t number = 0; number < 2000; ++number) rt.send<&listener::hear>(all[key], number);
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank().value() == 0) {
+                    EXPECT_EQ(rt.reduce<&listener::all_wrong>(all, std::plus<>{}).get(), 0U);
+                  }
+                  rt.barrier();
+                  rt.destroy(all);
+                }),
+            0);
+}
+
+struct fragile {
+  fragile() = default;
+  explicit fragile(const std::string& key) {
+    if (key == "bad") throw std::range_error("no such word");
+  }
+  void hear() {}
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// Ends the process as the job ends.
+void job(const char* transport, const std::function<void(runtime&)>& main) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", "2");
+  std::exit(run(made, main));
+}
+
+class keyed_arrays_death : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_P(keyed_arrays_death, tell_what_to_write_instead) {
+  const char* const over = GetParam();
+  EXPECT_EXIT(job(over,
+                  [](runtime& rt) {
+                    const auto all = rt.create_array<counter>(keyed_by<int>{.keys_max = 4});
+                    for (int key = 0; key < 20; ++key) rt.send<&counter::add>(all[key], 1U);
+                  }),
+              testing::ExitedWithCode(1), "more keys of a keyed array than its share of keys_max: give create_array");
+  EXPECT_EXIT(job(over,
+                  [](runtime& rt) {
+                    const auto all = rt.create_array<fragile>(keyed_by<std::string>{});
+                    rt.send<&fragile::hear>(all["bad"]);
+                  }),
+              testing::ExitedWithCode(1), "no such word");
+  EXPECT_EXIT(job(over,
+                  [](runtime& rt) {
+                    const auto all = rt.create_array<counter>(keyed_by<int>{});
+                    rt.destroy(all);
+                    rt.send<&counter::add>(all[1], 1U);
+                  }),
+              testing::ExitedWithCode(1), "a message to a key of a keyed array that has been destroyed");
+}
+INSTANTIATE_TEST_SUITE_P(over, keyed_arrays_death, testing::Values("inproc", "sim"),
+                         [](const auto& of) { return std::string(of.param); });
+
+}  // namespace
+}  // namespace nacre::tests
