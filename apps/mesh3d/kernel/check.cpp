@@ -14,8 +14,6 @@
 namespace mesh3d {
 namespace {
 
-double coordinate(const point& p, std::uint32_t axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
-
 std::string text_of(const point& p) { return fmt::format("({:.9g}, {:.9g}, {:.9g})", p.x, p.y, p.z); }
 
 std::array<point, 4> corners_of(const triangulation& mesh, index t) {
@@ -38,12 +36,15 @@ std::string too_near(const triangulation& mesh, facet f) {
 }
 
 /// What the facets of one tetrahedron must be like.
-void check_facets(const triangulation& mesh, index t, findings& found) {
+void check_facets(const triangulation& mesh, index t, const triangle_tree* surface, findings& found) {
   for (unsigned k = 0; k < 4; ++k) {
     const facet f = facet_of(t, k), twin = mesh.twin(f);
     if (twin == none) {
       // Unless that corner is in the facet's sphere, the half in the box lies within the tetrahedron's, which is empty.
-      if (encroaches(mesh, f, mesh.at(mesh.tetrahedra[t].corner[k]), -1e-6)) found.fault(too_near(mesh, f));
+      // Corners on the input surface may be nearer.
+      const point& apex = mesh.at(mesh.tetrahedra[t].corner[k]);
+      if (!encroaches(mesh, f, apex, -1e-6)) continue;
+      if (surface == nullptr || !surface->nearest(apex, quality_rule::on_surface)) found.fault(too_near(mesh, f));
       continue;
     }
     const index other = tetrahedron_of(twin);
@@ -132,19 +133,21 @@ void findings::merge(const findings& other) {
   ratio_max = std::max(ratio_max, other.ratio_max);
   radius_max = std::max(radius_max, other.radius_max);
   volume += other.volume;
+  surface.merge(other.surface);
   for (const std::string& each : other.fault_texts) {
     if (fault_texts.size() < listed_max) fault_texts.push_back(each);
   }
 }
 
-std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf) {
+std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf,
+                                                         const std::vector<std::uint8_t>& inner) {
   std::vector<std::vector<shared_triangle>> made(leaf.faces.size());
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     for (unsigned k = 0; k < 4; ++k) {
       if (mesh.twin(facet_of(t, k)) != none) continue;
       const auto [a, b, c] = mesh.corners(facet_of(t, k));
-      shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}};
+      shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}, t < inner.size() ? inner[t] : std::uint8_t{0}};
       std::sort(each.corner.begin(), each.corner.end());
       const auto face = std::find_if(leaf.faces.begin(), leaf.faces.end(), [&](const cube_face& one) {
         return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return holds(one, p); });
@@ -166,7 +169,7 @@ findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_ru
     if (!(orient(corner[0], corner[1], corner[2], corner[3]) > 0)) {
       found.fault(fmt::format("a tetrahedron at {} has no positive volume", text_of(corner[0])));
     }
-    check_facets(mesh, t, found);
+    check_facets(mesh, t, rule.size.surface, found);
     const auto& twin = mesh.tetrahedra[t].twin;
     hull += static_cast<std::size_t>(std::count(twin.begin(), twin.end(), none));
     measure(corner, rule.size, found);

@@ -29,7 +29,11 @@ refiner::wish refiner::point_for(index t, point& at) const {
   const bool too_thin = !(around.squared_radius <= rule_.ratio_max * rule_.ratio_max * shortest_edge(a, b, c, d));
   if (!too_large && !too_thin) return wish::nothing;
   at = around.centre;
-  return inside(at, mesh_.at(0), mesh_.at(7)) && mesh_.conflicts(t, at) ? wish::possible : wish::impossible;
+  if (!inside(at, mesh_.at(0), mesh_.at(7)) || !mesh_.conflicts(t, at)) return wish::impossible;
+  const triangle_tree* const surface = rule_.size.surface;
+  if (surface == nullptr) return wish::possible;
+  const double apart = rule_.size.at(at) * quality_rule::surface_factor;
+  return surface->nearest(at, apart) ? wish::impossible : wish::possible;
 }
 
 /// Returns false for a point that would come too near to a facet of the hull or to a vertex. No vertex is nearer than
@@ -46,6 +50,18 @@ bool refiner::collect(index t, const point& at) {
   return true;
 }
 
+attempt refiner::prepare(index t, point& at) {
+  const wish wanted = point_for(t, at);
+  if (wanted == wish::possible && collect(t, at)) return attempt::inserted;
+  bool refused = wanted != wish::nothing;
+  for (unsigned k = 0; k < 4 && rule_.size.surface != nullptr; ++k) {
+    const wish on_surface = surface_point_for(facet_of(t, k), at);
+    if (on_surface == wish::possible && collect_on_surface(t, at)) return attempt::inserted;
+    refused = refused || on_surface != wish::nothing;
+  }
+  return refused ? attempt::refused : attempt::good;
+}
+
 bool refiner::refine(refine_state& state, std::size_t points_max) {
   for (std::size_t inserted = 0; inserted < points_max;) {
     index t = state.cursor;
@@ -58,21 +74,22 @@ bool refiner::refine(refine_state& state, std::size_t points_max) {
       return true;
     }
     point at;
-    if (!mesh_.in_use(t) || point_for(t, at) != wish::possible || !collect(t, at)) continue;
+    if (!mesh_.in_use(t) || prepare(t, at) != attempt::inserted) continue;
+    const tetrahedron before = mesh_.tetrahedra[t];
     hole_.fill(mesh_, at);
     ++inserted;
     for (const index fresh : hole_.filled()) {
       if (fresh < state.cursor) state.again.push_back(fresh);
     }
+    // A point on the surface may leave the tetrahedron as it is, beside a new neighbour: it may ask for more.
+    if (mesh_.tetrahedra[t].corner == before.corner) state.again.push_back(t);
   }
   return false;
 }
 
 attempt refiner::judge(index t) {
   point at;
-  const wish wanted = point_for(t, at);
-  if (wanted == wish::nothing) return attempt::good;
-  return wanted == wish::possible && collect(t, at) ? attempt::inserted : attempt::refused;
+  return prepare(t, at);
 }
 
 }  // namespace mesh3d

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernel/cavity.hpp"
@@ -17,6 +18,15 @@ struct quality_rule {
   /// The radius of the sphere around a tetrahedron, as a part of the length that edges should have there; 0.61 is that
   /// of a regular one. Edges are at least that long then.
   static constexpr double radius_factor = 0.75;
+
+  /// The greatest radius of an empty sphere around a point of the input surface on which the corners of a triangle of
+  /// the mesh's surface lie. Points that are not on the surface keep that distance from it, so that the mesh's surface
+  /// has no corner among them.
+  static constexpr double surface_factor = 0.6;
+  /// Points on the surface keep these distances from vertices, and from the hull of the subdomain.
+  static constexpr double apart_factor = 0.3, hull_factor = 0.25;
+  /// What is so near to the surface is on it, but for rounding.
+  static constexpr double on_surface = 1e-11;
 
   size_field size{};
   double ratio_max = 2;  // of that radius to the shortest edge
@@ -54,11 +64,22 @@ class refiner {
   bool refine(refine_state& state, std::size_t points_max);
   /// For a check: whether there is nothing to insert for this tetrahedron. The mesh stays as it is.
   [[nodiscard]] attempt judge(index t);
+  /// The place on the input surface where the facet stands for it: where the line between the centres of the spheres on
+  /// both sides of the facet crosses the surface, within the box. All facets with one make up the restricted Delaunay
+  /// triangulation of the surface.
+  [[nodiscard]] std::optional<point> on_surface_for(facet f) const;
+  /// Whether the tetrahedron is on the inner side of the surface: the centre of its sphere is or, where that is outside
+  /// of the box, its centre of mass.
+  [[nodiscard]] bool is_inside(index t) const;
 
  private:
   enum class wish : std::uint8_t { nothing, possible, impossible };
   wish point_for(index t, point& at) const;
   bool collect(index t, const point& at);
+  [[nodiscard]] wish surface_point_for(facet f, point& at) const;
+  bool collect_on_surface(index t, const point& at);
+  /// Finds a point that the tetrahedron asks for, and its cavity.
+  attempt prepare(index t, point& at);
 
   triangulation& mesh_;
   const quality_rule& rule_;
