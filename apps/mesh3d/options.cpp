@@ -102,6 +102,12 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   parser.add("--ratio", asked.ratio_max, "The greatest ratio of the radius around a tetrahedron to its shortest edge")
       .called("RATIO")
       .between(1.2, 100);
+  parser
+      .add(
+          "--slivers", asked.sliver_degrees,
+          "In the end, split tetrahedra that have a dihedral angle below this, where fewer of them come of it; 0: none")
+      .called("DEGREES")
+      .between(0, 20);
   parser.section("How to run");
   parser.add("--subdomains", asked.subdomains, "Parts of the domain at least, which ranks and workers share")
       .called("COUNT")

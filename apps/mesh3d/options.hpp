@@ -19,12 +19,13 @@ enum class weighing : std::uint8_t { work, volume };
 enum class sides : std::uint8_t { inside, outside, both };
 
 struct options {
-  std::string input{};  // a surface; empty: the cube itself
+  std::string input{};                    // a surface; empty: the cube itself
   surface_rule surface{.length_max = 0};  // 0: as elsewhere
   sides keep = sides::inside;
   double size = 0;               // the greatest length of edges; 0: not asked for
   std::uint64_t tetrahedra = 0;  // 0: not asked for
   double ratio_max = 2;
+  double sliver_degrees = 0;  // 0: slivers are left
   std::vector<size_source> sources{};
   std::uint32_t subdomains = 0;  // 0: by the size of the mesh
   weighing weigh = weighing::work;

@@ -68,8 +68,8 @@ void measure(const std::array<point, 4>& corner, const size_field& size, finding
   for (const double degrees : dihedral_angles(corner)) {
     found.degrees_min = std::min(found.degrees_min, degrees);
     found.degrees_max = std::max(found.degrees_max, degrees);
-    ++found.dihedrals[std::min(static_cast<std::size_t>(degrees / 5), findings::bins - 1)];
   }
+  add_angles(corner, found.dihedrals);
   const double radius = std::sqrt(circumsphere(a, b, c, d).squared_radius);
   if (!std::isfinite(radius)) return;
   found.ratio_max = std::max(found.ratio_max, radius / std::sqrt(shortest_edge(a, b, c, d)));
@@ -102,7 +102,7 @@ bool covers(const cube_face& face, const std::vector<shared_triangle>& triangles
 }
 
 void check_bounds(triangulation& mesh, const quality_rule& rule, findings& found) {
-  refiner judge(mesh, rule);
+  refiner judge(mesh, rule, refiner::pass::slivers);
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     const attempt outcome = judge.judge(t);
@@ -116,6 +116,12 @@ bool at_boundary(const cube_face& face) { return face.low[face.axis] == 0 || fac
 
 }  // namespace
 
+void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept {
+  for (const double degrees : dihedral_angles(corner)) {
+    ++to[std::min(static_cast<std::size_t>(degrees / 5), to.size() - 1)];
+  }
+}
+
 void findings::fault(std::string text) {
   ++faults;
   if (fault_texts.size() < listed_max) fault_texts.push_back(std::move(text));
@@ -127,7 +133,10 @@ void findings::merge(const findings& other) {
   refused += other.refused;
   facets_shared += other.facets_shared;
   facets_of_domain += other.facets_of_domain;
-  for (std::size_t k = 0; k < bins; ++k) dihedrals[k] += other.dihedrals[k];
+  for (std::size_t k = 0; k < dihedrals.size(); ++k) {
+    dihedrals[k] += other.dihedrals[k];
+    unsplit[k] += other.unsplit[k];
+  }
   degrees_min = std::min(degrees_min, other.degrees_min);
   degrees_max = std::max(degrees_max, other.degrees_max);
   ratio_max = std::max(ratio_max, other.ratio_max);

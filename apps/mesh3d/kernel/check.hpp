@@ -13,6 +13,10 @@
 
 namespace mesh3d {
 
+/// Numbers of dihedral angles, by 5 degrees.
+using angle_histogram = std::array<std::uint64_t, 36>;
+void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept;
+
 /// How well the triangles between inside and outside show the input surface.
 struct surface_findings {
   /// Their corners and centres are no further from the surface than this part of the length that edges should have
@@ -36,12 +40,12 @@ struct surface_findings {
 /// Results of subdomains are added up by `merge`.
 struct findings {
   static constexpr std::size_t listed_max = 20;  // faults with their texts; the rest is counted
-  static constexpr std::size_t bins = 36;        // of dihedral angles, of 5 degrees
 
   std::uint64_t tetrahedra = 0, faults = 0;
   std::uint64_t refused = 0;  // tetrahedra that miss a bound, since a point would come too near to the hull
   std::uint64_t facets_shared = 0, facets_of_domain = 0;
-  std::array<std::uint64_t, bins> dihedrals{};
+  angle_histogram dihedrals{};
+  angle_histogram unsplit{};                  // before slivers were split, if they were
   double degrees_min = 180, degrees_max = 0;  // of dihedral angles
   double ratio_max = 0;                       // of a sphere's radius to the shortest edge
   double radius_max = 0;                      // of a sphere, by the length that edges should have there
@@ -53,8 +57,8 @@ struct findings {
   void merge(const findings& other);
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, degrees_min, degrees_max, ratio_max,
-       radius_max, volume, fault_texts, surface);
+    ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, unsplit, degrees_min, degrees_max,
+       ratio_max, radius_max, volume, fault_texts, surface);
   }
 };
 

@@ -32,7 +32,7 @@ captured capture(const options& asked, std::size_t which) {
   while (!work.refine(state, 200)) {
   }
   for (index t = 0; t < of.mesh.tetrahedra.size(); ++t) {
-    of.inner.push_back(of.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
+    of.inner.push_back(of.made.surface != nullptr && of.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
   }
   return of;
 }
@@ -79,6 +79,41 @@ TEST(Capture, triangles_between_both_sides_are_as_small_as_asked_for) {
   }
   EXPECT_GT(seen, 100u);
   EXPECT_LT(without, seen / 20);
+}
+
+/// Dihedral angles below 10 degrees.
+std::uint64_t small_angles(const triangulation& mesh) {
+  angle_histogram angles{};
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    const auto& [a, b, c, d] = mesh.tetrahedra[t].corner;
+    add_angles({mesh.at(a), mesh.at(b), mesh.at(c), mesh.at(d)}, angles);
+  }
+  return angles[0] + angles[1];
+}
+
+TEST(Slivers, become_fewer_and_the_mesh_stays_as_good_otherwise) {
+  for (const char* input : {"", "sphere"}) {
+    captured of = capture({.input = input, .size = 0.05, .sliver_degrees = 10, .subdomains = 8}, 1);
+    const std::uint64_t before = small_angles(of.mesh);
+    const std::size_t vertices = of.mesh.vertices.size();
+    const auto hull = hull_triangles(of.mesh, of.leaf);
+    captured other = of;
+    for (auto& [each, slice] : {std::pair<captured&, std::size_t>{of, 3}, {other, 1000}}) {
+      refine_state state;
+      refiner work(each.mesh, each.made.rule, refiner::pass::slivers);
+      while (!work.refine(state, slice)) {
+      }
+    }
+    EXPECT_EQ(of.mesh.vertices, other.mesh.vertices);  // slices change nothing
+    EXPECT_LT(small_angles(of.mesh), before * 2 / 3) << input;
+    EXPECT_GT(of.mesh.vertices.size(), vertices);
+    EXPECT_LT(of.mesh.vertices.size(), vertices * 6 / 5);
+    EXPECT_EQ(hull_triangles(of.mesh, of.leaf), hull);
+    EXPECT_EQ(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u);
+    of.made.rule.sliver_degrees = 14;
+    EXPECT_GT(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u) << "more could be split";
+  }
 }
 
 std::uint64_t faults_after(const captured& good, void (*spoil)(captured&)) {

@@ -20,14 +20,18 @@ double bytes_a_tetrahedron(const result& done) {
          static_cast<double>(std::max<std::uint64_t>(done.counts.tetrahedra, 1));
 }
 
+/// With a column of the numbers before slivers were split, if they were.
 std::string histogram(const findings& found) {
   constexpr std::size_t bars_max = 50;
   const std::uint64_t most =
       std::max<std::uint64_t>(1, *std::max_element(found.dihedrals.begin(), found.dihedrals.end()));
-  std::string text = "dihedral angles, in degrees\n";
-  for (std::size_t k = 0; k < findings::bins; ++k) {
+  const bool split = *std::max_element(found.unsplit.begin(), found.unsplit.end()) > 0;
+  std::string text =
+      fmt::format("dihedral angles, in degrees{}\n", split ? " (before slivers were split, and now)" : "");
+  for (std::size_t k = 0; k < found.dihedrals.size(); ++k) {
     const std::uint64_t count = found.dihedrals[k];
-    text += fmt::format("  {:3} to {:3} {:>12}  {}\n", 5 * k, 5 * k + 5, count,
+    text += fmt::format("  {:3} to {:3} {}{:>12}  {}\n", 5 * k, 5 * k + 5,
+                        split ? fmt::format("{:>12}", found.unsplit[k]) : "", count,
                         std::string((count * bars_max + most - 1) / most, '#'));
   }
   return text;
@@ -120,6 +124,7 @@ nlohmann::ordered_json check_json(const result& done) {
           {"ratio_max", found.ratio_max},
           {"radius_by_length_max", found.radius_max},
           {"dihedrals", found.dihedrals},
+          {"dihedrals_before_slivers_were_split", found.unsplit},
           {"volume", found.volume},
           {"facets_between_subdomains", found.facets_shared / 2},
           {"facets_of_domain", found.facets_of_domain},
@@ -150,6 +155,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"simulated", done.simulated},
                               {"balancer", balancer},
                               {"ratio_bound", asked.ratio_max},
+                              {"sliver_degrees", asked.sliver_degrees},
                               {"plan_seconds", done.plan_seconds},
                               {"mesh_seconds", done.mesh_seconds},
                               {"write_seconds", done.write_seconds},

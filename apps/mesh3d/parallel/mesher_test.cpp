@@ -129,12 +129,13 @@ TEST(Mesher, subdomains_that_disagree_on_a_face_fail_the_check) {
   EXPECT_GT(blind.done.found.faults, 0u);
 }
 
-const options torus{.input = "torus", .size = 0.06, .subdomains = 20, .check = true};
+const options torus{.input = "torus", .size = 0.06, .sliver_degrees = 8, .subdomains = 20, .check = true};
 
 TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
   const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, torus);
   EXPECT_EQ(first.done.found.faults, 0u);
   EXPECT_EQ(first.mesh.tetrahedra.size(), first.done.counts.inner);
+  EXPECT_LT(first.done.found.dihedrals[0], first.done.found.unsplit[0] * 3 / 4);
   EXPECT_GT(first.mesh.tetrahedra.size(), 3000u);
   std::uint64_t moves = 0;
   for (const settings& with : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},

@@ -40,6 +40,20 @@ void subdomain::find_surface(nacre::context& ctx) {
   rule_.size.surface = known == nullptr ? nullptr : &known->tree();
 }
 
+void subdomain::end_stage() {
+  state_ = {};
+  if (stage_ == stage::meshed && rule_.sliver_degrees > 0) {
+    stage_ = stage::refined;
+    for (index t = 0; t < mesh_.tetrahedra.size(); ++t) {
+      if (!mesh_.in_use(t)) continue;
+      const auto& [a, b, c, d] = mesh_.tetrahedra[t].corner;
+      add_angles({mesh_.at(a), mesh_.at(b), mesh_.at(c), mesh_.at(d)}, unsplit_);
+    }
+  } else {
+    stage_ = rule_.size.surface == nullptr ? stage::done : stage::split;
+  }
+}
+
 /// Of as many tetrahedra as a slice has points.
 void subdomain::tell_sides() {
   const refiner judge(mesh_, rule_);
@@ -47,6 +61,7 @@ void subdomain::tell_sides() {
   for (auto t = static_cast<index>(inner_.size()); t < end; ++t) {
     inner_.push_back(mesh_.in_use(t) && judge.is_inside(t) ? 1 : 0);
   }
+  if (end == mesh_.tetrahedra.size()) stage_ = stage::done;
 }
 
 void subdomain::go_on(nacre::context& ctx) {
@@ -59,15 +74,13 @@ void subdomain::go_on(nacre::context& ctx) {
     mesh_ = triangulate(low, low + point{side, side, side}, points);
     stage_ = stage::meshed;
     ctx.charge(static_cast<double>(points.size()) * seconds_a_hull_point);
-  } else if (stage_ == stage::meshed) {
+  } else if (stage_ == stage::meshed || stage_ == stage::refined) {
     const std::size_t before = mesh_.count();
-    if (refiner(mesh_, rule_).refine(state_, points_a_slice)) {
-      stage_ = rule_.size.surface == nullptr ? stage::done : stage::refined;
-    }
+    const auto pass = stage_ == stage::meshed ? refiner::pass::sizes : refiner::pass::slivers;
+    if (refiner(mesh_, rule_, pass).refine(state_, points_a_slice)) end_stage();
     ctx.charge(static_cast<double>(mesh_.count() - before) * seconds_a_tetrahedron);
   } else {
     tell_sides();
-    if (inner_.size() == mesh_.tetrahedra.size()) stage_ = stage::done;
     ctx.charge(static_cast<double>(sides_a_slice) * seconds_a_side);
   }
   const double seconds = ctx.now() - started;
@@ -99,6 +112,7 @@ void subdomain::check(nacre::context& ctx) {
   find_surface(ctx);
   findings own = check_leaf(mesh_, leaf_, rule_);
   if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, own);
+  own.unsplit = unsplit_;
   found_.merge(own);  // a neighbour may have compared first
   for (const std::uint32_t neighbour : neighbours()) {
     ctx.send<&subdomain::compare>(all_[{neighbour}], leaf_.number, shared_with(neighbour));
@@ -164,7 +178,7 @@ mesh_copy subdomain::copy(nacre::context& ctx, sides keep) const {
 }
 
 double subdomain::load() const {
-  if (stage_ == stage::empty || stage_ == stage::refined || stage_ == stage::done) return 0;
+  if (stage_ == stage::empty || stage_ == stage::split || stage_ == stage::done) return 0;
   return std::max(expected_ - static_cast<double>(mesh_.count()), static_cast<double>(points_a_slice));
 }
 

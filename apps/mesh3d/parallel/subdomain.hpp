@@ -99,12 +99,15 @@ class subdomain {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, mesh_, inner_, compared_, hull_, found_);
+    ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, unsplit_, mesh_, inner_, compared_, hull_,
+       found_);
   }
 
  private:
-  enum class stage : std::uint8_t { empty, planned, meshed, refined, done };
+  enum class stage : std::uint8_t { empty, planned, meshed, refined, split, done };
   /// The rule does not bring the surface along when it moves.
+  /// The stage behind the one that is over.
+  void end_stage();
   void find_surface(nacre::context& ctx);
   void tell_sides();
   [[nodiscard]] std::vector<std::uint32_t> neighbours() const;
@@ -118,6 +121,7 @@ class subdomain {
   double expected_ = 0, seconds_ = 0;
   stage stage_ = stage::empty;
   refine_state state_{};
+  angle_histogram unsplit_{};  // dihedral angles before slivers were split
   triangulation mesh_{};
   side_list inner_{};                                 // of tetrahedra; empty without a surface
   std::uint32_t compared_ = 0;                        // neighbours whose triangles have been compared

@@ -124,7 +124,7 @@ void choose_size(const options& asked, plan& into) {
     throw nacre::setup_error({fmt::format("edges would have to be as short as {:.3g}", least),
                               fmt::format("lengths are at least {}", length_min), "ask for fewer tetrahedra"});
   }
-  into.rule = {size, asked.ratio_max};
+  into.rule = {size, asked.ratio_max, asked.sliver_degrees};
 }
 
 }  // namespace

@@ -130,7 +130,11 @@ void triangle_tree::walk(Enter enter, Leaf leaf) const {
 template <class Bound, class Skip, class Leaf>
 void triangle_tree::walk_nearest_first(Bound bound, Skip skip, Leaf leaf) const {
   if (nodes_.empty()) return;
-  std::array<std::pair<double, std::uint32_t>, depth_max> waiting;
+  struct entry {
+    double bound;
+    std::uint32_t n;
+  };
+  std::array<entry, depth_max> waiting;  // not set to anything, which would take as long as a query
   std::size_t count = 0;
   waiting[count++] = {bound(nodes_[0]), 0};
   while (count > 0) {
@@ -139,8 +143,8 @@ void triangle_tree::walk_nearest_first(Bound bound, Skip skip, Leaf leaf) const 
     if (skip(here, least)) continue;
     for (std::uint32_t k = 0; k < here.count; ++k) leaf(order_[here.first + k]);
     if (here.count != 0) continue;
-    std::pair<double, std::uint32_t> near{bound(nodes_[n + 1]), n + 1}, far{bound(nodes_[here.first]), here.first};
-    if (far < near) std::swap(near, far);
+    entry near{bound(nodes_[n + 1]), n + 1}, far{bound(nodes_[here.first]), here.first};
+    if (far.bound < near.bound) std::swap(near, far);
     waiting[count++] = far;
     waiting[count++] = near;
   }
