@@ -2,6 +2,7 @@
 // The program mesh3d makes meshes that pass its check, on any transport, and says what is wrong with an option.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -54,6 +55,21 @@ TEST_P(mesh3d_program, passes_its_check) {
   EXPECT_GT(json.at("check").at("facets_between_subdomains").get<int>(), 500);
 }
 
+TEST_P(mesh3d_program, meshes_a_surface) {
+  const std::string before = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string size = nacre::tests::sanitized ? "0.15" : "0.09";
+  const outcome got = run(before + bin + "mesh3d ellipsoid --subdomains 12 --check --json --curvature 12 --size " +
+                          size + " " + GetParam().behind);
+  ASSERT_EQ(got.exit_code, 0) << got.output;
+  const auto json = nlohmann::json::parse(got.output);
+  EXPECT_TRUE(json.at("check").at("passed"));
+  const auto& surface = json.at("surface");
+  EXPECT_GT(surface.at("tetrahedra_inside").get<int>(), 300);
+  EXPECT_LT(surface.at("corners_off_percent").get<double>(), 6);
+  EXPECT_NEAR(surface.at("mesh_volume").get<double>() / surface.at("volume").get<double>(), 1, 0.1);
+  EXPECT_NEAR(surface.at("volume").get<double>(), 4.18879 * 0.6 * 0.35, 0.001);
+}
+
 INSTANTIATE_TEST_SUITE_P(every_way, mesh3d_program, testing::ValuesIn(ways),
                          [](const auto& each) { return std::string(each.param.title); });
 
@@ -77,6 +93,38 @@ TEST(mesh3d_program, writes_files_and_refuses_wrong_options) {
   const outcome refused = run(bin + "mesh3d --size-at 0.5,0.5");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_NE(refused.output.find("--size-at has no value '0.5,0.5'"), std::string::npos) << refused.output;
+  files::remove_all(folder);
+}
+
+TEST(mesh3d_program, reads_surfaces_and_says_which_cannot_be_meshed) {
+  const files::path folder = files::temp_directory_path() / ("mesh3d_surface_" + std::to_string(getpid()));
+  files::create_directory(folder);
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  };
+  const std::string points = "v 10 0 0\nv 12 0 0\nv 10 2 0\nv 10 0 2\n";
+  const std::string whole = write("whole.obj", points + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  const std::string vtu = (folder / "whole.vtu").string();
+  const outcome made = run(bin + "mesh3d " + whole + " --size 0.1 --check --json --keep both --out " + vtu);
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  EXPECT_NEAR(nlohmann::json::parse(made.output).at("surface").at("volume").get<double>(), 4.0 / 3, 1e-9);
+  EXPECT_GT(files::file_size(vtu), 10'000u);
+  const auto expect_refused = [](const std::string& arguments, const std::string& said) {
+    const outcome got = run(bin + "mesh3d " + arguments);
+    EXPECT_EQ(got.exit_code, 2) << got.output;
+    EXPECT_NE(got.output.find(said), std::string::npos) << got.output;
+    EXPECT_EQ(std::count(got.output.begin(), got.output.end(), '\n'), 1) << got.output;
+  };
+  const std::string open = write("open.obj", points + "f 1 3 2\nf 1 2 4\nf 1 4 3\n");
+  expect_refused(open, "the edge from (10, 2, 0) to (12, 0, 0) of the face at line 5 has no other triangle");
+  expect_refused(open + " --nacre.ranks=2", "the surface is open there");
+  expect_refused(write("bad.obj", points + "f 1 3 9\n"), "bad.obj:5: there is no point 9");
+  expect_refused("nothing.off", "nothing.off cannot be read");
+  expect_refused("pyramid", "'pyramid' is no surface");
+  expect_refused("sphere --margin 0", "--margin");
+  expect_refused("--size 0", "--size");
+  expect_refused("--size nan", "--size");
   files::remove_all(folder);
 }
 

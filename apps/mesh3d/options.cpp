@@ -12,19 +12,23 @@
 #include <nacre/error.hpp>
 #include <program_options.hpp>
 
+#include "surface/shapes.hpp"
+
 namespace mesh3d {
 namespace {
 
 constexpr const char* footer = R"(Examples:
   mesh3d --tetrahedra 1000000 --check
   mesh3d --size 0.05 --size-at 0.3,0.4,0.2,0.005,0.15 --subdomains 64 --out mesh.vtu                for ParaView
+  mesh3d part.stl --tetrahedra 500000 --check --out part.vtu                  within a surface
+  mesh3d torus --size 0.05 --keep both --out torus.svg
   mesh3d --size 0.08 --subdomains 30 --nacre.ranks=4 --out cut.svg
   mesh3d --tetrahedra 500000 --size-at 0.5,0.5,0.5,0.01 --weigh volume --nacre.ranks=2 --nacre.balancer=diffusion
   nacre run -n 2 mesh3d --tetrahedra 5000000 --check --json
   mesh3d --nacre.help                                                       options of the runtime
 
 Exit code: 0 for a mesh, and for one that passes --check; 1 when the check finds a fault, or writing fails; 2 when the
-options are wrong.)";
+options or the surface are wrong.)";
 
 /// "X,Y,Z,LENGTH" or "X,Y,Z,LENGTH,GROWTH".
 size_source read_source(const std::string& text) {
@@ -51,11 +55,40 @@ size_source read_source(const std::string& text) {
                             "try --size-at 0.5,0.5,0.5,0.01,0.2"});
 }
 
+/// The surface, and what belongs to it.
+void declare_surface(nacre::program_options& parser, options& asked) {
+  parser
+      .add(
+          "input", asked.input,
+          fmt::format("A closed surface: {}, or a file FILE.off, FILE.stl or FILE.obj. Without one, the cube is meshed",
+                      shape_names))
+      .called("SURFACE");
+  parser.section("Surface");
+  parser.add_choice("--keep", asked.keep,
+                    {{"inside", sides::inside}, {"outside", sides::outside}, {"both", sides::both}},
+                    "Which tetrahedra are written");
+  parser.add("--margin", asked.surface.margin, "Space between the surface and the cube around it, whose side is 1")
+      .called("LENGTH")
+      .between(0.01, 0.49);
+  parser.add("--surface-size", asked.surface.length_max, "The greatest length of edges at the surface")
+      .called("LENGTH")
+      .between(length_min, 1)
+      .otherwise("as elsewhere");
+  parser
+      .add("--curvature", asked.surface.edges_a_turn,
+           "So many edges around a circle that curves like the surface; 0: curvature does not matter")
+      .called("COUNT")
+      .between(0, 1000);
+  parser.add("--growth", asked.surface.growth, "How much longer edges are for each unit of distance from the surface")
+      .called("GROWTH")
+      .between(0, growth_max);
+}
+
 void declare(nacre::program_options& parser, options& asked, std::vector<std::string>& sources) {
   parser.section("Size of the tetrahedra");
   parser.add("--size", asked.size, "The greatest length that edges should have")
       .called("LENGTH")
-      .between(0, 1)
+      .between(length_min, 1)
       .otherwise("0.1, or by --tetrahedra");
   parser.add("--tetrahedra", asked.tetrahedra, "Choose lengths that give about so many")
       .called("COUNT")
@@ -69,6 +102,12 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   parser.add("--ratio", asked.ratio_max, "The greatest ratio of the radius around a tetrahedron to its shortest edge")
       .called("RATIO")
       .between(1.2, 100);
+  parser
+      .add(
+          "--slivers", asked.sliver_degrees,
+          "In the end, split tetrahedra that have a dihedral angle below this, where fewer of them come of it; 0: none")
+      .called("DEGREES")
+      .between(0, 20);
   parser.section("How to run");
   parser.add("--subdomains", asked.subdomains, "Parts of the domain at least, which ranks and workers share")
       .called("COUNT")
@@ -90,21 +129,20 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
 }  // namespace
 
 command_line parse_command_line(int argc, const char* const* argv) {
-  nacre::program_options parser("mesh3d",
-                                "Meshes of tetrahedra for the unit cube, as fine as a size field asks for: Delaunay "
-                                "refinement of subdomains that share nothing but points.");
+  nacre::program_options parser(
+      "mesh3d",
+      "Meshes of tetrahedra for the space within a closed surface, or for the unit cube, as "
+      "fine as a size field asks for: Delaunay refinement of subdomains that share nothing but "
+      "points.");
   parser.footer(footer);
   command_line result;
   std::vector<std::string> sources;
+  declare_surface(parser, result.asked);
   declare(parser, result.asked, sources);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
   options& asked = result.asked;
   for (const std::string& each : sources) asked.sources.push_back(read_source(each));
-  if (asked.size != 0 && asked.size < length_min) {
-    throw nacre::setup_error({fmt::format("--size is {}", asked.size), "exact arithmetic has no room for such lengths",
-                              fmt::format("choose at least {}", length_min)});
-  }
   return result;
 }
 

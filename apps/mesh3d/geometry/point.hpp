@@ -21,6 +21,9 @@ inline point cross(const point& a, const point& b) noexcept {
 }
 inline double squared_length(const point& a) noexcept { return dot(a, a); }
 
+inline double& coordinate(point& p, unsigned axis) noexcept { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+inline double coordinate(const point& p, unsigned axis) noexcept { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
 /// Coordinates that are not 0 lie between these, so that exact arithmetic has room for all products.
 inline constexpr double coordinate_min = 0x1p-40, coordinate_max = 0x1p40;
 

@@ -14,8 +14,6 @@
 namespace mesh3d {
 namespace {
 
-double coordinate(const point& p, std::uint32_t axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
-
 std::string text_of(const point& p) { return fmt::format("({:.9g}, {:.9g}, {:.9g})", p.x, p.y, p.z); }
 
 std::array<point, 4> corners_of(const triangulation& mesh, index t) {
@@ -38,12 +36,15 @@ std::string too_near(const triangulation& mesh, facet f) {
 }
 
 /// What the facets of one tetrahedron must be like.
-void check_facets(const triangulation& mesh, index t, findings& found) {
+void check_facets(const triangulation& mesh, index t, const triangle_tree* surface, findings& found) {
   for (unsigned k = 0; k < 4; ++k) {
     const facet f = facet_of(t, k), twin = mesh.twin(f);
     if (twin == none) {
       // Unless that corner is in the facet's sphere, the half in the box lies within the tetrahedron's, which is empty.
-      if (encroaches(mesh, f, mesh.at(mesh.tetrahedra[t].corner[k]), -1e-6)) found.fault(too_near(mesh, f));
+      // Corners on the input surface may be nearer.
+      const point& apex = mesh.at(mesh.tetrahedra[t].corner[k]);
+      if (!encroaches(mesh, f, apex, -1e-6)) continue;
+      if (surface == nullptr || !surface->nearest(apex, quality_rule::on_surface)) found.fault(too_near(mesh, f));
       continue;
     }
     const index other = tetrahedron_of(twin);
@@ -67,8 +68,8 @@ void measure(const std::array<point, 4>& corner, const size_field& size, finding
   for (const double degrees : dihedral_angles(corner)) {
     found.degrees_min = std::min(found.degrees_min, degrees);
     found.degrees_max = std::max(found.degrees_max, degrees);
-    ++found.dihedrals[std::min(static_cast<std::size_t>(degrees / 5), findings::bins - 1)];
   }
+  add_angles(corner, found.dihedrals);
   const double radius = std::sqrt(circumsphere(a, b, c, d).squared_radius);
   if (!std::isfinite(radius)) return;
   found.ratio_max = std::max(found.ratio_max, radius / std::sqrt(shortest_edge(a, b, c, d)));
@@ -101,7 +102,7 @@ bool covers(const cube_face& face, const std::vector<shared_triangle>& triangles
 }
 
 void check_bounds(triangulation& mesh, const quality_rule& rule, findings& found) {
-  refiner judge(mesh, rule);
+  refiner judge(mesh, rule, refiner::pass::slivers);
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     const attempt outcome = judge.judge(t);
@@ -115,6 +116,12 @@ bool at_boundary(const cube_face& face) { return face.low[face.axis] == 0 || fac
 
 }  // namespace
 
+void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept {
+  for (const double degrees : dihedral_angles(corner)) {
+    ++to[std::min(static_cast<std::size_t>(degrees / 5), to.size() - 1)];
+  }
+}
+
 void findings::fault(std::string text) {
   ++faults;
   if (fault_texts.size() < listed_max) fault_texts.push_back(std::move(text));
@@ -126,25 +133,30 @@ void findings::merge(const findings& other) {
   refused += other.refused;
   facets_shared += other.facets_shared;
   facets_of_domain += other.facets_of_domain;
-  for (std::size_t k = 0; k < bins; ++k) dihedrals[k] += other.dihedrals[k];
+  for (std::size_t k = 0; k < dihedrals.size(); ++k) {
+    dihedrals[k] += other.dihedrals[k];
+    unsplit[k] += other.unsplit[k];
+  }
   degrees_min = std::min(degrees_min, other.degrees_min);
   degrees_max = std::max(degrees_max, other.degrees_max);
   ratio_max = std::max(ratio_max, other.ratio_max);
   radius_max = std::max(radius_max, other.radius_max);
   volume += other.volume;
+  surface.merge(other.surface);
   for (const std::string& each : other.fault_texts) {
     if (fault_texts.size() < listed_max) fault_texts.push_back(each);
   }
 }
 
-std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf) {
+std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf,
+                                                         const std::vector<std::uint8_t>& inner) {
   std::vector<std::vector<shared_triangle>> made(leaf.faces.size());
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     for (unsigned k = 0; k < 4; ++k) {
       if (mesh.twin(facet_of(t, k)) != none) continue;
       const auto [a, b, c] = mesh.corners(facet_of(t, k));
-      shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}};
+      shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}, t < inner.size() ? inner[t] : std::uint8_t{0}};
       std::sort(each.corner.begin(), each.corner.end());
       const auto face = std::find_if(leaf.faces.begin(), leaf.faces.end(), [&](const cube_face& one) {
         return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return holds(one, p); });
@@ -166,7 +178,7 @@ findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_ru
     if (!(orient(corner[0], corner[1], corner[2], corner[3]) > 0)) {
       found.fault(fmt::format("a tetrahedron at {} has no positive volume", text_of(corner[0])));
     }
-    check_facets(mesh, t, found);
+    check_facets(mesh, t, rule.size.surface, found);
     const auto& twin = mesh.tetrahedra[t].twin;
     hull += static_cast<std::size_t>(std::count(twin.begin(), twin.end(), none));
     measure(corner, rule.size, found);

@@ -13,34 +13,64 @@
 
 namespace mesh3d {
 
+/// Numbers of dihedral angles, by 5 degrees.
+using angle_histogram = std::array<std::uint64_t, 36>;
+void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept;
+
+/// How well the triangles between inside and outside show the input surface.
+struct surface_findings {
+  /// Their corners and centres are no further from the surface than this part of the length that edges should have
+  /// there, and the inner volume differs from that within the surface by no more than their area times the other one.
+  static constexpr double distance_bound = 1, tolerance = 0.05;
+
+  std::uint64_t inner_tetrahedra = 0, triangles = 0;
+  std::uint64_t corners = 0, corners_off = 0;  // of triangles; those that are not on the surface
+  std::uint64_t pinched_edges = 0;             // with more than two triangles
+  double inner_volume = 0, area = 0, volume_tolerance = 0;
+  double distance_max = 0, distance_by_length_max = 0;
+
+  void merge(const surface_findings& other);
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(inner_tetrahedra, triangles, corners, corners_off, pinched_edges, inner_volume, area, volume_tolerance,
+       distance_max, distance_by_length_max);
+  }
+};
+
 /// Results of subdomains are added up by `merge`.
 struct findings {
   static constexpr std::size_t listed_max = 20;  // faults with their texts; the rest is counted
-  static constexpr std::size_t bins = 36;        // of dihedral angles, of 5 degrees
 
   std::uint64_t tetrahedra = 0, faults = 0;
   std::uint64_t refused = 0;  // tetrahedra that miss a bound, since a point would come too near to the hull
   std::uint64_t facets_shared = 0, facets_of_domain = 0;
-  std::array<std::uint64_t, bins> dihedrals{};
+  angle_histogram dihedrals{};
+  angle_histogram unsplit{};                  // before slivers were split, if they were
   double degrees_min = 180, degrees_max = 0;  // of dihedral angles
   double ratio_max = 0;                       // of a sphere's radius to the shortest edge
   double radius_max = 0;                      // of a sphere, by the length that edges should have there
   double volume = 0;
   std::vector<std::string> fault_texts{};
+  surface_findings surface{};
 
   void fault(std::string text);
   void merge(const findings& other);
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, degrees_min, degrees_max, ratio_max,
-       radius_max, volume, fault_texts);
+    ar(tetrahedra, faults, refused, facets_shared, facets_of_domain, dihedrals, unsplit, degrees_min, degrees_max,
+       ratio_max, radius_max, volume, fault_texts, surface);
   }
 };
 
 /// A triangle of a face: its corners in the order of their coordinates, by which both sides name it.
 struct shared_triangle {
   std::array<point, 3> corner{};
+  std::uint8_t inner = 0;  // the side of the tetrahedron that has it
   auto operator<=>(const shared_triangle&) const = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(corner, inner);
+  }
 };
 
 /// Verifies one subdomain by exact predicates: every tetrahedron has a positive volume and agrees with its neighbours
@@ -49,7 +79,8 @@ struct shared_triangle {
 /// miss a bound are faults, unless the point that would mend them is refused.
 findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_rule& rule);
 
-/// The triangles of the hull that lie in a face of the leaf, sorted.
-std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf);
+/// The triangles of the hull that lie in a face of the leaf, sorted. `inner`: sides by tetrahedron, or empty.
+std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf,
+                                                         const std::vector<std::uint8_t>& inner = {});
 
 }  // namespace mesh3d

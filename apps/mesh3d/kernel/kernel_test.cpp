@@ -15,8 +15,8 @@
 #include "kernel/check.hpp"
 #include "kernel/delaunay.hpp"
 #include "kernel/refiner.hpp"
+#include "plan/hull_points.hpp"
 #include "plan/plan.hpp"
-#include "plan/surface_points.hpp"
 
 namespace mesh3d {
 namespace {
@@ -137,7 +137,7 @@ refined_leaf refine_leaf(std::size_t which, double ratio = 2) {
   refined_leaf result{.leaf = made.leaves.at(which % made.leaves.size()), .rule = made.rule};
   const point low = to_point(result.leaf.box.low);
   const double side = to_length(result.leaf.box.size);
-  result.mesh = triangulate(low, low + point{side, side, side}, surface_points(result.leaf, result.rule.size));
+  result.mesh = triangulate(low, low + point{side, side, side}, hull_points(result.leaf, result.rule.size));
   return result;
 }
 

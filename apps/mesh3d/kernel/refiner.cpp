@@ -9,6 +9,8 @@
 namespace mesh3d {
 namespace {
 
+constexpr std::size_t looks_a_point = 40;
+
 bool in_range(double value) { return value >= coordinate_min && value <= coordinate_max; }
 
 bool inside(const point& p, const point& low, const point& high) {
@@ -18,7 +20,8 @@ bool inside(const point& p, const point& low, const point& high) {
 
 }  // namespace
 
-refiner::refiner(triangulation& mesh, const quality_rule& rule) : mesh_(mesh), rule_(rule) {}
+refiner::refiner(triangulation& mesh, const quality_rule& rule, pass which)
+    : mesh_(mesh), rule_(rule), pass_(rule.sliver_degrees > 0 ? which : pass::sizes) {}
 
 refiner::wish refiner::point_for(index t, point& at) const {
   const auto& corner = mesh_.tetrahedra[t].corner;
@@ -29,7 +32,13 @@ refiner::wish refiner::point_for(index t, point& at) const {
   const bool too_thin = !(around.squared_radius <= rule_.ratio_max * rule_.ratio_max * shortest_edge(a, b, c, d));
   if (!too_large && !too_thin) return wish::nothing;
   at = around.centre;
-  return inside(at, mesh_.at(0), mesh_.at(7)) && mesh_.conflicts(t, at) ? wish::possible : wish::impossible;
+  return may_insert(t, at) ? wish::possible : wish::impossible;
+}
+
+bool refiner::may_insert(index t, const point& at) const {
+  if (!inside(at, mesh_.at(0), mesh_.at(7)) || !mesh_.conflicts(t, at)) return false;
+  const triangle_tree* const surface = rule_.size.surface;
+  return surface == nullptr || !surface->nearest(at, rule_.size.at(at) * quality_rule::surface_factor);
 }
 
 /// Returns false for a point that would come too near to a facet of the hull or to a vertex. No vertex is nearer than
@@ -46,33 +55,55 @@ bool refiner::collect(index t, const point& at) {
   return true;
 }
 
+attempt refiner::prepare(index t, index cursor, point& at) {
+  const wish wanted = point_for(t, at);
+  if (wanted == wish::possible && collect(t, at)) return attempt::inserted;
+  bool refused = wanted != wish::nothing;
+  for (unsigned k = 0; k < 4 && rule_.size.surface != nullptr; ++k) {
+    const facet twin = mesh_.twin(facet_of(t, k));
+    if (twin != none && tetrahedron_of(twin) >= cursor) continue;
+    const wish on_surface = surface_point_for(facet_of(t, k), at);
+    if (on_surface == wish::possible && collect_on_surface(t, at)) return attempt::inserted;
+    refused = refused || on_surface != wish::nothing;
+  }
+  const bool sliver = pass_ == pass::slivers && least_dihedral(corners_of(t)) < rule_.sliver_degrees;
+  if (sliver && prepare_for_sliver(t, at)) return attempt::inserted;
+  return refused ? attempt::refused : attempt::good;
+}
+
 bool refiner::refine(refine_state& state, std::size_t points_max) {
-  for (std::size_t inserted = 0; inserted < points_max;) {
+  std::size_t inserted = 0;
+  for (std::size_t looked = 0; inserted < points_max && looked < looks_a_point * points_max; ++looked) {
     index t = state.cursor;
     if (!state.again.empty()) {
       t = state.again.back();
       state.again.pop_back();
     } else if (state.cursor < mesh_.tetrahedra.size()) {
       ++state.cursor;
+    } else if (state.changed && (rule_.size.surface != nullptr || pass_ == pass::slivers)) {
+      state = {};
+      continue;
     } else {
       return true;
     }
     point at;
-    if (!mesh_.in_use(t) || point_for(t, at) != wish::possible || !collect(t, at)) continue;
+    if (!mesh_.in_use(t) || prepare(t, state.cursor, at) != attempt::inserted) continue;
+    const tetrahedron before = mesh_.tetrahedra[t];
     hole_.fill(mesh_, at);
     ++inserted;
+    state.changed = true;
     for (const index fresh : hole_.filled()) {
       if (fresh < state.cursor) state.again.push_back(fresh);
     }
+    // A point on the surface may leave the tetrahedron as it is, beside a new neighbour: it may ask for more.
+    if (mesh_.tetrahedra[t].corner == before.corner) state.again.push_back(t);
   }
   return false;
 }
 
 attempt refiner::judge(index t) {
   point at;
-  const wish wanted = point_for(t, at);
-  if (wanted == wish::nothing) return attempt::good;
-  return wanted == wish::possible && collect(t, at) ? attempt::inserted : attempt::refused;
+  return prepare(t, none, at);
 }
 
 }  // namespace mesh3d

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernel/cavity.hpp"
@@ -18,12 +19,22 @@ struct quality_rule {
   /// of a regular one. Edges are at least that long then.
   static constexpr double radius_factor = 0.75;
 
+  /// The greatest radius of an empty sphere around a point of the input surface on which the corners of a triangle of
+  /// the mesh's surface lie. Points that are not on the surface keep that distance from it, so that the mesh's surface
+  /// has no corner among them.
+  static constexpr double surface_factor = 0.6;
+  /// Points on the surface keep these distances from vertices, and from the hull of the subdomain.
+  static constexpr double apart_factor = 0.3, hull_factor = 0.25;
+  /// What is so near to the surface is on it, but for rounding.
+  static constexpr double on_surface = 1e-11;
+
   size_field size{};
-  double ratio_max = 2;  // of that radius to the shortest edge
+  double ratio_max = 2;       // of that radius to the shortest edge
+  double sliver_degrees = 0;  // tetrahedra with a dihedral angle below it are split in the end; 0: none are
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(size, ratio_max);
+    ar(size, ratio_max, sliver_degrees);
   }
 };
 
@@ -31,11 +42,15 @@ struct quality_rule {
 struct refine_state {
   index cursor = 0;  // tetrahedra before it have been looked at, but for those in `again`
   std::vector<index> again{};
+  bool changed = false;  // since the cursor was at the beginning
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(cursor, again);
+    ar(cursor, again, changed);
   }
 };
+
+/// The least of the six dihedral angles, in degrees.
+double least_dihedral(const std::array<point, 4>& corner) noexcept;
 
 /// What became of the point that a tetrahedron asks for.
 enum class attempt : std::uint8_t {
@@ -49,19 +64,41 @@ enum class attempt : std::uint8_t {
 /// the hull is refused: it would make flat tetrahedra, and spheres that reach vertices of the next subdomain.
 class refiner {
  public:
-  refiner(triangulation& mesh, const quality_rule& rule);
-  /// Inserts at most so many points. Returns true when no tetrahedron is left to look at.
+  /// The refinement goes over the mesh without slivers and then, if the rule asks for it, with them. As points on the
+  /// surface and in slivers may become possible by others, each pass goes over it until no point is inserted.
+  enum class pass : std::uint8_t { sizes, slivers };
+  refiner(triangulation& mesh, const quality_rule& rule, pass which = pass::sizes);
+  /// Inserts at most so many points, and looks at no more than some dozen tetrahedra for each. Returns true when no
+  /// tetrahedron is left to look at.
   bool refine(refine_state& state, std::size_t points_max);
   /// For a check: whether there is nothing to insert for this tetrahedron. The mesh stays as it is.
   [[nodiscard]] attempt judge(index t);
+  /// The place on the input surface where the facet stands for it: where the line between the centres of the spheres on
+  /// both sides of the facet crosses the surface, within the box. All facets with one make up the restricted Delaunay
+  /// triangulation of the surface.
+  [[nodiscard]] std::optional<point> on_surface_for(facet f) const;
+  /// Whether the tetrahedron is on the inner side of the surface: the centre of its sphere is or, where that is outside
+  /// of the box, its centre of mass.
+  [[nodiscard]] bool is_inside(index t) const;
 
  private:
   enum class wish : std::uint8_t { nothing, possible, impossible };
   wish point_for(index t, point& at) const;
+  /// Whether a point is in the box and the sphere of `t`, and far enough from the input surface.
+  [[nodiscard]] bool may_insert(index t, const point& at) const;
   bool collect(index t, const point& at);
+  [[nodiscard]] std::array<point, 4> corners_of(index t) const;
+  [[nodiscard]] int slivers_saved(const point& at) const;
+  bool prepare_for_sliver(index t, point& at);
+  [[nodiscard]] wish surface_point_for(facet f, point& at) const;
+  bool collect_on_surface(index t, const point& at);
+  /// Finds a point that the tetrahedron asks for, and its cavity.
+  /// Facets of tetrahedra from `cursor` on are left to these.
+  attempt prepare(index t, index cursor, point& at);
 
   triangulation& mesh_;
   const quality_rule& rule_;
+  pass pass_;
   cavity hole_{};
 };
 

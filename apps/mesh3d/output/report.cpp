@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace mesh3d {
@@ -19,17 +20,78 @@ double bytes_a_tetrahedron(const result& done) {
          static_cast<double>(std::max<std::uint64_t>(done.counts.tetrahedra, 1));
 }
 
+/// With a column of the numbers before slivers were split, if they were.
 std::string histogram(const findings& found) {
   constexpr std::size_t bars_max = 50;
   const std::uint64_t most =
       std::max<std::uint64_t>(1, *std::max_element(found.dihedrals.begin(), found.dihedrals.end()));
-  std::string text = "dihedral angles, in degrees\n";
-  for (std::size_t k = 0; k < findings::bins; ++k) {
+  const bool split = *std::max_element(found.unsplit.begin(), found.unsplit.end()) > 0;
+  std::string text =
+      fmt::format("dihedral angles, in degrees{}\n", split ? " (before slivers were split, and now)" : "");
+  for (std::size_t k = 0; k < found.dihedrals.size(); ++k) {
     const std::uint64_t count = found.dihedrals[k];
-    text += fmt::format("  {:3} to {:3} {:>12}  {}\n", 5 * k, 5 * k + 5, count,
+    text += fmt::format("  {:3} to {:3} {}{:>12}  {}\n", 5 * k, 5 * k + 5,
+                        split ? fmt::format("{:>12}", found.unsplit[k]) : "", count,
                         std::string((count * bars_max + most - 1) / most, '#'));
   }
   return text;
+}
+
+/// Of a length, area or volume in the units of the surface's file.
+double in_file(const result& done, double value, int dimension) {
+  return value / std::pow(done.surface->of().place.scale, dimension);
+}
+
+double percent_off(const surface_findings& found) {
+  return found.corners == 0 ? 0 : 100 * static_cast<double>(found.corners_off) / static_cast<double>(found.corners);
+}
+
+std::string surface_text(const result& done) {
+  const placed_surface& surface = done.surface->of();
+  std::string text =
+      fmt::format("  surface of {} triangles, {} component{}: {} tetrahedra inside; the cube's side is {:.6g}\n",
+                  surface.mesh.triangles.size(), surface.components, surface.components == 1 ? "" : "s",
+                  done.counts.inner, in_file(done, 1, 1));
+  for (const std::string& each : surface.notes) text += "  note: " + each + "\n";
+  return text;
+}
+
+std::string surface_check_text(const result& done) {
+  const surface_findings& found = done.found.surface;
+  const double inside = in_file(done, found.inner_volume, 3), within = in_file(done, done.surface->of().volume, 3);
+  std::string text = fmt::format(
+      "  {} triangles between inside and outside; volume {:.6g} inside, {:.6g} within the surface ({:+.2f} %)\n"
+      "  {:.2f} % of the corners are off the surface; greatest distance {:.3g}, by the length asked for {:.3f}\n",
+      found.triangles, inside, within, 100 * (inside / within - 1), percent_off(found),
+      in_file(done, found.distance_max, 1), found.distance_by_length_max);
+  if (found.pinched_edges > 0) {
+    text += fmt::format("  at {} edges more than two of these triangles meet\n", found.pinched_edges);
+  }
+  return text;
+}
+
+nlohmann::ordered_json surface_json(const options& asked, const result& done) {
+  if (done.surface == nullptr) return nullptr;
+  const placed_surface& surface = done.surface->of();
+  nlohmann::ordered_json json{{"input", asked.input},
+                              {"triangles", surface.mesh.triangles.size()},
+                              {"components", surface.components},
+                              {"area", in_file(done, surface.area, 2)},
+                              {"volume", in_file(done, surface.volume, 3)},
+                              {"cube_side", in_file(done, 1, 1)},
+                              {"tetrahedra_inside", done.counts.inner},
+                              {"notes", surface.notes}};
+  if (!done.checked) return json;
+  const surface_findings& found = done.found.surface;
+  json.update({{"mesh_triangles", found.triangles},
+               {"mesh_area", in_file(done, found.area, 2)},
+               {"mesh_volume", in_file(done, found.inner_volume, 3)},
+               {"volume_tolerance", in_file(done, found.volume_tolerance, 3)},
+               {"corners_off_percent", percent_off(found)},
+               {"distance_max", in_file(done, found.distance_max, 1)},
+               {"distance_by_length_max", found.distance_by_length_max},
+               {"pinched_edges", found.pinched_edges}});
+  return json;
 }
 
 std::string check_text(const result& done) {
@@ -39,13 +101,14 @@ std::string check_text(const result& done) {
       "  radius of spheres by shortest edge {:.3f} at most, by the length asked for {:.3f}\n",
       found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min, found.degrees_max, found.volume,
       found.ratio_max, found.radius_max);
+  if (done.surface != nullptr) text += surface_check_text(done);
   for (const std::string& each : found.fault_texts) text += "  fault: " + each + "\n";
   if (found.faults > found.fault_texts.size()) {
     text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
   }
   if (found.refused > 0) {
-    text += fmt::format("  {} tetrahedra miss a bound, since a point would come too near to a face of a subdomain\n",
-                        found.refused);
+    text += fmt::format("  {} tetrahedra miss a bound, since a point would come too near to a face of a subdomain{}\n",
+                        found.refused, done.surface == nullptr ? "" : " or to the surface");
   }
   return text + histogram(found);
 }
@@ -61,6 +124,7 @@ nlohmann::ordered_json check_json(const result& done) {
           {"ratio_max", found.ratio_max},
           {"radius_by_length_max", found.radius_max},
           {"dihedrals", found.dihedrals},
+          {"dihedrals_before_slivers_were_split", found.unsplit},
           {"volume", found.volume},
           {"facets_between_subdomains", found.facets_shared / 2},
           {"facets_of_domain", found.facets_of_domain},
@@ -75,6 +139,7 @@ std::string result_text(const result& done) {
                                  done.simulated ? "virtual " : "", rate(done) / 1e6, done.plan_seconds);
   text += fmt::format("  {} bytes a tetrahedron; {} moves; busiest rank {:.3f} s\n",
                       static_cast<int>(bytes_a_tetrahedron(done) + 0.5), done.moves, done.busiest_rank_seconds);
+  if (done.surface != nullptr) text += surface_text(done);
   if (done.checked) text += check_text(done);
   return text;
 }
@@ -90,6 +155,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"simulated", done.simulated},
                               {"balancer", balancer},
                               {"ratio_bound", asked.ratio_max},
+                              {"sliver_degrees", asked.sliver_degrees},
                               {"plan_seconds", done.plan_seconds},
                               {"mesh_seconds", done.mesh_seconds},
                               {"write_seconds", done.write_seconds},
@@ -97,6 +163,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"bytes_per_tetrahedron", bytes_a_tetrahedron(done)},
                               {"moves", done.moves},
                               {"busiest_rank_seconds", done.busiest_rank_seconds}};
+  json["surface"] = surface_json(asked, done);
   json["check"] = done.checked ? check_json(done) : nlohmann::ordered_json(nullptr);
   return json.dump() + "\n";
 }

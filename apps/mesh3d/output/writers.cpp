@@ -47,12 +47,16 @@ std::vector<spot> section(const std::array<point, 4>& corner, double z) {
 
 void write_vtu(const whole_mesh& mesh, std::ostream& to) {
   meshing::vtu_content content{.corners_a_cell = 4, .cell_type = 10};
-  for (const point& at : mesh.points) content.points.insert(content.points.end(), {at.x, at.y, at.z});
+  for (const point& in_cube : mesh.points) {
+    const point at = mesh.has_surface ? mesh.place.out_of_cube(in_cube) : in_cube;
+    content.points.insert(content.points.end(), {at.x, at.y, at.z});
+  }
   for (const auto& each : mesh.tetrahedra) {
     for (const std::uint32_t v : each) content.corners.push_back(static_cast<std::int32_t>(v));
   }
   content.cell_data = content.arrays.declare("UInt32", "subdomain", 1, mesh.subdomains) +
                       content.arrays.declare("UInt32", "rank", 1, mesh.ranks);
+  content.cell_data += content.arrays.declare("UInt8", "side", 1, mesh.inner);
   meshing::write_vtu(std::move(content), to);
 }
 
@@ -60,22 +64,22 @@ void write_svg(const whole_mesh& mesh, double z, std::ostream& to) {
   constexpr double width = 900;
   const bool by_rank = std::any_of(mesh.ranks.begin(), mesh.ranks.end(), [&](auto r) { return r != mesh.ranks[0]; });
   const std::vector<std::uint32_t>& colours = by_rank ? mesh.ranks : mesh.subdomains;
-  std::map<std::uint32_t, std::string> paths;
+  std::map<std::pair<std::uint32_t, bool>, std::string> paths;
   for (std::size_t t = 0; t < mesh.tetrahedra.size(); ++t) {
     const auto& [a, b, c, d] = mesh.tetrahedra[t];
     const auto spots = section({mesh.points[a], mesh.points[b], mesh.points[c], mesh.points[d]}, z);
     if (spots.size() < 3) continue;
+    std::string& path = paths[{colours[t], mesh.has_surface && mesh.inner[t] == 0}];
     const char* command = "M";
     for (const spot& each : spots) {
-      paths[colours[t]] +=
-          fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), each.x * width, (1 - each.y) * width);
+      path += fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), each.x * width, (1 - each.y) * width);
     }
-    paths[colours[t]] += "Z";
+    path += "Z";
   }
   to << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 910 910" stroke-linejoin="round">)" << '\n';
   for (const auto& [colour, path] : paths) {
-    to << fmt::format("<path fill=\"{}\" stroke=\"#333\" stroke-width=\"0.3\" d=\"{}\"/>\n", meshing::colour_of(colour),
-                      path);
+    to << fmt::format("<path fill=\"{}\"{} stroke=\"#333\" stroke-width=\"0.3\" d=\"{}\"/>\n",
+                      meshing::colour_of(colour.first), colour.second ? " opacity=\"0.25\"" : "", path);
   }
   to << "</svg>\n";
 }

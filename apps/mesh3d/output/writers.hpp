@@ -9,10 +9,12 @@
 
 namespace mesh3d {
 
-/// VTK's XML format for unstructured grids, for ParaView: with the subdomain and the rank of each tetrahedron.
+/// VTK's XML format for unstructured grids, for ParaView: with the subdomain, the rank and the side (1: inside) of each
+/// tetrahedron. Coordinates are those of the surface's file.
 void write_vtu(const whole_mesh& mesh, std::ostream& to);
 
 /// A picture of what the plane at `z` cuts: a colour for each rank, or for each subdomain when there is one rank only.
+/// Tetrahedra outside of a surface are paler.
 void write_svg(const whole_mesh& mesh, double z, std::ostream& to);
 
 /// What each subdomain has cost, in the order of their places along a curve through space.

@@ -27,33 +27,51 @@ struct sum_of_findings {
   }
 };
 
-void check_all(nacre::runtime& rt, const subdomains& all, const std::vector<leaf_plan>& leaves, result& done) {
+void check_all(nacre::runtime& rt, const subdomains& all, const plan& made, result& done) {
   const double started = rt.now();
   if (rt.rank().value() == 0) rt.send<&subdomain::check>(all);
   rt.wait_quiescence();
   if (rt.rank().value() == 0) {
     done.found = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
-    judge_whole(leaves, done.found);
+    judge_whole(made.leaves, made.surface == nullptr ? nullptr : &made.surface->of(), done.found);
     done.checked = true;
   }
   done.check_seconds = rt.now() - started;
 }
 
-whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count) {
+whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count, sides keep) {
   std::vector<mesh_copy> parts;
-  for (int k = 0; k < static_cast<int>(count); ++k) parts.push_back(rt.call<&subdomain::copy>(all[{k}]).get());
+  for (int k = 0; k < static_cast<int>(count); ++k) parts.push_back(rt.call<&subdomain::copy>(all[{k}], keep).get());
   return join(parts);
+}
+
+/// Gives each rank a copy of the surface.
+subdomain_groups share_surface(nacre::runtime& rt, const std::shared_ptr<const surface_in_cube>& made) {
+  subdomain_groups groups{rt.create_group<rank_clock>(), rt.create_group<rank_surface>()};
+  const bool first = rt.rank().value() == 0;
+  if (rt.broadcast(made != nullptr, nacre::rank_id{0})) {
+    placed_surface surface = rt.broadcast(first ? made->of() : placed_surface{}, nacre::rank_id{0});
+    rt.local(groups.surfaces).known = first ? made : std::make_shared<const surface_in_cube>(std::move(surface));
+  }
+  return groups;
 }
 
 }  // namespace
 
-void judge_whole(const std::vector<leaf_plan>& leaves, findings& found) {
+void judge_whole(const std::vector<leaf_plan>& leaves, const placed_surface* surface, findings& found) {
   std::uint64_t cubes = 0;
   for (const leaf_plan& leaf : leaves) cubes += std::uint64_t{leaf.box.size} * leaf.box.size * leaf.box.size;
   if (cubes != std::uint64_t{cube_size} * cube_size * cube_size) found.fault("the leaves do not fill the cube");
   if (found.facets_shared % 2 != 0) found.fault("facets between subdomains do not come in pairs");
   // Each tetrahedron's volume has a relative error of some roundings of its longest edges' products.
   if (!(std::abs(found.volume - 1) <= 1e-9)) found.fault(fmt::format("the volumes add up to {:.17g}", found.volume));
+  if (surface == nullptr) return;
+  const double off = found.surface.inner_volume - surface->volume;
+  if (!(std::abs(off) <= found.surface.volume_tolerance)) {
+    found.fault(
+        fmt::format("the volume inside is {:.4g} of that within the surface: edges are too long for its thin parts",
+                    found.surface.inner_volume / surface->volume));
+  }
 }
 
 result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole) {
@@ -61,50 +79,59 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.subdomains = rt.broadcast(static_cast<std::uint32_t>(made.leaves.size()), nacre::rank_id{0});
   done.ranks = rt.size();
   done.workers = rt.workers();
-  const auto clocks = rt.create_group<rank_clock>();
+  const subdomain_groups groups = share_surface(rt, made.surface);
   const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
   const std::uint64_t moved_before = rt.counters().migrations_in;
   rt.barrier();
   const double started = rt.now();
   if (rt.rank().value() == 0) {
     for (std::size_t k = 0; k < made.leaves.size(); ++k) {
-      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, clocks, made.leaves[k], made.rule, made.expected[k]);
+      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, groups, made.leaves[k], made.rule, made.expected[k]);
     }
   }
   rt.wait_quiescence();
   done.mesh_seconds = rt.now() - started;
   done.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
   done.busiest_rank_seconds =
-      rt.all_reduce(rt.local(clocks).seconds(), [](double a, double b) { return std::max(a, b); });
-  if (asked.check) check_all(rt, all, made.leaves, done);
+      rt.all_reduce(rt.local(groups.clocks).seconds(), [](double a, double b) { return std::max(a, b); });
+  if (asked.check) check_all(rt, all, made, done);
   if (rt.rank().value() != 0) return done;
+  done.surface = made.surface;
   done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();
   if (!asked.costs.empty()) {
     for (int k = 0; k < static_cast<int>(done.subdomains); ++k) {
       done.costs.push_back(rt.call<&subdomain::cost>(all[{k}]).get());
     }
   }
-  if (whole != nullptr) *whole = gather(rt, all, done.subdomains);
+  if (whole != nullptr) {
+    *whole = gather(rt, all, done.subdomains, asked.keep);
+    whole->has_surface = made.surface != nullptr;
+    if (whole->has_surface) whole->place = made.surface->of().place;
+  }
   return done;
 }
 
 whole_mesh join(const std::vector<mesh_copy>& parts) {
+  constexpr std::uint32_t unused = ~std::uint32_t{0};
   whole_mesh whole;
   std::map<point, std::uint32_t> known;  // on hulls, where subdomains have the same points bit for bit
   for (std::uint32_t number = 0; number < parts.size(); ++number) {
     const mesh_copy& part = parts[number];
-    std::vector<std::uint32_t> new_point(part.points.size());
-    for (std::size_t v = 0; v < part.points.size(); ++v) {
+    std::vector<std::uint32_t> new_point(part.points.size(), unused);
+    const auto number_of = [&](std::uint32_t v) {
+      if (new_point[v] != unused) return new_point[v];
       const auto fresh = static_cast<std::uint32_t>(whole.points.size());
       new_point[v] = part.on_hull[v] == 0 ? fresh : known.try_emplace(part.points[v], fresh).first->second;
       if (new_point[v] == fresh) whole.points.push_back(part.points[v]);
-    }
+      return new_point[v];
+    };
     for (const auto& corner : part.tetrahedra) {
       whole.tetrahedra.push_back(
-          {new_point[corner[0]], new_point[corner[1]], new_point[corner[2]], new_point[corner[3]]});
+          {number_of(corner[0]), number_of(corner[1]), number_of(corner[2]), number_of(corner[3])});
       whole.subdomains.push_back(number);
       whole.ranks.push_back(part.rank);
     }
+    whole.inner.insert(whole.inner.end(), part.inner.begin(), part.inner.end());
   }
   return whole;
 }

@@ -20,6 +20,9 @@ struct whole_mesh {
   std::vector<point> points{};
   std::vector<std::array<std::uint32_t, 4>> tetrahedra{};
   std::vector<std::uint32_t> subdomains{}, ranks{};  // of tetrahedra
+  side_list inner{};                                 // of tetrahedra: 1 inside of the surface
+  placement place{};                                 // of the cube, in which the points are
+  bool has_surface = false;
 };
 
 struct result {
@@ -31,6 +34,7 @@ struct result {
   bool checked = false;
   bool simulated = false;  // the times are virtual
   findings found{};
+  std::shared_ptr<const surface_in_cube> surface{};
   std::vector<subdomain_cost> costs{};  // by subdomain, when asked for
 };
 
@@ -41,6 +45,7 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
 whole_mesh join(const std::vector<mesh_copy>& parts);
 
 /// Says what only the whole can show: whether volumes add up to that of the cube.
-void judge_whole(const std::vector<leaf_plan>& leaves, findings& found);
+/// `surface` is null without one; else the inner volume is compared with that within the surface.
+void judge_whole(const std::vector<leaf_plan>& leaves, const placed_surface* surface, findings& found);
 
 }  // namespace mesh3d

@@ -129,6 +129,116 @@ TEST(Mesher, subdomains_that_disagree_on_a_face_fail_the_check) {
   EXPECT_GT(blind.done.found.faults, 0u);
 }
 
+const options torus{.input = "torus", .size = 0.06, .sliver_degrees = 8, .subdomains = 20, .check = true};
+
+TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
+  const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, torus);
+  EXPECT_EQ(first.done.found.faults, 0u);
+  EXPECT_EQ(first.mesh.tetrahedra.size(), first.done.counts.inner);
+  EXPECT_LT(first.done.found.dihedrals[0], first.done.found.unsplit[0] * 3 / 4);
+  EXPECT_GT(first.mesh.tetrahedra.size(), 3000u);
+  std::uint64_t moves = 0;
+  for (const settings& with : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
+                               settings{{"transport", "sim"},
+                                        {"ranks", "7"},
+                                        {"seed", "9"},
+                                        {"balancer", "rotate"},
+                                        {"balance.rotate.interval", "100us"},
+                                        {"check_serialization", "true"}}}) {
+    const outcome other = run_job(with, torus);
+    EXPECT_EQ(other.done.found.faults, 0u);
+    EXPECT_EQ(other.mesh.points, first.mesh.points);
+    EXPECT_EQ(other.mesh.tetrahedra, first.mesh.tetrahedra);
+    EXPECT_EQ(other.mesh.inner, first.mesh.inner);
+    moves += other.done.moves;
+  }
+  EXPECT_GT(moves, 5u);
+}
+
+struct boundary {
+  std::size_t triangles = 0;
+  std::map<std::array<std::uint32_t, 2>, int> edges{};  // with the number of triangles at each
+  std::set<std::uint32_t> corners{};
+};
+
+/// The triangles that only one tetrahedron has.
+boundary boundary_of(const whole_mesh& mesh) {
+  std::map<std::array<std::uint32_t, 3>, int> facets;
+  for (const auto& each : mesh.tetrahedra) {
+    for (unsigned k = 0; k < 4; ++k) {
+      std::array<std::uint32_t, 3> facet{each[(k + 1) % 4], each[(k + 2) % 4], each[(k + 3) % 4]};
+      std::sort(facet.begin(), facet.end());
+      EXPECT_LE(++facets[facet], 2);
+    }
+  }
+  boundary made;
+  for (const auto& [facet, count] : facets) {
+    if (count == 2) continue;
+    ++made.triangles;
+    ++made.edges[{facet[0], facet[1]}];
+    ++made.edges[{facet[1], facet[2]}];
+    ++made.edges[{facet[0], facet[2]}];
+    made.corners.insert(facet.begin(), facet.end());
+  }
+  return made;
+}
+
+TEST(Mesher, what_is_kept_of_a_torus_has_the_boundary_of_one) {
+  const outcome found = run_job({{"ranks", "2"}}, torus);
+  const boundary around = boundary_of(found.mesh);
+  EXPECT_TRUE(std::all_of(around.edges.begin(), around.edges.end(), [](const auto& each) { return each.second == 2; }));
+  EXPECT_EQ(around.triangles, found.done.found.surface.triangles);
+  EXPECT_EQ(around.corners.size() + around.triangles, around.edges.size());  // no handle more or less
+  std::size_t off = 0;
+  for (const std::uint32_t v : around.corners) {
+    const auto nearest = found.done.surface->tree().nearest(found.mesh.points[v], 0.06);
+    ASSERT_TRUE(nearest);
+    off += squared_length(*nearest - found.mesh.points[v]) > 1e-20 ? 1 : 0;
+  }
+  EXPECT_LT(off, around.corners.size() / 50);
+  EXPECT_NEAR(found.done.found.surface.inner_volume / found.done.surface->of().volume, 1, 0.03);
+}
+
+TEST(Mesher, keeps_the_sides_that_are_asked_for) {
+  for (const sides keep : {sides::outside, sides::both}) {
+    options asked = torus;
+    asked.keep = keep;
+    const outcome found = run_job({{"ranks", "1"}}, asked);
+    const std::uint64_t inner = found.done.counts.inner, all = found.done.counts.tetrahedra;
+    EXPECT_EQ(found.mesh.tetrahedra.size(), keep == sides::outside ? all - inner : all);
+    EXPECT_EQ(std::count(found.mesh.inner.begin(), found.mesh.inner.end(), 1),
+              keep == sides::outside ? 0 : static_cast<std::ptrdiff_t>(inner));
+    const boundary around = boundary_of(found.mesh);
+    EXPECT_TRUE(
+        std::all_of(around.edges.begin(), around.edges.end(), [](const auto& each) { return each.second == 2; }));
+  }
+}
+
+TEST(Mesher, parts_within_parts_and_side_by_side_are_told_apart) {
+  for (const char* name : {"shell", "spheres"}) {
+    const outcome found = run_job({{"ranks", "2"}}, {.input = name, .size = 0.09, .subdomains = 8, .check = true});
+    EXPECT_EQ(found.done.found.faults, 0u) << name;
+    const boundary around = boundary_of(found.mesh);
+    EXPECT_EQ(around.corners.size() + around.triangles, around.edges.size() + 4) << name;  // two spheres
+  }
+}
+
+TEST(Mesher, a_mesh_that_is_too_coarse_for_the_surface_fails_the_check) {
+  const outcome found =
+      run_job({{"ranks", "1"}}, {.input = "knot", .surface = {.edges_a_turn = 0}, .size = 0.5, .check = true});
+  EXPECT_GT(found.done.found.faults, 0u);
+}
+
+TEST(Mesher, a_volume_that_differs_from_that_of_the_surface_fails_the_check) {
+  const outcome wrong = run_job({{"ranks", "2"}}, torus, [](plan& made) {
+    placed_surface other = made.surface->of();
+    other.volume *= 1.2;
+    made.surface = std::make_shared<const surface_in_cube>(std::move(other));
+    made.rule.size.surface = &made.surface->tree();
+  });
+  EXPECT_EQ(wrong.done.found.faults, 1u);
+}
+
 TEST(Writers, files_hold_the_mesh) {
   const options small{.size = 0.3};
   const outcome found = run_job({{"ranks", "1"}}, small);

@@ -5,12 +5,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <nacre/nacre.hpp>
 
 #include "kernel/check.hpp"
 #include "kernel/refiner.hpp"
+#include "kernel/surface_check.hpp"
+#include "options.hpp"
 #include "plan/octree.hpp"
 
 namespace mesh3d {
@@ -20,10 +23,11 @@ struct mesh_copy {
   std::vector<point> points{};
   std::vector<std::uint8_t> on_hull{};  // of the subdomain: other subdomains may have the point, too
   std::vector<std::array<std::uint32_t, 4>> tetrahedra{};
+  side_list inner{};  // of tetrahedra
   std::uint32_t rank = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(points, on_hull, tetrahedra, rank);
+    ar(points, on_hull, tetrahedra, inner, rank);
   }
 };
 
@@ -39,9 +43,10 @@ class rank_clock {
 
 struct subdomain_counts {
   std::uint64_t tetrahedra = 0, vertices = 0, bytes = 0;
+  std::uint64_t inner = 0;  // tetrahedra within the surface
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(tetrahedra, vertices, bytes);
+    ar(tetrahedra, vertices, bytes, inner);
   }
   static subdomain_counts sum(const subdomain_counts& a, const subdomain_counts& b);
 };
@@ -56,47 +61,69 @@ struct subdomain_cost {
   }
 };
 
+/// The input surface as a rank knows it; null where the whole cube is meshed.
+struct rank_surface {
+  std::shared_ptr<const surface_in_cube> known{};
+};
+
+struct subdomain_groups {
+  nacre::group_ptr<rank_clock> clocks{};
+  nacre::group_ptr<rank_surface> surfaces{};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(clocks, surfaces);
+  }
+};
+
 /// Triangulates the points on its surface, then refines its interior in slices, each a message to itself. It needs no
 /// word from its neighbours.
 class subdomain {
  public:
   using array = nacre::array_ptr<subdomain>;
 
-  void begin(nacre::context& ctx, const array& all, nacre::group_ptr<rank_clock> clocks, leaf_plan leaf,
+  void begin(nacre::context& ctx, const array& all, const subdomain_groups& groups, leaf_plan leaf,
              const quality_rule& rule, double expected);
   void go_on(nacre::context& ctx);
 
   /// Checks the mesh, and sends each neighbour the triangles of the faces between them.
   void check(nacre::context& ctx);
-  void compare(std::uint32_t neighbour, const std::vector<std::vector<shared_triangle>>& theirs);
+  void compare(nacre::context& ctx, std::uint32_t neighbour, const std::vector<std::vector<shared_triangle>>& theirs);
   /// After all messages of `check` have arrived.
   [[nodiscard]] findings found() const;
 
   [[nodiscard]] subdomain_counts counts() const;
   [[nodiscard]] subdomain_cost cost() const;
-  [[nodiscard]] mesh_copy copy(nacre::context& ctx) const;
+  [[nodiscard]] mesh_copy copy(nacre::context& ctx, sides keep) const;
   /// For balancers: the tetrahedra that are still to come.
   [[nodiscard]] double load() const;
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, clocks_, rule_, leaf_, expected_, seconds_, stage_, state_, mesh_, compared_, hull_, found_);
+    ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, unsplit_, mesh_, inner_, compared_, hull_,
+       found_);
   }
 
  private:
-  enum class stage : std::uint8_t { empty, planned, meshed, refined };
+  enum class stage : std::uint8_t { empty, planned, meshed, refined, split, done };
+  /// The rule does not bring the surface along when it moves.
+  /// The stage behind the one that is over.
+  void end_stage();
+  void find_surface(nacre::context& ctx);
+  void tell_sides();
   [[nodiscard]] std::vector<std::uint32_t> neighbours() const;
   /// The triangles of the faces that are shared with a neighbour.
   [[nodiscard]] std::vector<std::vector<shared_triangle>> shared_with(std::uint32_t neighbour);
 
   array all_{};
-  nacre::group_ptr<rank_clock> clocks_{};
+  subdomain_groups groups_{};
   quality_rule rule_{};
   leaf_plan leaf_{};
   double expected_ = 0, seconds_ = 0;
   stage stage_ = stage::empty;
   refine_state state_{};
+  angle_histogram unsplit_{};  // dihedral angles before slivers were split
   triangulation mesh_{};
+  side_list inner_{};                                 // of tetrahedra; empty without a surface
   std::uint32_t compared_ = 0;                        // neighbours whose triangles have been compared
   std::vector<std::vector<shared_triangle>> hull_{};  // by face, for the check
   findings found_{};

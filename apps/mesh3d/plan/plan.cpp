@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include <nacre/error.hpp>
 
-#include "plan/surface_points.hpp"
+#include "plan/hull_points.hpp"
+#include "surface/readers.hpp"
+#include "surface/shapes.hpp"
 
 namespace mesh3d {
 namespace {
@@ -23,28 +28,55 @@ point centre_of(const cube& box) {
   return to_point(box.low) + point{half, half, half};
 }
 
-}  // namespace
+/// Expects tetrahedra in cubes, and remembers what large ones had.
+class expectation {
+ public:
+  explicit expectation(const size_field& size) : size_(size), ratio_(size.surface == nullptr ? 1.6 : 2.5) {}
 
-double expected_tetrahedra(const cube& part, const size_field& size) {
-  const double side = to_length(part.size);
-  const auto [least, most] = size.around(centre_of(part), side * std::sqrt(3.0) / 2);
-  // Where lengths hardly differ within the cube, that at its centre will do.
-  const double length = size.at(centre_of(part));
-  if (part.size == 1 || most <= 1.6 * least) return tetrahedra_a_cube * std::pow(side / length, 3);
-  double sum = 0;
-  const std::uint32_t half = part.size / 2;
-  for (std::uint32_t k = 0; k < 8; ++k) {
-    cube child{part.low, half};
-    for (unsigned axis = 0; axis < 3; ++axis) child.low[axis] += (k >> axis & 1) * half;
-    sum += expected_tetrahedra(child, size);
+  double of(const cube& part) {
+    const bool large = part.size >= cube_size >> 6;
+    if (large) {
+      const auto known = known_.find(part);
+      if (known != known_.end()) return known->second;
+    }
+    const double count = look_at(part);
+    if (large) known_.emplace(part, count);
+    return count;
   }
-  return sum;
-}
 
-namespace {
+ private:
+  double look_at(const cube& part) {
+    const double side = to_length(part.size);
+    const auto [least, most] = size_.around(centre_of(part), side * std::sqrt(3.0) / 2);
+    if (part.size == 1 || most <= ratio_ * least) {  // lengths hardly differ, so that at the centre will do
+      return tetrahedra_a_cube * std::pow(side / size_.at(centre_of(part)), 3);
+    }
+    double sum = 0;
+    const std::uint32_t half = part.size / 2;
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      cube child{part.low, half};
+      for (unsigned axis = 0; axis < 3; ++axis) child.low[axis] += (k >> axis & 1) * half;
+      sum += of(child);
+    }
+    return sum;
+  }
+
+  const size_field& size_;
+  double ratio_;
+  std::map<cube, double> known_{};
+};
 
 /// The factor for all lengths that gives about so many tetrahedra.
 size_field with_tetrahedra(const size_field& size, double wanted) {
+  if (size.surface != nullptr) {  // looks at no field that is much finer: that would take long
+    double factor = 1;
+    for (int step = 0; step < 8; ++step) {
+      const double ratio = expected_tetrahedra({}, size.scaled(factor)) / wanted;
+      factor *= std::clamp(std::cbrt(ratio), 0.25, 1e6);
+      if (std::abs(ratio - 1) < 0.01) break;
+    }
+    return size.scaled(factor);
+  }
   double low = length_min, high = 1e6;
   for (int step = 0; step < 40; ++step) {
     const double middle = std::sqrt(low * high);
@@ -53,39 +85,73 @@ size_field with_tetrahedra(const size_field& size, double wanted) {
   return size.scaled(high);
 }
 
-size_field choose_size(const options& asked) {
-  size_field size{.everywhere = asked.size > 0 ? asked.size : 0.1, .sources = asked.sources};
-  if (asked.tetrahedra > 0) size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra));
-  size.everywhere = std::min(size.everywhere, 1.0);
+std::shared_ptr<const surface_in_cube> make_surface(const options& asked, double length_max) {
+  if (asked.input.empty()) return nullptr;
+  std::optional<surface_mesh> mesh = make_shape(asked.input);
+  if (!mesh) {
+    if (!names_surface_file(asked.input)) {
+      throw nacre::setup_error({fmt::format("'{}' is no surface", asked.input),
+                                fmt::format("there are {}, and files that end in .off, .stl or .obj", shape_names),
+                                "check the name"});
+    }
+    mesh = read_surface(asked.input);
+  }
+  surface_rule rule = asked.surface;
+  rule.length_max = std::min(rule.length_max > 0 ? rule.length_max : length_max, length_max);
+  return std::make_shared<const surface_in_cube>(place_surface(std::move(*mesh), rule, asked.input));
+}
+
+/// The least length that edges should have anywhere.
+double least_length(const size_field& size, const surface_in_cube* surface) {
   double least = size.everywhere;
   for (const size_source& each : size.sources) least = std::min(least, each.length);
-  if (least >= length_min) return size;
-  throw nacre::setup_error({fmt::format("edges would have to be as short as {:.3g}", least),
-                            fmt::format("lengths are at least {}", length_min), "ask for fewer tetrahedra"});
+  if (surface == nullptr) return least;
+  const std::vector<double>& lengths = surface->of().lengths;
+  return std::min(least, size.surface_factor * *std::min_element(lengths.begin(), lengths.end()));
+}
+
+void choose_size(const options& asked, plan& into) {
+  size_field size{.everywhere = asked.size > 0 ? asked.size : 0.1, .sources = asked.sources};
+  into.surface = make_surface(asked, size.everywhere);
+  if (into.surface != nullptr) {
+    size.surface = &into.surface->tree();
+    size.surface_growth = into.surface->of().growth;
+  }
+  if (asked.tetrahedra > 0) size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra));
+  size.everywhere = std::min(size.everywhere, 1.0);
+  const double least = least_length(size, into.surface.get());
+  if (least < length_min) {
+    throw nacre::setup_error({fmt::format("edges would have to be as short as {:.3g}", least),
+                              fmt::format("lengths are at least {}", length_min), "ask for fewer tetrahedra"});
+  }
+  into.rule = {size, asked.ratio_max, asked.sliver_degrees};
 }
 
 }  // namespace
 
+double expected_tetrahedra(const cube& part, const size_field& size) { return expectation(size).of(part); }
+
 plan make_plan(const options& asked) {
   plan made;
-  made.rule = {choose_size(asked), asked.ratio_max};
+  choose_size(asked, made);
   const size_field& size = made.rule.size;
-  const double all = expected_tetrahedra({}, size);
+  expectation expected(size);
+  const double all = expected.of({});
   const double count = asked.subdomains > 0 ? asked.subdomains : std::ceil(all / tetrahedra_a_subdomain);
   if (count > 1u << 20) {
     throw nacre::setup_error({fmt::format("about {:.3g} tetrahedra would need {:.3g} subdomains", all, count),
                               "there are a million at most", "ask for longer edges or fewer tetrahedra"});
   }
   const auto weight = [&](const cube& box) {
-    return asked.weigh == weighing::work ? expected_tetrahedra(box, size) : std::pow(to_length(box.size), 3);
+    return asked.weigh == weighing::work ? expected.of(box) : std::pow(to_length(box.size), 3);
   };
   // Smaller cubes would be finer than asked for, since their edges have three steps at least.
   const auto may_split = [&](const cube& box) {
-    return expected_tetrahedra(box, size) >= 8 * tetrahedra_a_cube * std::pow(steps_min, 3);
+    return expected.of(box) >= 8 * tetrahedra_a_cube * std::pow(steps_min, 3);
   };
   made.leaves = octree(static_cast<std::uint32_t>(count), weight, may_split).leaves();
   for (const leaf_plan& leaf : made.leaves) {
-    made.expected.push_back(expected_tetrahedra(leaf.box, size));
+    made.expected.push_back(expected.of(leaf.box));
     if (made.expected.back() < 1.2e8) continue;
     throw nacre::setup_error({fmt::format("a subdomain would have {:.3g} tetrahedra", made.expected.back()),
                               "one holds 120 million at most", "ask for more subdomains"});

@@ -3,18 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernel/refiner.hpp"
 #include "options.hpp"
 #include "plan/octree.hpp"
+#include "surface/placed_surface.hpp"
 
 namespace mesh3d {
 
 struct plan {
   quality_rule rule{};
   std::vector<leaf_plan> leaves{};
-  std::vector<double> expected{};  // tetrahedra, by leaf
+  std::vector<double> expected{};                    // tetrahedra, by leaf
+  std::shared_ptr<const surface_in_cube> surface{};  // null: the whole cube is meshed
 };
 
 /// Tetrahedra that a part of the domain will have, about.

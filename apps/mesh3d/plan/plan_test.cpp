@@ -12,7 +12,7 @@
 
 #include <nacre/error.hpp>
 
-#include "plan/surface_points.hpp"
+#include "plan/hull_points.hpp"
 
 namespace mesh3d {
 namespace {
@@ -74,7 +74,7 @@ TEST(Octree, no_leaf_has_a_corner_within_an_edge) {
   EXPECT_GT(halves, 20u);
 }
 
-TEST(SurfacePoints, are_the_same_on_both_sides_of_a_face) {
+TEST(HullPoints, are_the_same_on_both_sides_of_a_face) {
   const plan made = graded_plan(60);
   std::map<std::tuple<place, std::uint32_t, std::uint32_t>, std::vector<point>> known;
   std::size_t compared = 0, points = 0;
@@ -92,7 +92,7 @@ TEST(SurfacePoints, are_the_same_on_both_sides_of_a_face) {
   EXPECT_GT(points, 1000u);
 }
 
-TEST(SurfacePoints, keep_their_distance_and_lie_in_no_circle_over_a_step) {
+TEST(HullPoints, keep_their_distance_and_lie_in_no_circle_over_a_step) {
   const plan made = graded_plan(30);
   for (const leaf_plan& leaf : made.leaves) {
     for (const cube_face& face : leaf.faces) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "geometry/point.hpp"
+#include "surface/triangle_tree.hpp"
 
 namespace mesh3d {
 
@@ -32,13 +33,15 @@ struct size_source {
 struct size_field {
   double everywhere = 0.1;
   std::vector<size_source> sources{};
+  const triangle_tree* surface = nullptr;  // this rank's; it is not serialized
+  double surface_factor = 1, surface_growth = 0;
 
   [[nodiscard]] double at(const point& p) const noexcept {
     double length = everywhere;
     for (const size_source& each : sources) {
       length = std::min(length, each.length + each.growth * std::sqrt(squared_length(p - each.at)));
     }
-    return length;
+    return surface == nullptr ? length : surface->length_near(p, surface_factor, surface_growth, length);
   }
   /// Bounds of the lengths at places that are no further from `p` than `distance`.
   [[nodiscard]] std::pair<double, double> around(const point& p, double distance) const noexcept {
@@ -48,18 +51,23 @@ struct size_field {
       least = std::min(least, each.length + each.growth * std::max(0.0, away - distance));
       most = std::min(most, each.length + each.growth * (away + distance));
     }
-    return {least, most};
+    if (surface == nullptr) return {least, most};
+    const double here = at(p);  // grows by no more than surface_growth where the surface decides
+    return {
+        std::min(least, std::max(here - surface_growth * distance, surface->length_near(p, surface_factor, 0, least))),
+        std::min(most, here + surface_growth * distance)};
   }
   /// The field with all lengths multiplied. Growth stays: it is a ratio of lengths.
   [[nodiscard]] size_field scaled(double factor) const {
     size_field made = *this;
     made.everywhere *= factor;
     for (size_source& each : made.sources) each.length *= factor;
+    made.surface_factor *= factor;
     return made;
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(everywhere, sources);
+    ar(everywhere, sources, surface_factor, surface_growth);
   }
 };
 

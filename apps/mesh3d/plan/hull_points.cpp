@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides edges, and samples faces by darts.
-#include "plan/surface_points.hpp"
+#include "plan/hull_points.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <utility>
+
+#include "plan/crossings_of_hull.hpp"
 
 namespace mesh3d {
 namespace {
@@ -15,9 +18,12 @@ namespace {
 constexpr double distance_factor = 0.75;
 /// Darts fly to cells that are smaller than the length by this factor.
 constexpr double cells_a_length = 4;
-
-double& coordinate(point& p, unsigned axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
-double coordinate(const point& p, unsigned axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+/// Points on the curve where the input surface meets a face keep `curve_factor` lengths from others, and points beside
+/// the curve keep `beside_factor` from it: more than half of the gap between points on the curve, so that each place on
+/// the curve is nearest to one of these. Points where the surface meets an edge keep `edge_factor` from others.
+constexpr double curve_factor = 0.5, beside_factor = 0.55, edge_factor = 0.3;
+/// Darts at the curve fly to places that are nearer to each other than the length by this factor.
+constexpr double darts_a_length = 8;
 
 std::uint64_t mixed(std::uint64_t a) {
   a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
@@ -57,19 +63,23 @@ class face_sampler {
   }
   void add(double u, double v);
   void throw_darts(std::uint64_t path, double u, double v, double width);
+  void throw_darts_at_curve();
+  void sample(std::vector<dart>& darts, double factor, std::vector<point>& points);
   [[nodiscard]] std::size_t row_of(double u) const {
     return std::min(static_cast<std::size_t>(std::max(u, 0.0) / extent_ * static_cast<double>(rows_)), rows_ - 1);
   }
-  [[nodiscard]] bool is_free(const dart& at) const;
+  using grid = std::vector<std::vector<place_on_face>>;
+  [[nodiscard]] bool keeps_from(const grid& others, const dart& at, double distance) const;
+  [[nodiscard]] bool lies_in_circle(const dart& at) const;
 
   cube_face face_;
   const size_field& size_;
   double extent_ = 0;
   std::uint64_t seed_ = 0;
   std::vector<std::pair<place_on_face, place_on_face>> steps_{};  // of the sides
-  std::vector<dart> darts_{};
+  std::vector<dart> darts_{}, curve_darts_{};
   std::size_t rows_ = 1;
-  std::vector<std::vector<place_on_face>> grid_{};
+  grid points_{}, curve_{};
 };
 
 face_sampler::face_sampler(const cube_face& face, const std::vector<cube_edge>& edges, const size_field& size)
@@ -79,7 +89,9 @@ face_sampler::face_sampler(const cube_face& face, const std::vector<cube_edge>& 
   }
   throw_darts(1, 0, 0, extent_);
   rows_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(darts_.size())) / 3));
-  grid_.resize(rows_ * rows_);
+  points_.resize(rows_ * rows_);
+  curve_.resize(rows_ * rows_);
+  if (size.surface != nullptr) throw_darts_at_curve();
   const unsigned first = (face.axis + 1) % 3, second = (face.axis + 2) % 3;
   const point low = to_point(face.low);
   const auto on_face = [&](const point& p) {
@@ -110,7 +122,7 @@ point face_sampler::in_space(double u, double v) const {
   return p;
 }
 
-void face_sampler::add(double u, double v) { grid_[row_of(u) * rows_ + row_of(v)].push_back({u, v}); }
+void face_sampler::add(double u, double v) { points_[row_of(u) * rows_ + row_of(v)].push_back({u, v}); }
 
 /// A dart for each cell of a quadtree that is as fine as the field wants it. `path` names the cell.
 void face_sampler::throw_darts(std::uint64_t path, double u, double v, double width) {
@@ -125,65 +137,127 @@ void face_sampler::throw_darts(std::uint64_t path, double u, double v, double wi
   darts_.push_back({first, u + width * uniform(second), v + width * uniform(third)});
 }
 
-bool face_sampler::is_free(const dart& at) const {
-  const double distance = distance_factor * length_at(at.u, at.v);
+/// Places all along the curve, which others keep away from, too.
+void face_sampler::throw_darts_at_curve() {
+  const unsigned first = (face_.axis + 1) % 3, second = (face_.axis + 2) % 3;
+  const point low = to_point(face_.low);
+  for (const auto& [from, to] : curve_on(face_, *size_.surface)) {
+    const double length = std::sqrt(squared_length(to - from));
+    const point middle = (from + to) * 0.5;
+    const double wanted = length_at(coordinate(middle, first) - coordinate(low, first),
+                                    coordinate(middle, second) - coordinate(low, second));
+    const auto steps = static_cast<std::uint64_t>(std::ceil(length * darts_a_length / wanted)) + 1;
+    for (std::uint64_t k = 0; k <= steps; ++k) {
+      const point p = from + (to - from) * (static_cast<double>(k) / static_cast<double>(steps));
+      const double u = coordinate(p, first) - coordinate(low, first),
+                   v = coordinate(p, second) - coordinate(low, second);
+      if (u <= 0 || v <= 0 || u >= extent_ || v >= extent_) continue;
+      const std::uint64_t order =
+          mixed(mixed(seed_ + std::bit_cast<std::uint64_t>(u)) + std::bit_cast<std::uint64_t>(v));
+      curve_darts_.push_back({order, u, v});
+      curve_[row_of(u) * rows_ + row_of(v)].push_back({u, v});
+    }
+  }
+}
+
+bool face_sampler::keeps_from(const grid& others, const dart& at, double distance) const {
   for (std::size_t i = row_of(at.u - distance); i <= row_of(at.u + distance); ++i) {
     for (std::size_t j = row_of(at.v - distance); j <= row_of(at.v + distance); ++j) {
-      for (const place_on_face& other : grid_[i * rows_ + j]) {
+      for (const place_on_face& other : others[i * rows_ + j]) {
         const double du = other.u - at.u, dv = other.v - at.v;
         if (du * du + dv * dv < distance * distance) return false;
       }
     }
   }
-  return std::none_of(steps_.begin(), steps_.end(), [&](const auto& step) {
+  return true;
+}
+
+/// Over a step of a side.
+bool face_sampler::lies_in_circle(const dart& at) const {
+  return std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
     const auto& [a, b] = step;
     const double length = std::abs(a.u - b.u) + std::abs(a.v - b.v);  // one of both is 0
     return (a.u - at.u) * (b.u - at.u) + (a.v - at.v) * (b.v - at.v) <= 1e-3 * length * length;
   });
 }
 
-std::vector<point> face_sampler::sample() {
-  std::sort(darts_.begin(), darts_.end(),
+void face_sampler::sample(std::vector<dart>& darts, double factor, std::vector<point>& points) {
+  std::sort(darts.begin(), darts.end(),
             [](const dart& a, const dart& b) { return std::tie(a.order, a.u, a.v) < std::tie(b.order, b.u, b.v); });
-  std::vector<point> points;
-  for (const dart& each : darts_) {
-    if (!is_free(each)) continue;
+  for (const dart& each : darts) {
+    if (!keeps_from(points_, each, factor * length_at(each.u, each.v)) || lies_in_circle(each)) continue;
     add(each.u, each.v);
     points.push_back(in_space(each.u, each.v));
   }
+}
+
+std::vector<point> face_sampler::sample() {
+  std::vector<point> points;
+  sample(curve_darts_, curve_factor, points);
+  std::erase_if(darts_,
+                [&](const dart& each) { return !keeps_from(curve_, each, beside_factor * length_at(each.u, each.v)); });
+  sample(darts_, distance_factor, points);
   return points;
 }
+
+/// Divides the part of the edge between two places, which are parts of its way.
+class edge_divider {
+ public:
+  edge_divider(const cube_edge& edge, const size_field& size)
+      : low_(to_point(edge.low)), extent_(to_length(edge.size)), axis_(edge.axis), size_(size) {}
+  [[nodiscard]] point at(double t) const {
+    point p = low_;
+    coordinate(p, axis_) += t * extent_;
+    return p;
+  }
+  [[nodiscard]] double length_at(double t) const { return std::min(size_.at(at(t)), extent_ / steps_min); }
+
+  void divide(double from, double to, std::vector<point>& points) {
+    integrate(from, to, 64);
+    if (sums_.back() > 16) integrate(from, to, static_cast<std::size_t>(4 * std::min(sums_.back(), 1e7)));
+    const auto steps = static_cast<std::size_t>(std::ceil(sums_.back() * (1 - 1e-9)));
+    std::size_t k = 0;
+    for (std::size_t n = 1; n < steps; ++n) {
+      const double wanted = sums_.back() * static_cast<double>(n) / static_cast<double>(steps);
+      while (sums_[k + 1] < wanted) ++k;
+      const double within = (wanted - sums_[k]) / (sums_[k + 1] - sums_[k]);
+      const double part = (static_cast<double>(k) + within) / static_cast<double>(sums_.size() - 1);
+      points.push_back(at(from + (to - from) * part));
+    }
+  }
+
+ private:
+  void integrate(double from, double to, std::size_t count) {
+    sums_.assign(1, 0);
+    const double step = (to - from) / static_cast<double>(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      sums_.push_back(sums_.back() + step * extent_ / length_at(from + (static_cast<double>(k) + 0.5) * step));
+    }
+  }
+
+  point low_;
+  double extent_;
+  std::uint32_t axis_;
+  const size_field& size_;
+  std::vector<double> sums_{};
+};
 
 }  // namespace
 
 std::vector<point> points_within(const cube_edge& edge, const size_field& size) {
-  const double extent = to_length(edge.size);
-  const point low = to_point(edge.low);
-  const auto at = [&](double t) {
-    point p = low;
-    coordinate(p, edge.axis) += t * extent;
-    return p;
-  };
-  std::vector<double> sums;
-  const auto integrate = [&](std::size_t count) {
-    sums.assign(1, 0);
-    const double step = 1 / static_cast<double>(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      const double length = std::min(size.at(at((static_cast<double>(k) + 0.5) * step)), extent / steps_min);
-      sums.push_back(sums.back() + step * extent / length);
-    }
-  };
-  integrate(64);
-  if (sums.back() > 16) integrate(static_cast<std::size_t>(4 * std::min(sums.back(), 1e7)));
-  const auto steps = static_cast<std::size_t>(std::ceil(sums.back() * (1 - 1e-9)));
+  edge_divider divider(edge, size);
   std::vector<point> points;
-  std::size_t k = 0;
-  for (std::size_t n = 1; n < steps; ++n) {
-    const double wanted = sums.back() * static_cast<double>(n) / static_cast<double>(steps);
-    while (sums[k + 1] < wanted) ++k;
-    const double within = (wanted - sums[k]) / (sums[k + 1] - sums[k]);
-    points.push_back(at((static_cast<double>(k) + within) / static_cast<double>(sums.size() - 1)));
+  double from = 0;
+  if (size.surface != nullptr) {
+    for (const double t : crossings_of(edge, *size.surface)) {
+      const double apart = edge_factor * divider.length_at(t) / to_length(edge.size);
+      if (t - from < apart || 1 - t < apart) continue;
+      divider.divide(from, t, points);
+      points.push_back(divider.at(t));
+      from = t;
+    }
   }
+  divider.divide(from, 1, points);
   return points;
 }
 
@@ -191,7 +265,7 @@ std::vector<point> points_within(const cube_face& face, const std::vector<cube_e
   return face_sampler(face, edges, size).sample();
 }
 
-std::vector<point> surface_points(const leaf_plan& leaf, const size_field& size) {
+std::vector<point> hull_points(const leaf_plan& leaf, const size_field& size) {
   std::vector<point> points;
   const auto add = [&](const std::vector<point>& more) { points.insert(points.end(), more.begin(), more.end()); };
   for (const cube_edge& edge : leaf.edges) {

@@ -22,6 +22,6 @@ std::vector<point> points_within(const cube_edge& edge, const size_field& size);
 std::vector<point> points_within(const cube_face& face, const std::vector<cube_edge>& edges, const size_field& size);
 
 /// All points on the surface of a leaf, without its corners.
-std::vector<point> surface_points(const leaf_plan& leaf, const size_field& size);
+std::vector<point> hull_points(const leaf_plan& leaf, const size_field& size);
 
 }  // namespace mesh3d

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points on the input surface (Boissonnat and Oudot 2005), and the side that a tetrahedron is on.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernel/refiner.hpp"
+#include "kernel/shape.hpp"
+
+namespace mesh3d {
+namespace {
+
+bool is_finite(const point& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+
+bool holds(const point& low, const point& high, const point& p) {
+  return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
+}
+
+/// Cuts off from the line what is outside of the box. Returns false when nothing is left.
+bool clip(const point& low, const point& high, point& from, point& to) {
+  double enter = 0, leave = 1;
+  const point way = to - from, start = from;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const double step = coordinate(way, axis), at = coordinate(start, axis);
+    if (step == 0) {
+      if (at < coordinate(low, axis) || at > coordinate(high, axis)) return false;
+      continue;
+    }
+    const double a = (coordinate(low, axis) - at) / step, b = (coordinate(high, axis) - at) / step;
+    enter = std::max(enter, std::min(a, b));
+    leave = std::min(leave, std::max(a, b));
+  }
+  if (enter > leave) return false;
+  if (leave < 1) to = start + way * leave;
+  if (enter > 0) from = start + way * enter;
+  return true;
+}
+
+sphere sphere_around(const triangulation& mesh, index t) {
+  const auto& corner = mesh.tetrahedra[t].corner;
+  return circumsphere(mesh.at(corner[0]), mesh.at(corner[1]), mesh.at(corner[2]), mesh.at(corner[3]));
+}
+
+}  // namespace
+
+std::optional<point> refiner::on_surface_for(facet f) const {
+  const auto [a, b, c] = mesh_.corners(f);
+  const facet twin = mesh_.twin(f);
+  point from = sphere_around(mesh_, tetrahedron_of(f)).centre;
+  point to = twin == none ? circumsphere(mesh_.at(a), mesh_.at(b), mesh_.at(c)).centre
+                          : sphere_around(mesh_, tetrahedron_of(twin)).centre;
+  if (!is_finite(from) || !is_finite(to) || !clip(mesh_.at(0), mesh_.at(7), from, to)) return std::nullopt;
+  return rule_.size.surface->first_crossing(from, to);
+}
+
+refiner::wish refiner::surface_point_for(facet f, point& at) const {
+  const std::optional<point> crossing = on_surface_for(f);
+  if (!crossing) return wish::nothing;
+  at = *crossing;
+  const auto corners = mesh_.corners(f);
+  const double radius = rule_.size.at(at) * quality_rule::surface_factor;
+  const bool too_large = squared_length(at - mesh_.at(corners[0])) > radius * radius;
+  const bool off = std::any_of(corners.begin(), corners.end(), [&](index v) {
+    return !rule_.size.surface->nearest(mesh_.at(v), quality_rule::on_surface);
+  });
+  return too_large || off ? wish::possible : wish::nothing;
+}
+
+bool refiner::collect_on_surface(index t, const point& at) {
+  const double length = rule_.size.at(at), apart = length * quality_rule::apart_factor;
+  const point low = mesh_.at(0), high = mesh_.at(7), to_low = at - low, to_high = high - at;
+  const double to_hull = std::min({to_low.x, to_low.y, to_low.z, to_high.x, to_high.y, to_high.z});
+  if (to_hull < length * quality_rule::hull_factor) return false;
+  hole_.collect(mesh_, at, mesh_.find(at, t));
+  return std::all_of(hole_.border().begin(), hole_.border().end(), [&](facet f) {
+    const auto corners = mesh_.corners(f);
+    return std::all_of(corners.begin(), corners.end(),
+                       [&](index v) { return squared_length(mesh_.at(v) - at) >= apart * apart; });
+  });
+}
+
+bool refiner::is_inside(index t) const {
+  const sphere around = sphere_around(mesh_, t);
+  if (is_finite(around.centre) && holds(mesh_.at(0), mesh_.at(7), around.centre)) {
+    return rule_.size.surface->inside(around.centre);
+  }
+  const auto& corner = mesh_.tetrahedra[t].corner;
+  return rule_.size.surface->inside(
+      (mesh_.at(corner[0]) + mesh_.at(corner[1]) + mesh_.at(corner[2]) + mesh_.at(corner[3])) * 0.25);
+}
+
+}  // namespace mesh3d

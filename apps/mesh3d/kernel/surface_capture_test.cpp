@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The capture of a surface by one subdomain, and checks of sides that are spoilt.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel/delaunay.hpp"
+#include "kernel/refiner.hpp"
+#include "kernel/surface_check.hpp"
+#include "plan/hull_points.hpp"
+#include "plan/plan.hpp"
+
+namespace mesh3d {
+namespace {
+
+struct captured {
+  plan made{};
+  leaf_plan leaf{};
+  triangulation mesh{};
+  side_list inner{};
+};
+
+captured capture(const options& asked, std::size_t which) {
+  captured of{.made = make_plan(asked)};
+  of.leaf = of.made.leaves.at(which % of.made.leaves.size());
+  const point low = to_point(of.leaf.box.low);
+  const double side = to_length(of.leaf.box.size);
+  of.mesh = triangulate(low, low + point{side, side, side}, hull_points(of.leaf, of.made.rule.size));
+  refine_state state;
+  refiner work(of.mesh, of.made.rule);
+  while (!work.refine(state, 200)) {
+  }
+  for (index t = 0; t < of.mesh.tetrahedra.size(); ++t) {
+    of.inner.push_back(of.made.surface != nullptr && of.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
+  }
+  return of;
+}
+
+const options sphere{.input = "sphere", .size = 0.08, .subdomains = 8};
+
+findings checked(captured& of) {
+  findings found = check_leaf(of.mesh, of.leaf, of.made.rule);
+  check_sides(of.mesh, of.made.rule, of.inner, found);
+  return found;
+}
+
+TEST(Capture, puts_the_corners_between_both_sides_on_the_surface) {
+  for (std::size_t which = 0; which < 8; ++which) {
+    captured of = capture(sphere, which);
+    const findings found = checked(of);
+    EXPECT_EQ(found.faults, 0u) << (found.fault_texts.empty() ? "" : found.fault_texts.front());
+    EXPECT_GT(found.surface.triangles, 100u);
+    EXPECT_LE(found.surface.corners_off, found.surface.corners / 50);
+    EXPECT_EQ(found.surface.pinched_edges, 0u);
+    EXPECT_LT(found.surface.distance_by_length_max, 0.6);
+    // An eighth of the sphere whose radius is 0.4.
+    EXPECT_NEAR(found.surface.inner_volume, 4.18879 * 0.064 / 8, 0.0008);
+    EXPECT_NEAR(found.surface.area, 12.56637 * 0.16 / 8, 0.006);
+  }
+}
+
+TEST(Capture, triangles_between_both_sides_are_as_small_as_asked_for) {
+  captured of = capture(sphere, 3);
+  const refiner look(of.mesh, of.made.rule);
+  std::size_t seen = 0, without = 0;
+  for (index t = 0; t < of.mesh.tetrahedra.size(); ++t) {
+    for (unsigned k = 0; k < 4 && of.inner[t] != 0; ++k) {
+      const facet f = facet_of(t, k), twin = of.mesh.twin(f);
+      if (twin == none || of.inner[tetrahedron_of(twin)] != 0) continue;
+      const auto at = look.on_surface_for(f);
+      ++seen;
+      if (!at) {  // a tetrahedron whose sphere has its centre outside of the box, and that is told apart by another one
+        ++without;
+        continue;
+      }
+      EXPECT_LE(std::sqrt(squared_length(*at - of.mesh.at(of.mesh.corners(f)[0]))), 0.08 * 0.75);
+    }
+  }
+  EXPECT_GT(seen, 100u);
+  EXPECT_LT(without, seen / 20);
+}
+
+/// Dihedral angles below 10 degrees.
+std::uint64_t small_angles(const triangulation& mesh) {
+  angle_histogram angles{};
+  for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
+    if (!mesh.in_use(t)) continue;
+    const auto& [a, b, c, d] = mesh.tetrahedra[t].corner;
+    add_angles({mesh.at(a), mesh.at(b), mesh.at(c), mesh.at(d)}, angles);
+  }
+  return angles[0] + angles[1];
+}
+
+TEST(Slivers, become_fewer_and_the_mesh_stays_as_good_otherwise) {
+  for (const char* input : {"", "sphere"}) {
+    captured of = capture({.input = input, .size = 0.05, .sliver_degrees = 10, .subdomains = 8}, 1);
+    const std::uint64_t before = small_angles(of.mesh);
+    const std::size_t vertices = of.mesh.vertices.size();
+    const auto hull = hull_triangles(of.mesh, of.leaf);
+    captured other = of;
+    for (auto& [each, slice] : {std::pair<captured&, std::size_t>{of, 3}, {other, 1000}}) {
+      refine_state state;
+      refiner work(each.mesh, each.made.rule, refiner::pass::slivers);
+      while (!work.refine(state, slice)) {
+      }
+    }
+    EXPECT_EQ(of.mesh.vertices, other.mesh.vertices);  // slices change nothing
+    EXPECT_LT(small_angles(of.mesh), before * 2 / 3) << input;
+    EXPECT_GT(of.mesh.vertices.size(), vertices);
+    EXPECT_LT(of.mesh.vertices.size(), vertices * 6 / 5);
+    EXPECT_EQ(hull_triangles(of.mesh, of.leaf), hull);
+    EXPECT_EQ(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u);
+    of.made.rule.sliver_degrees = 14;
+    EXPECT_GT(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u) << "more could be split";
+  }
+}
+
+std::uint64_t faults_after(const captured& good, void (*spoil)(captured&)) {
+  captured bad = good;
+  spoil(bad);
+  return checked(bad).faults;
+}
+
+TEST(Capture, the_check_finds_sides_and_corners_that_are_spoilt) {
+  captured good = capture(sphere, 2);
+  ASSERT_EQ(checked(good).faults, 0u);
+  EXPECT_GT(faults_after(good,
+                         [](captured& of) {
+                           index t = 0;
+                           while (!of.mesh.in_use(t) || of.inner[t] == 0) ++t;
+                           of.inner[t] = 0;
+                         }),
+            0u)
+      << "a hole";
+  EXPECT_GT(faults_after(good, [](captured& of) { of.inner.pop_back(); }), 0u) << "a side is missing";
+  EXPECT_GT(faults_after(good,
+                         [](captured& of) {  // another surface than that which the mesh has
+                           of.made = make_plan({.input = "block", .size = 0.08, .subdomains = 8});
+                         }),
+            0u);
+  captured coarse = good;
+  coarse.made.rule.size = coarse.made.rule.size.scaled(0.7);
+  EXPECT_GT(checked(coarse).faults, 0u) << "too large";
+}
+
+}  // namespace
+}  // namespace mesh3d

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// OFF and OBJ, and the choice by the ending of the name.
+#include "surface/readers.hpp"
+
+#include <cctype>
+#include <fstream>
+
+#include "meshing/output_file.hpp"
+#include "surface/word_reader.hpp"
+
+namespace mesh3d {
+namespace {
+
+constexpr std::int64_t count_max = 1 << 28;
+
+std::string lower_case(std::string text) {
+  for (char& each : text) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return text;
+}
+
+void add_polygon(const word_reader& words, const std::vector<std::uint32_t>& corners, surface_mesh& into) {
+  if (corners.size() < 3) {
+    words.refuse(fmt::format("a face of {} corners", corners.size()), "a face has three at least", "remove or mend it");
+  }
+  if (into.triangles.size() + corners.size() > static_cast<std::size_t>(count_max)) {
+    words.refuse("too many triangles", "a surface has at most 2^28", "coarsen it");
+  }
+  for (std::size_t k = 2; k < corners.size(); ++k) {
+    into.triangles.push_back({corners[0], corners[k - 1], corners[k]});
+    into.lines.push_back(words.line());
+  }
+}
+
+std::size_t count_at(const word_reader& words, std::size_t position, const char* wanted) {
+  const auto value = words.number<std::int64_t>(position, wanted);
+  if (value >= 0 && value <= count_max) return static_cast<std::size_t>(value);
+  words.refuse(fmt::format("{} is no count", value), fmt::format("{} may be from 0 to {}", wanted, count_max),
+               "correct it");
+}
+
+/// Goes behind the word OFF, and tells at which word of the line the counts are.
+std::size_t begin_off(word_reader& words) {
+  words.demand("the word OFF");
+  const std::string first(words.word(0));
+  if (first == "OFF" || first == "COFF" || first == "NOFF" || first == "CNOFF") {
+    if (words.size() > 1 && words.word(1) == "BINARY") {
+      words.refuse("a binary OFF file", "only those of text are read", "convert it, for example by meshlab");
+    }
+    if (words.size() > 1) return 1;
+    words.demand("the numbers of points, faces and edges");
+    return 0;
+  }
+  words.refuse(fmt::format("the file begins with '{}'", first.substr(0, 20)), "an OFF file begins with the word OFF",
+               "check that it is an OFF file");
+}
+
+}  // namespace
+
+surface_mesh read_off(std::istream& from, const std::string& name) {
+  word_reader words(from, name);
+  const std::size_t at = begin_off(words);
+  const std::size_t points = count_at(words, at, "the number of points");
+  const std::size_t faces = count_at(words, at + 1, "the number of faces");
+  surface_mesh made;
+  for (std::size_t k = 0; k < points; ++k) {
+    words.demand(fmt::format("point {} of {}", k + 1, points));
+    made.points.push_back(words.place(0));
+  }
+  std::vector<std::uint32_t> corners;
+  for (std::size_t k = 0; k < faces; ++k) {
+    words.demand(fmt::format("face {} of {}", k + 1, faces));
+    const std::size_t count = count_at(words, 0, "the number of corners");
+    corners.clear();
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto v = words.number<std::int64_t>(c + 1, "the number of a point");
+      if (v < 0 || v >= static_cast<std::int64_t>(points)) {
+        words.refuse(fmt::format("there is no point {}", v),
+                     fmt::format("points are numbered from 0 to {}", points - 1), "correct the face");
+      }
+      corners.push_back(static_cast<std::uint32_t>(v));
+    }
+    add_polygon(words, corners, made);
+  }
+  return made;
+}
+
+surface_mesh read_obj(std::istream& from, const std::string& name) {
+  word_reader words(from, name);
+  surface_mesh made;
+  std::vector<std::uint32_t> corners;
+  while (words.next()) {
+    if (words.word(0) == "v") made.points.push_back(words.place(1));
+    if (words.word(0) != "f") continue;  // normals, textures, groups, materials
+    corners.clear();
+    const auto count = static_cast<std::int64_t>(made.points.size());
+    for (std::size_t k = 1; k < words.size(); ++k) {
+      const std::string_view word = words.word(k).substr(0, words.word(k).find('/'));
+      const auto given = words.number_in<std::int64_t>(word, "the number of a point");
+      const std::int64_t v = given < 0 ? count + given : given - 1;  // negative ones count from the last point
+      if (v < 0 || v >= count) {
+        words.refuse(fmt::format("there is no point {}", given), fmt::format("{} points stand before this line", count),
+                     "correct the face");
+      }
+      corners.push_back(static_cast<std::uint32_t>(v));
+    }
+    add_polygon(words, corners, made);
+  }
+  return made;
+}
+
+bool names_surface_file(const std::string& input) {
+  const std::string name = lower_case(input);
+  return meshing::ends_with(name, ".off") || meshing::ends_with(name, ".stl") || meshing::ends_with(name, ".obj");
+}
+
+surface_mesh read_surface(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw nacre::setup_error({path + " cannot be read", "the surface is in it", "check the name"});
+  const std::string name = lower_case(path);
+  if (meshing::ends_with(name, ".off")) return read_off(file, path);
+  if (meshing::ends_with(name, ".obj")) return read_obj(file, path);
+  return read_stl(file, path);
+}
+
+}  // namespace mesh3d

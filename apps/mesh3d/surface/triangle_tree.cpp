@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the tree by medians, and walks it.
+#include "surface/triangle_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "geometry/predicates.hpp"
+
+namespace mesh3d {
+namespace {
+
+constexpr std::uint32_t triangles_a_leaf = 4;
+
+double squared_distance(const point& p, const point& low, const point& high) {
+  const point out{std::max({low.x - p.x, p.x - high.x, 0.0}), std::max({low.y - p.y, p.y - high.y, 0.0}),
+                  std::max({low.z - p.z, p.z - high.z, 0.0})};
+  return squared_length(out);
+}
+
+/// The sign of the turn a, b, p as seen from above, for a p that is moved by (e, e * e) with an infinitely small e. 0
+/// only where a and b are above each other.
+int turn(const point& a, const point& b, const point& p) {
+  const double value = orient({a.x, a.y, 0}, {b.x, b.y, 0}, {p.x, p.y, 0}, {a.x, a.y, 1});
+  if (value != 0) return value > 0 ? 1 : -1;
+  if (a.y != b.y) return a.y > b.y ? 1 : -1;
+  return a.x == b.x ? 0 : b.x > a.x ? 1 : -1;
+}
+
+/// Whether the vertical ray upwards from `p`, moved as in `turn`, meets the triangle.
+bool ray_meets(const point& p, const std::array<point, 3>& at) {
+  const auto& [a, b, c] = at;
+  const int first = turn(a, b, p);
+  if (first == 0 || turn(b, c, p) != first || turn(c, a, p) != first) return false;
+  // Seen from above, the triangle turns left when `first` is positive; it is above p when p is on its lower side.
+  const double side = orient(a, b, c, p);
+  return first > 0 ? side < 0 : side > 0;
+}
+
+}  // namespace
+
+point nearest_on_triangle(const point& p, const std::array<point, 3>& corner) noexcept {
+  const auto& [a, b, c] = corner;
+  const auto on_edge = [&p](const point& from, const point& to) {
+    const double square = squared_length(to - from);
+    const double t = square > 0 ? std::clamp(dot(p - from, to - from) / square, 0.0, 1.0) : 0;
+    return from + (to - from) * t;
+  };
+  const point u = b - a, v = c - a, normal = cross(u, v);
+  const double square = squared_length(normal);
+  if (square > 0) {
+    const double s = dot(cross(p - a, v), normal), t = dot(cross(u, p - a), normal);
+    if (s >= 0 && t >= 0 && s + t <= square) return a + u * (s / square) + v * (t / square);
+  }
+  point best = on_edge(a, b);
+  for (const point& other : {on_edge(b, c), on_edge(c, a)}) {
+    if (squared_length(p - other) < squared_length(p - best)) best = other;
+  }
+  return best;
+}
+
+bool meets(const point& from, const point& to, const std::array<point, 3>& corner) noexcept {
+  const auto& [a, b, c] = corner;
+  const double start = orient(a, b, c, from), end = orient(a, b, c, to);
+  if ((start > 0 && end > 0) || (start < 0 && end < 0) || (start == 0 && end == 0)) return false;
+  const double ab = orient(from, to, a, b), bc = orient(from, to, b, c), ca = orient(from, to, c, a);
+  return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
+}
+
+triangle_tree::triangle_tree(const surface_mesh& mesh, std::vector<double> lengths)
+    : mesh_(&mesh), lengths_(std::move(lengths)), order_(mesh.triangles.size()) {
+  std::iota(order_.begin(), order_.end(), 0u);
+  if (!order_.empty()) build(0, static_cast<std::uint32_t>(order_.size()));
+}
+
+triangle_tree::node triangle_tree::bounds(std::uint32_t begin, std::uint32_t end) const {
+  constexpr double far = std::numeric_limits<double>::infinity();
+  node made{{far, far, far}, {-far, -far, -far}, far, 0, begin, end - begin};
+  for (std::uint32_t k = begin; k < end; ++k) {
+    for (const point& p : mesh_->corners(order_[k])) {
+      made.low = {std::min(made.low.x, p.x), std::min(made.low.y, p.y), std::min(made.low.z, p.z)};
+      made.high = {std::max(made.high.x, p.x), std::max(made.high.y, p.y), std::max(made.high.z, p.z)};
+    }
+    made.length_min = std::min(made.length_min, lengths_[order_[k]]);
+    made.length_max = std::max(made.length_max, lengths_[order_[k]]);
+  }
+  return made;
+}
+
+void triangle_tree::build(std::uint32_t begin, std::uint32_t end) {
+  const std::size_t n = nodes_.size();
+  nodes_.push_back(bounds(begin, end));
+  if (end - begin <= triangles_a_leaf) return;
+  const point extent = nodes_[n].high - nodes_[n].low;
+  const unsigned axis = extent.x >= extent.y && extent.x >= extent.z ? 0 : extent.y >= extent.z ? 1 : 2;
+  const auto centre = [&](std::uint32_t t) {
+    const auto [a, b, c] = mesh_->corners(t);
+    return coordinate(a, axis) + coordinate(b, axis) + coordinate(c, axis);
+  };
+  const std::uint32_t middle = begin + (end - begin) / 2;
+  std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end,
+                   [&](std::uint32_t s, std::uint32_t t) {
+                     const double x = centre(s), y = centre(t);
+                     return x != y ? x < y : s < t;
+                   });
+  build(begin, middle);
+  nodes_[n].count = 0;
+  nodes_[n].first = static_cast<std::uint32_t>(nodes_.size());
+  build(middle, end);
+}
+
+template <class Enter, class Leaf>
+void triangle_tree::walk(Enter enter, Leaf leaf) const {
+  if (nodes_.empty()) return;
+  std::array<std::uint32_t, depth_max> waiting;
+  std::size_t count = 0;
+  waiting[count++] = 0;
+  while (count > 0) {
+    const std::uint32_t n = waiting[--count];
+    const node& here = nodes_[n];
+    if (!enter(here)) continue;
+    for (std::uint32_t k = 0; k < here.count; ++k) leaf(order_[here.first + k]);
+    if (here.count != 0) continue;
+    waiting[count++] = here.first;
+    waiting[count++] = n + 1;
+  }
+}
+
+template <class Bound, class Skip, class Leaf>
+void triangle_tree::walk_nearest_first(Bound bound, Skip skip, Leaf leaf) const {
+  if (nodes_.empty()) return;
+  struct entry {
+    double bound;
+    std::uint32_t n;
+  };
+  std::array<entry, depth_max> waiting;  // not set to anything, which would take as long as a query
+  std::size_t count = 0;
+  waiting[count++] = {bound(nodes_[0]), 0};
+  while (count > 0) {
+    const auto [least, n] = waiting[--count];
+    const node& here = nodes_[n];
+    if (skip(here, least)) continue;
+    for (std::uint32_t k = 0; k < here.count; ++k) leaf(order_[here.first + k]);
+    if (here.count != 0) continue;
+    entry near{bound(nodes_[n + 1]), n + 1}, far{bound(nodes_[here.first]), here.first};
+    if (far.bound < near.bound) std::swap(near, far);
+    waiting[count++] = far;
+    waiting[count++] = near;
+  }
+}
+
+bool triangle_tree::inside(const point& p, const std::function<bool(std::uint32_t)>& counts) const {
+  bool odd = false;
+  walk(
+      [&](const node& here) {
+        return here.low.x <= p.x && p.x <= here.high.x && here.low.y <= p.y && p.y <= here.high.y && p.z <= here.high.z;
+      },
+      [&](std::uint32_t t) {
+        if (counts != nullptr && !counts(t)) return;
+        odd ^= ray_meets(p, mesh_->corners(t));
+      });
+  return odd;
+}
+
+std::optional<point> triangle_tree::first_crossing(const point& from, const point& to) const {
+  const point way = to - from;
+  double first = 2;  // as a part of the way
+  walk(
+      [&](const node& here) {
+        double enter = 0, leave = std::min(first, 1.0);
+        for (unsigned axis = 0; axis < 3; ++axis) {
+          const double start = coordinate(from, axis), step = coordinate(way, axis);
+          double low = coordinate(here.low, axis) - start, high = coordinate(here.high, axis) - start;
+          if (step == 0) {
+            if (low > 0 || high < 0) return false;
+            continue;
+          }
+          low /= step;
+          high /= step;
+          enter = std::max(enter, std::min(low, high));
+          leave = std::min(leave, std::max(low, high));
+        }
+        return enter <= leave + 1e-12;  // the divisions are rounded
+      },
+      [&](std::uint32_t t) {
+        const std::array<point, 3> corner = mesh_->corners(t);
+        if (!meets(from, to, corner)) return;
+        const auto& [a, b, c] = corner;
+        const double start = orient(a, b, c, from), end = orient(a, b, c, to);
+        first = std::min(first, start / (start - end));
+      });
+  if (first > 1) return std::nullopt;
+  return from + way * first;
+}
+
+std::optional<point> triangle_tree::nearest(const point& p, double distance_max) const {
+  std::optional<point> best;
+  double least = distance_max * distance_max;
+  walk_nearest_first([&](const node& here) { return squared_distance(p, here.low, here.high); },
+                     [&](const node&, double bound) { return bound > least; },
+                     [&](std::uint32_t t) {
+                       const point at = nearest_on_triangle(p, mesh_->corners(t));
+                       const double square = squared_length(p - at);
+                       // Of points at one distance the least one is taken, in whichever order the triangles come.
+                       if (square > least || (best && square == least && !(at < *best))) return;
+                       least = square;
+                       best = at;
+                     });
+  return best;
+}
+
+double triangle_tree::length_near(const point& p, double factor, double growth, double most) const noexcept {
+  constexpr double tolerance = 0.2;
+  double least = most;
+  walk_nearest_first(
+      [&](const node& here) {
+        return here.length_min * factor + growth * std::sqrt(squared_distance(p, here.low, here.high));
+      },
+      [&](const node& here, double bound) {
+        if (bound >= least * (1 - tolerance)) return true;
+        const double spread = (here.length_max - here.length_min) * factor;
+        const double room = bound * tolerance - spread;
+        if (room < 0 || growth * growth * squared_length(here.high - here.low) > room * room) return false;
+        least = std::min(least, bound);
+        return true;
+      },
+      [&](std::uint32_t t) {
+        const double distance = std::sqrt(squared_length(p - nearest_on_triangle(p, mesh_->corners(t))));
+        least = std::min(least, lengths_[t] * factor + growth * distance);
+      });
+  return least;
+}
+
+void triangle_tree::for_each_in(const point& low, const point& high,
+                                const std::function<bool(std::uint32_t)>& see) const {
+  bool go_on = true;
+  walk(
+      [&](const node& here) {
+        return go_on && here.low.x <= high.x && here.low.y <= high.y && here.low.z <= high.z && here.high.x >= low.x &&
+               here.high.y >= low.y && here.high.z >= low.z;
+      },
+      [&](std::uint32_t t) { go_on = go_on && see(t); });
+}
+
+}  // namespace mesh3d

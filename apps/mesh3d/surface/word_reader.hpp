@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of words and numbers, with the place for messages.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "geometry/point.hpp"
+
+namespace mesh3d {
+
+/// Reads a text file line by line. Every problem is a nacre::setup_error that names file and line.
+class word_reader {
+ public:
+  word_reader(std::istream& from, std::string name) : from_(from), name_(std::move(name)) {}
+
+  /// Goes to the next line that has more than a comment; false at the end of the file.
+  bool next() {
+    while (std::getline(from_, text_)) {
+      ++line_;
+      words_.clear();
+      std::string_view rest(text_);
+      rest = rest.substr(0, rest.find('#'));
+      constexpr std::string_view blank = " \t\r\f\v";
+      for (std::size_t at = rest.find_first_not_of(blank); at != std::string_view::npos;) {
+        const std::size_t end = std::min(rest.find_first_of(blank, at), rest.size());
+        words_.push_back(rest.substr(at, end - at));
+        at = rest.find_first_not_of(blank, end);
+      }
+      if (!words_.empty()) return true;
+    }
+    return false;
+  }
+  void demand(const std::string& wanted) {
+    if (next()) return;
+    ++line_;
+    refuse("the file ends here", fmt::format("{} should follow", wanted),
+           "correct the counts, or fetch the file again");
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return words_.size(); }
+  [[nodiscard]] std::string_view word(std::size_t k) const { return words_[k]; }
+  [[nodiscard]] std::uint32_t line() const noexcept { return line_; }
+
+  [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) const {
+    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), why, remedy});
+  }
+
+  template <class Number>
+  [[nodiscard]] Number number_in(std::string_view word, const char* wanted) const {
+    Number value{};
+    const std::string_view digits = word.substr(word.size() > 1 && word[0] == '+' ? 1 : 0);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc() && end == digits.data() + digits.size()) return value;
+    refuse(fmt::format("'{}' is no {}", word, std::is_integral_v<Number> ? "whole number" : "number"),
+           fmt::format("{} should stand here", wanted), "correct it");
+  }
+  template <class Number>
+  [[nodiscard]] Number number(std::size_t k, const char* wanted) const {
+    if (k < words_.size()) return number_in<Number>(words_[k], wanted);
+    refuse(fmt::format("{} words", words_.size()), fmt::format("word {} should be {}", k + 1, wanted), "add it");
+  }
+  /// Three coordinates from word `k` on, none of them beyond 1e100.
+  [[nodiscard]] point place(std::size_t k) const {
+    const point p{number<double>(k, "an x coordinate"), number<double>(k + 1, "a y coordinate"),
+                  number<double>(k + 2, "a z coordinate")};
+    if (std::abs(p.x) <= 1e100 && std::abs(p.y) <= 1e100 && std::abs(p.z) <= 1e100) return p;
+    refuse("a coordinate is not finite, or beyond 1e100", "a surface has a place", "correct it");
+  }
+
+ private:
+  std::istream& from_;
+  std::string name_, text_{};
+  std::uint32_t line_ = 0;
+  std::vector<std::string_view> words_{};
+};
+
+}  // namespace mesh3d
