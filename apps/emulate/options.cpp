@@ -166,6 +166,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
                     "original emulator did");
   parser.add("--critical-path", result.asked.critical_path,
              "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
+  parser
+      .add("--profile", result.asked.profile_path,
+           "Write how busy each node was when, packets by hops, and the critical path: `nacre report FILE` draws it")
+      .called("FILE");
   parser.add("--json", result.asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
       .called("FILE");
   parser.add("--quiet", result.asked.quiet, "No progress line (there is one only on a terminal)");

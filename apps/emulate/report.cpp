@@ -64,6 +64,15 @@ nlohmann::ordered_json json_of(const nacre::critical_path& path) {
           {"longest", std::move(longest)}};
 }
 
+/// Pairs of a number of hops and the packets that took so many, where there are any.
+nlohmann::ordered_json histogram_of(const std::vector<std::uint64_t>& by_hops) {
+  auto pairs = nlohmann::ordered_json::array();
+  for (std::size_t hops = 0; hops < by_hops.size(); ++hops) {
+    if (by_hops[hops] != 0) pairs.push_back({hops, by_hops[hops]});
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::string text_of(const report& of) {
@@ -112,6 +121,7 @@ std::string json_of(const report& of) {
       {"efficiency", of.efficiency()},
       {"handlers", run.counts().events},
       {"hops", run.counts().hops},
+      {"hops_histogram", histogram_of(run.counts().by_hops)},
       {"delayed", run.counts().delayed},
       {"stalled", run.counts().stalled},
       {"held_back", run.counts().held_back},

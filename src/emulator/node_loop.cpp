@@ -59,7 +59,7 @@ emulator::virtual_time node_loop::window_width(const emulated_machine& machine) 
 }
 
 node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
-                     emulator::block_path* path, emulated_order order)
+                     const emulator::handler_records& records, emulated_order order)
     : machine_(machine),
       partition_(machine.grid, blocks),
       block_(block),
@@ -75,7 +75,8 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       slots_(brick_.nodes()),
       clocks_(make_clocks(std::uint64_t{brick_.nodes()} * ((machine.threads + 7) / 8 * 8))),
       bundles_(partition_.blocks()),
-      path_(path),
+      records_(records),
+      recording_(records.any()),
       block_order_(order),
       here_(*this, {}, 0) {
   for (grouped_window& window : grouped_) window.groups.resize((brick_.nodes() >> group_shift_) + 1);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
-#include "emulator/block_path.hpp"
 #include "emulator/event.hpp"
 #include "emulator/event_list.hpp"
+#include "emulator/handler_records.hpp"
 #include "emulator/node_slot.hpp"
 #include "emulator/partition.hpp"
 #include "emulator/timing_wheel.hpp"
@@ -45,10 +45,9 @@ class node_loop {
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
-  /// `path`, if not null, gets a record of each handler; it outlives the loop. In the order of arrival the loop accepts
-  /// events of windows that it has run, and runs them next.
-  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, emulator::block_path* path,
-            emulated_order order);
+  /// In the order of arrival the loop accepts events of windows that it has run, and runs them next.
+  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
+            const emulator::handler_records& records, emulated_order order);
   ~node_loop();
   node_loop(const node_loop&) = delete;
   node_loop& operator=(const node_loop&) = delete;
@@ -76,6 +75,7 @@ class node_loop {
   /// Takes the events of a bundle. Returns false when the bytes are no such events.
   [[nodiscard]] bool accept(std::span<const std::byte> bundle);
 
+  /// The counts so far; the sum of hops is left to by_hops.
   [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
   /// Why a handler ended the emulation; start and run_window have thrown emulation_stopped then.
   [[nodiscard]] const emulation_failure& failure() const noexcept { return failure_; }
@@ -193,7 +193,8 @@ class node_loop {
   std::uint64_t first_bundled_window_ = emulator::timing_wheel::no_window;
   emulation_counts counts_;
   emulation_failure failure_;
-  emulator::block_path* const path_;
+  const emulator::handler_records records_;
+  const bool recording_;
   const emulated_order block_order_;
   std::uint32_t unpackable_states_ = 0;
 

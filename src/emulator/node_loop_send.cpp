@@ -64,7 +64,9 @@ void node_loop::post_packet(const emulated_handler& row, const packet_target& ta
   const emulator::route way = times_.route_of(here_.at(), target.to);
   const emulator::node_place place = partition_.place_of(target.to);
   ++counts_.messages;
-  counts_.hops += way.hops;
+  if (way.hops >= counts_.by_hops.size()) [[unlikely]]
+    counts_.by_hops.resize(way.hops + 1);
+  ++counts_.by_hops[way.hops];
   event& e = stage(place.block, target.delay.count(), sizeof(event) + 8 * std::size_t{row.payload_words});
   e = {times_.time_of(way), source_, slot_->sent++, place.node, target.where.code(), row.id};
   auto* const words = reinterpret_cast<std::uint64_t*>(e.payload());

@@ -148,16 +148,16 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   ++counts_.events;
   counts_.busy += std::chrono::nanoseconds(cost);
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
-  if (path_ != nullptr) [[unlikely]] {
-    path_->add({.arrival = e.time,
-                .start = start_,
-                .end = end,
-                .node = node_,
-                .source = e.source,
-                .number = e.number,
-                .first_sent = first_sent,
-                .thread = static_cast<std::uint16_t>(thread),
-                .handler = e.handler});
+  if (recording_) [[unlikely]] {
+    records_.add({.arrival = e.time,
+                  .start = start_,
+                  .end = end,
+                  .node = node_,
+                  .source = e.source,
+                  .number = e.number,
+                  .first_sent = first_sent,
+                  .thread = static_cast<std::uint16_t>(thread),
+                  .handler = e.handler});
   }
   if (staged_words_ != 0) dispatch(end);
 }
@@ -174,12 +174,12 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
   }
   if (charged_ != 0) clock_of(0) = charged_;  // the memory of a thread that never runs stays untouched
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(charged_));
-  if (path_ != nullptr && (charged_ != 0 || staged_words_ != 0)) {
+  if (recording_ && (charged_ != 0 || staged_words_ != 0)) {
     emulator::path_record start;
     start.end = charged_;
     start.node = node_;
     start.first_sent = first_sent;
-    path_->add(start);
+    records_.add(start);
   }
   if (staged_words_ != 0) dispatch(charged_);
 }
