@@ -92,6 +92,10 @@ std::string text_of(const report& of) {
     row("output buffers full", fmt::format("{} packets had to wait; threads waited for {:.3f} us", run.counts().stalled,
                                            static_cast<double>(run.counts().stall.count()) / 1e3));
   }
+  if (run.counts().link_waits != 0) {
+    row("links busy", fmt::format("packets had to wait for {} of their links, for {:.3f} us together",
+                                  run.counts().link_waits, static_cast<double>(run.counts().link_wait.count()) / 1e3));
+  }
   if (run.counts().held_back != 0) {
     row("input buffers full", fmt::format("{} packets waited in the network", run.counts().held_back));
   }
@@ -126,6 +130,8 @@ std::string json_of(const report& of) {
       {"stalled", run.counts().stalled},
       {"held_back", run.counts().held_back},
       {"late", run.counts().late},
+      {"link_waits", run.counts().link_waits},
+      {"link_wait_ns", run.counts().link_wait.count()},
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};

@@ -64,14 +64,17 @@ struct emulation_counts {
   std::uint64_t held_back = 0;  ///< packets that came to a node with a full input buffer, and waited in the network
   std::uint64_t late = 0;       ///< packets for windows that their block had run already, in the order of arrival
   std::uint64_t stalled = 0;    ///< packets whose thread had to wait for room in its node's output buffer
-  std::chrono::nanoseconds stall{0};     ///< the virtual time for which threads waited for such room
-  std::chrono::nanoseconds end{0};       ///< when the last handler ended
-  std::chrono::nanoseconds busy{0};      ///< costs of all handlers together
-  std::uint64_t bytes = 0;               ///< memory of the blocks at its largest
-  std::vector<std::uint64_t> by_hops{};  ///< packets by the number of their hops, from 0 for those to their own node
+  std::chrono::nanoseconds stall{0};      ///< the virtual time for which threads waited for such room
+  std::uint64_t link_waits = 0;           ///< how often a packet had to wait for a link
+  std::chrono::nanoseconds link_wait{0};  ///< the virtual time for which packets waited for links
+  std::chrono::nanoseconds end{0};        ///< when the last handler ended
+  std::chrono::nanoseconds busy{0};       ///< costs of all handlers together
+  std::uint64_t bytes = 0;                ///< memory of the blocks at its largest
+  std::vector<std::uint64_t> by_hops{};   ///< packets by the number of their hops, from 0 for those to their own node
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(events, messages, hops, delayed, held_back, late, stalled, stall, end, busy, bytes, by_hops);
+    ar(events, messages, hops, delayed, held_back, late, stalled, stall, link_waits, link_wait, end, busy, bytes,
+       by_hops);
   }
 };
 

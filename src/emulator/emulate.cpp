@@ -41,6 +41,8 @@ void add(emulation_counts& sum, const emulation_counts& one) {
   sum.late += one.late;
   sum.stalled += one.stalled;
   sum.stall += one.stall;
+  sum.link_waits += one.link_waits;
+  sum.link_wait += one.link_wait;
   sum.end = std::max(sum.end, one.end);
   sum.busy += one.busy;
   sum.bytes += one.bytes;

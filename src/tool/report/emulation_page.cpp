@@ -154,14 +154,25 @@ nlohmann::ordered_json path_of(const critical_path& path) {
 nlohmann::ordered_json heading(const emulator::profile_head& head, const emulation_sums& sums) {
   const emulated_machine& m = head.machine;
   const emulation_counts& c = head.counts;
-  return {{"program", head.program},     {"grid", {m.grid.x, m.grid.y, m.grid.z}},
-          {"threads", m.threads},        {"end_ns", c.end.count()},
-          {"bin_ns", head.bin_ns},       {"bins", head.bins},
-          {"busy_ns", sums.busy_ns},     {"nodes_that_work", sums.nodes_that_work},
-          {"handlers", c.events},        {"messages", c.messages},
-          {"all_hops", c.hops},          {"delayed", c.delayed},
-          {"held_back", c.held_back},    {"stalled", c.stalled},
-          {"stall_ns", c.stall.count()}, {"late", c.late}};
+  return {{"program", head.program},
+          {"grid", {m.grid.x, m.grid.y, m.grid.z}},
+          {"threads", m.threads},
+          {"end_ns", c.end.count()},
+          {"bin_ns", head.bin_ns},
+          {"bins", head.bins},
+          {"busy_ns", sums.busy_ns},
+          {"nodes_that_work", sums.nodes_that_work},
+          {"handlers", c.events},
+          {"messages", c.messages},
+          {"all_hops", c.hops},
+          {"delayed", c.delayed},
+          {"held_back", c.held_back},
+          {"stalled", c.stalled},
+          {"stall_ns", c.stall.count()},
+          {"late", c.late},
+          {"contention", m.contention},
+          {"link_waits", c.link_waits},
+          {"link_wait_ns", c.link_wait.count()}};
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ std::string emulation_text(const emulator::profile_input& profile) {
   std::string out = fmt::format("{}: {:.3f} us of virtual time on {} x {} x {} nodes of {} threads\n", head.program,
                                 microseconds(head.counts.end), m.grid.x, m.grid.y, m.grid.z, m.threads);
   out += fmt::format("{} handlers, {} packets, {} hops\n", head.counts.events, head.counts.messages, head.counts.hops);
+  if (head.machine.contention) {
+    out += fmt::format("packets had to wait for {} of their links, for {:.3f} us together\n", head.counts.link_waits,
+                       microseconds(head.counts.link_wait));
+  }
   out += fmt::format("{} nodes of {} worked; all threads were busy for {:.4f} % of the time\n", sums.nodes_that_work,
                      m.nodes(), whole > 0 ? 100 * static_cast<double>(sums.busy_ns) / whole : 0);
   out += fmt::format("{:>12} {:>14}\n", "hops", "packets");

@@ -12,9 +12,8 @@ namespace nacre::tool {
 struct report_arguments {
   std::string trace;  ///< a trace, or the profile of an emulation
   std::string format = "html";
-  std::string
-      output{};         ///< a file, or a folder for otf2; empty: standard output for text, else a name beside the trace
-  std::string slice{};  ///< for the page of an emulation, see slice_of
+  std::string output{};  ///< a file, or a folder for otf2; empty: text is printed, others go beside the trace
+  std::string slice{};   ///< for the page of an emulation, see slice_of
 };
 
 /// Reads the trace or profile and writes the report. Returns the exit code. Throws setup_error when it cannot be read,
