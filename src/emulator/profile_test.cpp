@@ -35,6 +35,8 @@ class emulated_profile : public testing::Test {
     made.set("ranks", std::to_string(job.ranks));
     made.set("workers", std::to_string(job.workers));
     made.set("balancer", job.rotate ? "rotate" : "none");
+    made.set("transport", job.simulated ? "sim" : "inproc");
+    made.set("balance.rotate.interval", "5us");
     EXPECT_EQ(run(made,
                   [&](runtime& rt) {
                     // Rank 0 alone says where.
@@ -122,11 +124,13 @@ TEST_F(emulated_profile, is_the_same_file_for_any_workers_ranks_blocks_and_balan
   const emulated_machine machine{.grid = {5, 4, 3}, .threads = 2, .hop = 5ns, .turn = 75ns, .handler = 1us};
   const auto start = [](emulated_node& here) {
     if (here.at().y == 2) here.charge(3us);
-    if (here.at().y != 1) work(here, 40);
+    if (here.at().y != 1) work(here, 200);
   };
   std::string first;
-  for (const random_job& job :
-       {random_job{0, 1, 1, 1, false, false}, {0, 1, 3, 7, false, false}, {0, 3, 2, 12, true, false}}) {
+  for (const random_job& job : {random_job{0, 1, 1, 1, false, false},
+                                {0, 1, 3, 7, false, false},
+                                {0, 3, 2, 12, true, false},
+                                {0, 3, 2, 12, true, true}}) {
     run_job(machine, start, job);
     if (first.empty()) first = content();
     EXPECT_FALSE(first.empty());

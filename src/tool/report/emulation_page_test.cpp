@@ -33,8 +33,8 @@ class known_emulation : public testing::Test {
     head.bin_ns = 8;
     head.bins = 3;
     std::vector<std::uint64_t> cells(12 * 3);
-    cells[3 * at(1, 1, 1) + 0] = 8;   // a quarter
-    cells[3 * at(1, 1, 1) + 2] = 16;  // all of the last, shorter bin
+    cells[3 * at(2, 1, 1) + 0] = 8;   // a quarter
+    cells[3 * at(2, 1, 1) + 2] = 16;  // all of the last, shorter bin
     cells[3 * at(0, 0, 0) + 1] = 1;
     emulator::profile_output(path_).write(head, cells);
     profile_.emplace(path_);
@@ -57,16 +57,16 @@ TEST_F(known_emulation, has_a_plane_whose_cells_are_parts_of_the_busiest) {
   EXPECT_EQ(z1["width"], 3);
   EXPECT_EQ(z1["height"], 2);
   std::string expected(3 * 6, '\0');
-  expected[3 * 4 + 0] = 64;  // 255 / 4, rounded up
-  expected[3 * 4 + 2] = '\xff';
+  expected[3 * 5 + 0] = 64;  // 255 / 4, rounded up
+  expected[3 * 5 + 2] = '\xff';
   EXPECT_EQ(z1["cells"], base64(expected));
   EXPECT_EQ(page("")["plane"], z1) << "the middle";
-  const auto x1 = page("x=1")["plane"];
-  EXPECT_EQ(x1["width"], 2) << "y";
+  const auto x2 = page("x=2")["plane"];
+  EXPECT_EQ(x2["width"], 2) << "y";
   expected.assign(3 * 4, '\0');
   expected[3 * 3 + 0] = 64;
   expected[3 * 3 + 2] = '\xff';
-  EXPECT_EQ(x1["cells"], base64(expected));
+  EXPECT_EQ(x2["cells"], base64(expected));
   const auto y0 = page("y=0")["plane"];
   EXPECT_EQ(y0["height"], 2) << "z";
   expected.assign(3 * 6, '\0');
@@ -78,8 +78,8 @@ TEST_F(known_emulation, shares_squares_of_a_plane_that_is_too_large) {
   const auto shared = page("z=1", {.cells = 6})["plane"];
   EXPECT_EQ(shared["group"], 2);
   std::string expected(3 * 2, '\0');
-  expected[0] = 16;  // one of four nodes
-  expected[2] = 64;
+  expected[3 * 1 + 0] = 32;  // one of two nodes at the edge
+  expected[3 * 1 + 2] = '\x80';
   EXPECT_EQ(shared["cells"], base64(expected));
 }
 
