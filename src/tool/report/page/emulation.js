@@ -177,11 +177,15 @@ function fillHead() {
     [amount(data.messages), "packets"], [data.messages ? (data.all_hops / data.messages).toFixed(1) : "–", "hops a packet"],
     [amount(data.delayed), "waited for a thread"], [amount(data.held_back), "input buffers full"],
     [amount(data.stalled), "output buffers full"], [duration(data.stall_ns), "threads waited so"]];
-  if (data.contention) tiles.splice(5, 1, [amount(data.link_waits), "waits for links"], [duration(data.link_wait_ns), "of them together"]);
+  if (data.contention) {
+    tiles.splice(5, 1, [amount(data.link_waits), "waits for links"], [duration(data.link_wait_ns), "of them together"]);
+    tiles.pop();
+  }
   byId("tiles").innerHTML = tiles.map(([value, name]) => `<div class="tile"><b>${value}</b><span>${name}</span></div>`).join("");
   byId("plane_name").textContent = `${plane.axis} = ${plane.at}`;
   byId("scale").innerHTML = [0, 0.01, 0.25, 0.5, 0.75, 1].map((part) => `<i style="background:${css(shade(part))}"></i>`).join("");
-  byId("scale").appendChild(document.createTextNode(`idle to ${ofAll(nodes.most_cell)} of a node's threads`));
+  byId("scale").appendChild(document.createTextNode(
+    data.busy_ns > 0 ? `idle to ${ofAll(nodes.most_cell)} of a node's threads` : "handlers took no virtual time"));
 }
 
 function fillPath() {
