@@ -107,7 +107,11 @@ void node_loop::dispatch(virtual_time end) {
       continue;
     }
     e.time += end + delay;
-    forward(way.block, e, bytes);
+    if (way.block == block_) {
+      deliver(e, bytes);
+    } else {
+      forward(way.block, e, bytes);
+    }
   }
   staged_words_ = 0;
 }

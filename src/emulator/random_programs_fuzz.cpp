@@ -92,7 +92,9 @@ outcome_of_run run_emulator(const emulated_machine& machine, const random_job& j
 
 void compare(std::uint64_t seed, random_links links, emulation_counts& sum) {
   const emulated_machine machine = random_machine(seed, links);
-  const random_job job = random_job_of(seed);
+  random_job job = random_job_of(seed);
+  // Windows of a hop are many: threads that wait for each other are left to a quarter of the seeds.
+  if (links == random_links::contended && seed % 4 != 0) job.simulated = true;
   program_seed = seed;
   brute_force oracle(machine, seed);
   oracle.run();
