@@ -273,4 +273,23 @@ TEST_F(report, as_a_page_needs_no_network_and_shows_every_worker) {
   EXPECT_NE(seen->output.find("part::go_on"), std::string::npos);
 }
 
+TEST_F(report, of_an_emulation_is_a_page_of_its_own) {
+  const outcome ran = launched({NACRE_BIN_DIR "/emulate", "--program=octree", "--grid=9x8x7", "--critical-path",
+                                "--quiet", "--profile=" + trace_, "--nacre.ranks=2", "--nacre.workers=1"})
+                          .end();
+  ASSERT_EQ(code_of(ran), 0) << ran.errors;
+  const outcome got = nacre_command({"report", trace_, "--slice", "x=4"});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  const std::string page = text_of(trace_ + ".html");
+  for (const char* mark : {"src=", "href=", "@import", "@data@", "@style@", "@script@"}) {
+    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
+  }
+  if (sanitized) return;
+  const auto seen = browse(trace_ + ".html", folder_);
+  if (!seen) GTEST_SKIP() << "no chromium here: the page was not opened";
+  EXPECT_EQ(seen->errors.find("CONSOLE"), std::string::npos) << seen->errors;
+  EXPECT_NE(seen->output.find("data-drawn=\"56 lines, "), std::string::npos) << seen->output;
+  EXPECT_NE(seen->output.find("receive_box"), std::string::npos);
+}
+
 }  // namespace

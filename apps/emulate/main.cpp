@@ -47,7 +47,10 @@ int run(const emulate::options& asked, nacre::config configuration) {
   const bool line = !asked.quiet && isatty(STDERR_FILENO) == 1;
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-    nacre::emulation_options how{.blocks = asked.blocks, .critical_path = asked.critical_path, .order = asked.order};
+    nacre::emulation_options how{.blocks = asked.blocks,
+                                 .critical_path = asked.critical_path,
+                                 .profile = asked.profile_path,
+                                 .order = asked.order};
     if (line) how.progress = show_progress;
     const emulate::program_result result = asked.runs->run(rt, asked.machine, asked.with, how);
     const std::uint32_t workers = rt.all_reduce(rt.workers(), std::plus<>{});

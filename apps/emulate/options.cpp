@@ -29,7 +29,8 @@ Exit code: 0, 1 when a program's own check fails or a rank fails, 2 when the opt
 struct given_machine {
   std::string file, grid, hop, turn, handler, injection;
   std::optional<std::uint32_t> threads, communication_threads;
-  std::optional<double> measured;
+  std::optional<double> measured, bandwidth;
+  bool contention = false;
   std::string turns, topology;
 };
 /// The times among the parameters of programs, as given.
@@ -66,6 +67,11 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
   parser.add("--injection", given.injection, "Time for which a packet occupies its node's port (default 0ns)")
       .called("TIME")
       .must_be(is_time);
+  parser.add("--bandwidth", given.bandwidth, "Bytes a second of a link (default 0: no limit)")
+      .called("BYTES")
+      .between(0, 1e18);
+  parser.add("--contention", given.contention,
+             "Each link carries one packet at a time, for its length over the bandwidth (mesh and torus)");
   parser.add("--topology", given.topology, "How nodes are wired (default mesh)")
       .called("NAME")
       .one_of({"mesh", "torus", "fat_tree", "dragonfly"});
@@ -101,6 +107,8 @@ nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
   if (!given.handler.empty()) m.handler = *parse_time(given.handler);
   if (!given.injection.empty()) m.injection = *parse_time(given.injection);
   if (given.measured) m.measured = *given.measured;
+  if (given.bandwidth) m.bandwidth = *given.bandwidth;
+  m.contention = m.contention || given.contention;
   if (!given.turns.empty()) m.turns = given.turns == "once" ? nacre::turn_rule::once : nacre::turn_rule::counted;
   if (given.topology == "mesh") m.topology = nacre::emulated_topology::mesh;
   if (given.topology == "torus") m.topology = nacre::emulated_topology::torus;
@@ -166,6 +174,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
                     "original emulator did");
   parser.add("--critical-path", result.asked.critical_path,
              "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
+  parser
+      .add("--profile", result.asked.profile_path,
+           "Write how busy each node was when, packets by hops, and the critical path: `nacre report FILE` draws it")
+      .called("FILE");
   parser.add("--json", result.asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
       .called("FILE");
   parser.add("--quiet", result.asked.quiet, "No progress line (there is one only on a terminal)");

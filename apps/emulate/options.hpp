@@ -22,6 +22,7 @@ struct options {
   std::string json_path;
   bool quiet = false;
   bool critical_path = false;
+  std::string profile_path;
   nacre::emulated_order order = nacre::emulated_order::exact;
 };
 struct command_line {

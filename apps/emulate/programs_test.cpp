@@ -119,6 +119,15 @@ TEST(emulated_programs, turns_that_are_counted_shorten_the_line) {
   expect_time(emulate::run_line, machine, 102'505ns, {2, 1});
 }
 
+TEST(emulated_programs, links_with_contention_do_not_delay_a_line_that_uses_each_of_them_once) {
+  emulated_machine machine = petaflops(5ns);
+  machine.bandwidth = 1e9;  // 128 ns a packet
+  expect_time(emulate::run_line, machine, 110'080ns + 101 * 128ns, {1, 1});
+  machine.contention = true;
+  expect_time(emulate::run_line, machine, 110'080ns + 101 * 128ns, {1, 1});
+  expect_time(emulate::run_line, machine, 110'080ns + 101 * 128ns, {2, 2, "rotate"});
+}
+
 TEST(emulated_programs, a_broadcast_reaches_every_node_of_any_grid) {
   for (const nacre::coordinates& grid :
        {nacre::coordinates{1, 1, 1}, {2, 2, 2}, {1, 9, 1}, {3, 2, 5}, {7, 1, 2}, {16, 3, 4}}) {

@@ -64,6 +64,15 @@ nlohmann::ordered_json json_of(const nacre::critical_path& path) {
           {"longest", std::move(longest)}};
 }
 
+/// Pairs of a number of hops and the packets that took so many, where there are any.
+nlohmann::ordered_json histogram_of(const std::vector<std::uint64_t>& by_hops) {
+  auto pairs = nlohmann::ordered_json::array();
+  for (std::size_t hops = 0; hops < by_hops.size(); ++hops) {
+    if (by_hops[hops] != 0) pairs.push_back({hops, by_hops[hops]});
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::string text_of(const report& of) {
@@ -82,6 +91,10 @@ std::string text_of(const report& of) {
   if (run.counts().stalled != 0) {
     row("output buffers full", fmt::format("{} packets had to wait; threads waited for {:.3f} us", run.counts().stalled,
                                            static_cast<double>(run.counts().stall.count()) / 1e3));
+  }
+  if (run.counts().link_waits != 0) {
+    row("links busy", fmt::format("packets had to wait for {} of their links, for {:.3f} us together",
+                                  run.counts().link_waits, static_cast<double>(run.counts().link_wait.count()) / 1e3));
   }
   if (run.counts().held_back != 0) {
     row("input buffers full", fmt::format("{} packets waited in the network", run.counts().held_back));
@@ -112,10 +125,13 @@ std::string json_of(const report& of) {
       {"efficiency", of.efficiency()},
       {"handlers", run.counts().events},
       {"hops", run.counts().hops},
+      {"hops_histogram", histogram_of(run.counts().by_hops)},
       {"delayed", run.counts().delayed},
       {"stalled", run.counts().stalled},
       {"held_back", run.counts().held_back},
       {"late", run.counts().late},
+      {"link_waits", run.counts().link_waits},
+      {"link_wait_ns", run.counts().link_wait.count()},
       {"windows", run.windows()},
       {"host_workers", of.host_workers},
       {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};

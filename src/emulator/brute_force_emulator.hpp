@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: random machines and programs, and an emulator that keeps all events of all nodes in one sorted set.
+// For tests: an emulator that keeps all events of all nodes in one sorted set.
 #pragma once
 
 #include <algorithm>
@@ -12,97 +12,19 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
+#include "emulator/brute_force_links.hpp"
+#include "emulator/random_programs.hpp"
 #include "emulator/travel_times.hpp"
 
 namespace nacre::emulator {
-
-inline std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0, std::uint64_t d = 0) {
-  std::uint64_t z = a * 0x9e3779b97f4a7c15 + (b ^ c << 17 ^ d << 40) + 0x632be59bd9b4e019;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return z ^ z >> 31;
-}
-
-struct random_job {
-  std::uint64_t seed;
-  std::uint32_t ranks, workers, blocks;
-  bool rotate, simulated;
-};
-inline random_job random_job_of(std::uint64_t seed) {
-  const std::uint64_t r = mix(seed, 77);
-  return {seed,
-          static_cast<std::uint32_t>(1 + r % 3),
-          static_cast<std::uint32_t>(1 + (r >> 8) % 3),
-          static_cast<std::uint32_t>(1 + (r >> 16) % 9),
-          (r >> 24) % 2 == 0,
-          (r >> 25) % 3 != 0};
-}
-
-inline emulated_machine random_machine(std::uint64_t seed) {
-  const auto draw = [&](std::uint64_t what, std::uint64_t below) { return mix(seed, what, 5) % below; };
-  emulated_machine m{.grid = {1 + draw(1, 5), 1 + draw(2, 4), 1 + draw(3, 4)},
-                     .threads = static_cast<std::uint32_t>(1 + draw(4, 5)),
-                     .hop = std::chrono::nanoseconds(draw(5, 3) * 7),
-                     .turn = std::chrono::nanoseconds(draw(6, 3) * 40),
-                     .handler = std::chrono::nanoseconds(draw(7, 3) * 50)};
-  m.communication_threads = static_cast<std::uint32_t>(draw(8, m.threads));
-  m.turns = draw(9, 2) == 0 ? turn_rule::once : turn_rule::counted;
-  m.topology = draw(10, 2) == 0 ? emulated_topology::mesh : emulated_topology::torus;
-  m.bandwidth = draw(11, 3) == 0 ? 1e9 : 0;
-  m.injection = std::chrono::nanoseconds(draw(12, 3) * 25);
-  m.output_packets = static_cast<std::uint32_t>(draw(13, 4));
-  m.input_packets = static_cast<std::uint32_t>(draw(14, 4));
-  // A mesh has a way around nodes that are missing inside of it, one of them at most on each line.
-  if (draw(15, 2) == 0 && m.grid.x > 2 && m.grid.y > 2) m.missing = {{1, 1, 0}};
-  if (m.hop.count() + m.handler.count() == 0) m.hop = std::chrono::nanoseconds(3);
-  return m;
-}
-
-/// Something that a handler does. Handlers of one key on one history do the same in every emulator.
-struct random_action {
-  enum { charge, task, packet, wide_packet } kind;
-  std::int64_t delay;
-  std::uint16_t thread;
-  coordinates to;
-  std::uint32_t key;
-};
-inline std::uint16_t random_thread(const emulated_machine& m, std::uint64_t r) {
-  if (r % 4 == 0) return static_cast<std::uint16_t>((r >> 8) % m.threads);
-  return r % 4 == 1 ? emulated::placement::any_communication : emulated::placement::any_worker;
-}
-/// The low byte of a key is the number of generations that follow.
-inline std::vector<random_action> random_actions(const emulated_machine& m, std::uint64_t seed, std::uint64_t history,
-                                                 std::uint32_t key) {
-  std::vector<random_action> actions;
-  if (key % 256 == 0) return actions;
-  const std::uint64_t r = mix(seed, history, key);
-  for (std::uint64_t k = 0; k < 1 + r % 4; ++k) {
-    const std::uint64_t a = mix(r, k, 3);
-    const std::uint64_t b = mix(r, k, 4);
-    constexpr std::array<std::int64_t, 6> delays{0, 0, 1, 30, 400, 2'000'000};
-    const coordinates to{b % static_cast<std::uint64_t>(m.grid.x), (b >> 16) % static_cast<std::uint64_t>(m.grid.y),
-                         (b >> 32) % static_cast<std::uint64_t>(m.grid.z)};
-    if (!m.missing.empty() && to == m.missing.front()) continue;
-    actions.push_back({static_cast<decltype(random_action::kind)>(a % 4), delays[(a >> 8) % delays.size()],
-                       random_thread(m, a >> 16), to, static_cast<std::uint32_t>(b << 8 | (key % 256 - 1))});
-    if (actions.back().kind == random_action::wide_packet) actions.back().delay = 0;
-    if (actions.back().kind == random_action::charge) actions.back().delay %= 1000;
-  }
-  return actions;
-}
-/// The key that the start function acts on; 0 for a node that does not start.
-inline std::uint32_t first_key(const emulated_machine& m, std::uint64_t seed, const coordinates& at) {
-  if (!m.missing.empty() && at == m.missing.front()) return 0;
-  const std::uint64_t r = mix(seed, 11, static_cast<std::uint64_t>(at.x + 64 * at.y + 4096 * at.z));
-  return r % 3 == 0 ? static_cast<std::uint32_t>(r << 8 | (4 + (r >> 8) % 4)) : 0;
-}
 
 /// The rules of docs/emulator.md in the plainest form. An event of source 0 says that a thread of its node is free.
 class brute_force {
  public:
   std::vector<std::uint64_t> histories;
   std::int64_t end = 0;
-  std::uint64_t events = 0, messages = 0;
+  std::uint64_t events = 0, messages = 0, link_waits = 0;
+  std::int64_t link_wait = 0;
 
   /// The critical path, back from the handler that ends last: of those of one time that of the lowest node.
   struct path {
@@ -129,7 +51,7 @@ class brute_force {
   }
 
   brute_force(const emulated_machine& machine, std::uint64_t seed)
-      : histories(machine.nodes(), 1), machine_(machine), seed_(seed), nodes_(machine.nodes()) {
+      : histories(machine.nodes(), 1), machine_(machine), links_(machine), seed_(seed), nodes_(machine.nodes()) {
     for (node_state& node : nodes_) {
       node.clocks.resize(machine.threads);
       node.last_run.resize(machine.threads, nothing);
@@ -146,6 +68,8 @@ class brute_force {
       node_state& node = nodes_[one.node];
       if (one.source == departure) {
         depart(one);
+      } else if (one.asks_for_link) {
+        pass_link(one);
       } else if (one.source == thread_is_free) {
         for (auto& [thread, queue] : node.waiting) {
           if (serve(one.node, thread, one.time)) break;
@@ -177,6 +101,8 @@ class brute_force {
     coordinates to{};  // of a departure
     std::uint16_t sender = 0;
     bool waits_for_it = false;
+    bool asks_for_link = false;
+    brute_force_links::packet_place place{};  // of one that asks for a link
     bool operator<(const item& o) const {
       return std::tie(time, node, source, number) < std::tie(o.time, o.node, o.source, o.number);
     }
@@ -212,9 +138,34 @@ class brute_force {
       pending_.insert({enters, one.node, thread_is_free, nodes_.size() * 1000 + one.sender, 0, 0});
     }
     node.port_free = std::max(enters, node.port_free) + injection;
-    const std::uint64_t source = one.node + first_source;
-    pending_.insert({node.port_free + travel(at(one.node), one.to), number_of(one.to), source, one.number, one.thread,
-                     one.key, one.cause});
+    one.source = one.node + first_source;
+    travel_to(one, node.port_free);
+  }
+  /// A packet leaves its node at `time`.
+  void travel_to(item one, std::int64_t time) {
+    if (machine_.contention && one.to != at(one.node)) {
+      one.asks_for_link = true;
+      one.place = links_.start(at(one.node), one.to);
+      one.time = time + (machine_.turns == turn_rule::once ? machine_.turn.count() : 0);
+    } else {
+      one.time = time + travel(at(one.node), one.to);
+      one.node = number_of(one.to);
+    }
+    pending_.insert(one);
+  }
+  void pass_link(item one) {
+    const std::int64_t start = links_.carry(one.place, one.to, one.time);
+    link_waits += start > one.time ? 1 : 0;
+    link_wait += start - one.time;
+    one.time = start + machine_.hop.count();
+    one.node = number_of(one.place.at);
+    if (one.place.at == one.to) {
+      one.asks_for_link = false;
+      one.time += links_.transfer();
+    } else if (machine_.turns == turn_rule::counted && links_.turns(one.place, one.to)) {
+      one.time += machine_.turn.count();
+    }
+    pending_.insert(one);
   }
   std::uint32_t number_of(const coordinates& to) const {
     return static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z));
@@ -271,13 +222,22 @@ class brute_force {
       const coordinates to = packet ? one.to : at(number);
       messages += packet ? 1 : 0;
       const std::uint64_t sent = nodes_[number].sent++;
-      if (machine_.injection.count() > 0 && to != at(number)) {
-        pending_.insert({done + one.delay, number, departure, sent, one.thread, one.key, ran_.size() - 1, to,
-                         static_cast<std::uint16_t>(thread), one.delay == 0});
+      item sends{done + one.delay,
+                 number,
+                 number + first_source,
+                 sent,
+                 one.thread,
+                 one.key,
+                 ran_.size() - 1,
+                 to,
+                 static_cast<std::uint16_t>(thread),
+                 one.delay == 0};
+      if (machine_.injection.count() == 0 || to == at(number)) {
+        travel_to(sends, sends.time);
         continue;
       }
-      pending_.insert({done + one.delay + travel(at(number), to), number_of(to), number + first_source, sent,
-                       one.thread, one.key, ran_.size() - 1});
+      sends.source = departure;
+      pending_.insert(sends);
     }
   }
   /// A start function that neither sends nor charges anything is not worth a record.
@@ -302,10 +262,11 @@ class brute_force {
     if (!machine_.missing.empty()) hops = around.hops;
     std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
     if (!machine_.missing.empty()) turns = around.turns;
-    return hops * machine_.hop.count() + turns * machine_.turn.count() + (machine_.bandwidth > 0 ? 128 : 0);
+    return hops * machine_.hop.count() + turns * machine_.turn.count() + links_.transfer();
   }
 
   emulated_machine machine_;
+  brute_force_links links_;
   std::uint64_t seed_;
   std::vector<node_state> nodes_;
   std::set<item> pending_;

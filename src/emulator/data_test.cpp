@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -163,6 +164,25 @@ TEST(emulated_data, that_was_refused_takes_no_other_along) {
                 }),
             0);
   EXPECT_EQ(lists, 18U);
+}
+
+TEST(emulated_data, is_counted_by_sender_and_placement_also_after_a_move) {
+  detail::transfer_counts counts;
+  std::map<std::uint64_t, std::uint32_t> expected;
+  for (std::uint32_t k = 0; k < 20'000; ++k) {
+    const std::uint64_t key = detail::data_key(k * 2654435761U % 7001, k % 3 == 0 ? 0xffff : 7);
+    EXPECT_EQ(counts[key], expected[key]);
+    counts[key] += k;
+    expected[key] += k;
+  }
+  writer out;
+  out(counts);
+  reader in(out.bytes());
+  detail::transfer_counts moved;
+  in(moved);
+  ASSERT_TRUE(in.finish());
+  for (const auto& [key, number] : expected) ASSERT_EQ(moved[key], number);
+  EXPECT_EQ(moved[1], 0U) << "no key that was named";
 }
 
 TEST(emulated_data, needs_packets_of_32_bytes) {

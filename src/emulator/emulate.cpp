@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collective that runs an emulation: makes the blocks, lets them run, and adds up their counts.
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,6 +12,8 @@
 #include <nacre/error.hpp>
 #include "emulator/emulated_block.hpp"
 #include "emulator/handler_tables.hpp"
+#include "emulator/profile_collection.hpp"
+#include "emulator/profile_file.hpp"
 
 namespace nacre {
 namespace {
@@ -36,9 +41,13 @@ void add(emulation_counts& sum, const emulation_counts& one) {
   sum.late += one.late;
   sum.stalled += one.stalled;
   sum.stall += one.stall;
+  sum.link_waits += one.link_waits;
+  sum.link_wait += one.link_wait;
   sum.end = std::max(sum.end, one.end);
   sum.busy += one.busy;
   sum.bytes += one.bytes;
+  sum.by_hops.resize(std::max(sum.by_hops.size(), one.by_hops.size()));
+  for (std::size_t hops = 0; hops < one.by_hops.size(); ++hops) sum.by_hops[hops] += one.by_hops[hops];
 }
 
 /// The outcome as rank 0 tells it to all.
@@ -47,9 +56,10 @@ struct outcome {
   std::uint64_t windows = 0;
   detail::emulation_failure failure;
   critical_path path;
+  std::string profile_problem;  ///< why the profile could not be written
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(counts, windows, failure, path);
+    ar(counts, windows, failure, path, profile_problem);
   }
 };
 
@@ -106,11 +116,46 @@ void finish(runtime& rt, const std::vector<block_ptr>& blocks, const std::vector
   }
 }
 
+/// The profile's file on rank 0; null on other ranks, and when none is asked for. `how.profile` says on every rank
+/// whether there is one. Throws setup_error on all ranks when it cannot be opened.
+std::unique_ptr<emulator::profile_output> open_profile(runtime& rt, emulation_options& how) {
+  std::unique_ptr<emulator::profile_output> file;
+  std::string problem;
+  try {
+    if (rt.rank().value() == 0 && !how.profile.empty()) {
+      file = std::make_unique<emulator::profile_output>(how.profile);
+    }
+  } catch (const setup_error& error) {
+    problem = error.what();
+  }
+  problem = rt.broadcast(problem, rank_id{0});
+  how.profile = rt.broadcast(how.profile, rank_id{0});
+  if (!problem.empty()) throw setup_error(problem);
+  return file;
+}
+
+void write_profile(runtime& rt, const emulator::partition& cut, const std::vector<block_ptr>& blocks,
+                   const emulated_machine& machine, emulator::profile_output& file, outcome& of) {
+  emulator::profile_head head{program_invocation_short_name, machine, of.counts, of.path};
+  head.counts.bytes = 0;  // depends on the number of blocks
+  emulator::profile_collection all(head);
+  for (std::uint32_t block = 0; block < blocks.size(); ++block) {  // one after the other, as each may be large
+    all.add(cut.brick_of(block), cut, rt.call<&emulated_block::profile>(blocks[block], all.shift()).get());
+  }
+  try {
+    file.write(head, all.cells());
+  } catch (const setup_error& error) {
+    of.profile_problem = error.what();
+  }
+}
+
 }  // namespace
 
 emulation emulate(runtime& rt, const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
-                  const emulation_options& options) {
+                  const emulation_options& asked) {
   check_machine(machine);
+  emulation_options options = asked;
+  const std::unique_ptr<emulator::profile_output> profile = open_profile(rt, options);
   static_cast<void>(emulator::handler_table());
   static_cast<void>(emulator::state_table());
   const double began = rt.now();
@@ -140,11 +185,13 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
     result = collect(rt, blocks, coordinator);
     if (options.critical_path && !result.failure.failed) result.path = path_of(rt, cut, blocks);
     if (without == 0 && !result.failure.failed) finish(rt, blocks, programs, result);
+    if (profile && !result.failure.failed) write_profile(rt, cut, blocks, machine, *profile, result);
   }
   result = rt.broadcast(result, rank_id{0});
   for (const block_ptr& block : own) rt.destroy(block);
   if (rank == 0) rt.destroy(coordinator);
   if (result.failure.failed) throw usage_error(result.failure.text);
+  if (!result.profile_problem.empty()) throw setup_error(result.profile_problem);
   if (without != 0 && without != static_cast<std::ptrdiff_t>(rt.size())) {
     throw usage_error("some ranks gave emulate a finish function and others none: give it on all ranks or on none");
   }

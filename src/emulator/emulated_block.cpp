@@ -8,6 +8,17 @@
 
 namespace nacre::detail {
 
+void emulated_block::make_loop(const emulated_machine& machine, bool has_path, bool has_profile) {
+  if (has_path) path_ = std::make_unique<emulator::block_path>(machine, block_count_, block_);
+  if (has_profile) {
+    const emulator::partition cut(machine.grid, block_count_);
+    profile_ = std::make_unique<emulator::block_profile>(cut.brick_of(block_).nodes(),
+                                                         emulator::profile_bins(machine.nodes()));
+  }
+  loop_ = std::make_unique<node_loop>(machine, block_count_, block_,
+                                      emulator::handler_records{path_.get(), profile_.get()}, order_);
+}
+
 void emulated_block::begin(context& ctx, mobile_ptr<emulation_coordinator> coordinator,
                            const std::vector<mobile_ptr<emulated_block>>& blocks, std::uintptr_t program) {
   coordinator_ = coordinator;
@@ -68,6 +79,12 @@ void emulated_block::send_bundles(context& ctx) {
     ctx.send<&emulated_block::take>(blocks_[block], gate_.round(), std::exchange(loop_->bundle(block), {}));
   }
   loop_->clear_bundles();
+}
+
+emulation_counts emulated_block::counts() const {
+  emulation_counts all = loop_->counts();
+  for (std::size_t hops = 1; hops < all.by_hops.size(); ++hops) all.hops += hops * all.by_hops[hops];
+  return all;
 }
 
 emulation_failure emulated_block::finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end) {

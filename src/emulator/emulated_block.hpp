@@ -35,11 +35,9 @@ class emulated_block {
   emulated_block() = default;
   emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
                  const emulation_options& how)
-      : order_(how.order),
-        path_(how.critical_path ? std::make_unique<emulator::block_path>(machine, blocks, block) : nullptr),
-        loop_(std::make_unique<node_loop>(machine, blocks, block, path_.get(), how.order)),
-        block_count_(blocks),
-        block_(block) {}
+      : order_(how.order), block_count_(blocks), block_(block) {
+    make_loop(machine, how.critical_path, !how.profile.empty());
+  }
   emulated_block(emulated_block&&) = default;
   emulated_block& operator=(emulated_block&&) = default;
 
@@ -52,7 +50,9 @@ class emulated_block {
   /// In the order of arrival: another block has failed.
   void stop() { stopped_ = true; }
   void take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle);
-  [[nodiscard]] emulation_counts counts() const { return loop_->counts(); }
+  [[nodiscard]] emulation_counts counts() const;
+  /// For a block that keeps a profile; see block_profile.
+  [[nodiscard]] std::vector<std::byte> profile(context&, std::uint32_t shift) { return profile_->encode(shift); }
   // For a block that records its handlers; see block_path.
   [[nodiscard]] emulator::path_end end_of_path(context&) { return path_->end(); }
   [[nodiscard]] emulator::path_piece walk_path(context&, const emulator::path_cursor& from) {
@@ -68,8 +68,9 @@ class emulated_block {
     // Called twice for one move, to count and to write.
     if (packed_.empty()) packed_ = loop_->pack();
     ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
-       going_on_, stopped_, windows_, path_ != nullptr);
+       going_on_, stopped_, windows_, path_ != nullptr, profile_ != nullptr);
     if (path_) ar(*path_);
+    if (profile_) ar(*profile_);
     if constexpr (std::is_same_v<Archive, writer>) packed_ = {};
   }
   template <class Archive>
@@ -77,19 +78,18 @@ class emulated_block {
     emulated_machine machine;
     ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
        going_on_, stopped_, windows_);
-    bool records = false;
-    ar(records);
+    bool has_path = false, has_profile = false;
+    ar(has_path, has_profile);
     if (!ar.ok()) return;
-    if (records) {
-      path_ = std::make_unique<emulator::block_path>(machine, block_count_, block_);
-      ar(*path_);
-    }
-    loop_ = std::make_unique<node_loop>(machine, block_count_, block_, path_.get(), order_);
+    make_loop(machine, has_path, has_profile);
+    if (path_) ar(*path_);
+    if (profile_) ar(*profile_);
     if (!loop_->unpack(packed_)) ar.fail();
     packed_ = {};
   }
 
  private:
+  void make_loop(const emulated_machine& machine, bool has_path, bool has_profile);
   void run_if_ready(context& ctx);
   void report(context& ctx);
   void send_bundles(context& ctx);
@@ -99,6 +99,7 @@ class emulated_block {
   bool going_on_ = false, stopped_ = false;
   std::uint64_t windows_ = 0;  ///< that have run since the last report
   std::unique_ptr<emulator::block_path> path_;
+  std::unique_ptr<emulator::block_profile> profile_;
   std::unique_ptr<node_loop> loop_;
   mutable std::vector<std::byte> packed_;
   std::uint32_t block_count_ = 0;

@@ -251,12 +251,13 @@ emulated_machine read_text(const std::string& text) {
 TEST(emulation, a_machine_is_read_from_a_file) {
   const emulated_machine m = read_text(
       "grid = [34, 34, 36]\nthreads = 200\nhop = '5ns'\nturn = '0.075us'\nhandler = '1us'\ntopology = 'torus'\n"
-      "turns = 'counted'\nbandwidth = 1e9\nmissing = [[1, 2, 3]]\n");
+      "turns = 'counted'\nbandwidth = 1e9\ncontention = true\nmissing = [[1, 2, 3]]\n");
   EXPECT_EQ(m.grid, (coordinates{34, 34, 36}));
   EXPECT_EQ(m.threads, 200u);
   EXPECT_EQ(m.turn, 75ns);
   EXPECT_EQ(m.topology, emulated_topology::torus);
   EXPECT_EQ(m.turns, turn_rule::counted);
+  EXPECT_TRUE(m.contention);
   EXPECT_EQ(m.missing, (std::vector<coordinates>{{1, 2, 3}}));
 }
 
@@ -274,6 +275,8 @@ TEST(emulation, a_malformed_machine_file_is_refused_with_its_line) {
       {"grid = [3, 3, 3]\ntopology = 'ring'\n", ":2: topology is not one of"},
       {"grid = [3, 3, 3]\nmeasured = '2'\n", ":2: measured is not a number"},
       {"grid = [3, 3, 3]\nhop = '5ns'\nmeasured = -1\n", "measured = -1"},
+      {"grid = [3, 3, 3]\ncontention = 1\n", ":2: contention is not true or false"},
+      {"grid = [3, 3, 3]\nhop = '5ns'\ncontention = true\n", "contention without a bandwidth"},
       {"grid = [3, 3, 3]\nbandwidth = nan\n", ":2: bandwidth is not a finite number"},
       {"grid = [3, 3, 3]\nmissing = [1, 2, 3]\n", ":2: missing is not a list of three"},
       {"grid = [3, 3, 3\nhop = '5ns'\n", ".toml:"},

@@ -13,15 +13,20 @@ using virtual_time = std::int64_t;
 inline constexpr virtual_time no_time = std::numeric_limits<virtual_time>::max();
 
 /// The handlers of the emulator itself have the first numbers.
-enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, depart_packet, first_of_program };
+enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, depart_packet, pass_router, first_of_program };
 
 /// The values of event::source that stand before those of the nodes.
 enum reserved_source : std::uint32_t { source_departure, source_wake, first_source };
 
-/// A node's event when it hands a packet to its port: the packet follows.
-struct departure {
-  std::uint64_t block;
+/// Stands before a packet in an event of a node that hands the packet to its port, or on to the next link.
+struct packet_way {
+  static constexpr std::uint8_t no_axis = 3;
+  std::uint32_t destination = 0;  ///< number of the receiving node in the whole grid; only where links have contention
+  std::uint16_t block = 0;        ///< of the receiving node
+  std::uint8_t axis = no_axis;    ///< of the link over which the packet has come
+  bool detour = false;            ///< around missing nodes
 };
+static_assert(sizeof(packet_way) == 8);
 
 /// The head of an event; the payload follows in whole words. The order of events of one node is (time, source, number),
 /// which depends on no schedule: `source` is a reserved one for the node's own purposes, else first_source plus the

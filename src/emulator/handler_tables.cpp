@@ -17,6 +17,7 @@ constinit detail::emulated_state* states = nullptr;
 constexpr detail::emulated_handler wake_row{nullptr, nullptr, "a waiting message", 0, 0};
 constexpr detail::emulated_handler resume_row{nullptr, nullptr, "a coroutine", 1, 8};
 constexpr detail::emulated_handler depart_row{nullptr, nullptr, "a packet that departs", 0, 0};
+constexpr detail::emulated_handler router_row{nullptr, nullptr, "a packet that asks for a link", 0, 0};
 
 template <class Row>
 void sort_by_name(std::vector<Row*>& rows) {
@@ -32,7 +33,7 @@ std::vector<const detail::emulated_handler*> number_handlers() {
     throw setup_error({"the program has more than 60,000 handlers of emulated nodes",
                        "an event names its handler in 16 bits", "give handlers a number as an argument"});
   }
-  std::vector<const detail::emulated_handler*> table{&wake_row, &resume_row, &depart_row};
+  std::vector<const detail::emulated_handler*> table{&wake_row, &resume_row, &depart_row, &router_row};
   for (auto* row : rows) {
     row->id = static_cast<std::uint16_t>(table.size());
     table.push_back(row);

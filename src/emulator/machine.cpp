@@ -25,6 +25,17 @@ void check_time(std::chrono::nanoseconds time, const std::string& name) {
          "set it between 0 and one hour");
 }
 
+void check_contention(const emulated_machine& m) {
+  if (!m.contention) return;
+  const bool grid = m.topology == emulated_topology::mesh || m.topology == emulated_topology::torus;
+  expect(grid, "contention on the links of switches, which have no model here",
+         "use topology mesh or torus, or leave contention out");
+  expect(m.bandwidth > 0, "contention without a bandwidth: a packet would occupy a link for no time",
+         "give bandwidth in bytes a second");
+  expect(m.hop.count() > 0, "contention with a hop of 0ns: all routers would have to wait for each other",
+         "set hop to 1ns or more");
+}
+
 }  // namespace
 
 void check_machine(const emulated_machine& m) {
@@ -64,6 +75,7 @@ void check_machine(const emulated_machine& m) {
          "bandwidth = " + std::to_string(m.bandwidth), "give bytes a second, 1 or more, or 0 for no limit");
   expect(m.packet_bytes >= 8 && m.packet_bytes <= packet_bytes_max, "packet_bytes = " + std::to_string(m.packet_bytes),
          "use 8 to 128");
+  check_contention(m);
   static_cast<void>(detail::node_loop::window_width(m));
 }
 

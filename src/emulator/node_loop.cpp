@@ -49,6 +49,7 @@ std::unique_ptr<emulator::virtual_time[], void (*)(void*)> make_clocks(std::uint
 }  // namespace
 
 emulator::virtual_time node_loop::window_width(const emulated_machine& machine) {
+  if (machine.contention) return std::max<virtual_time>(machine.hop.count(), 1);  // from router to router
   // A packet that waits for the port leaves later than its handler's end, so the handler's cost is no part of it.
   const virtual_time before = machine.injection.count() > 0 ? machine.injection.count() : machine.handler.count();
   const virtual_time width = before + emulator::travel_times(machine).least();
@@ -59,13 +60,14 @@ emulator::virtual_time node_loop::window_width(const emulated_machine& machine) 
 }
 
 node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
-                     emulator::block_path* path, emulated_order order)
+                     const emulator::handler_records& records, emulated_order order)
     : machine_(machine),
       partition_(machine.grid, blocks),
       block_(block),
       brick_(partition_.brick_of(block)),
       times_(machine_),
       handlers_(emulator::handler_table()),
+      lengths_(handlers_),
       width_(window_width(machine)),
       handler_cost_(machine.handler.count()),
       clock_cost_(machine.measured != 0 ? emulator::cost_of_processor_time() : std::chrono::nanoseconds(0)),
@@ -73,13 +75,15 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
       slots_(brick_.nodes()),
+      links_(machine.contention ? std::make_unique<emulator::link_clocks>(brick_.nodes(), times_.transfer()) : nullptr),
+      through_network_(machine.contention || machine.injection.count() > 0),
       clocks_(make_clocks(std::uint64_t{brick_.nodes()} * ((machine.threads + 7) / 8 * 8))),
       bundles_(partition_.blocks()),
-      path_(path),
+      records_(records),
+      recording_(records.any()),
       block_order_(order),
       here_(*this, {}, 0) {
   for (grouped_window& window : grouped_) window.groups.resize((brick_.nodes() >> group_shift_) + 1);
-  for (const emulated_handler* row : handlers_) lengths_.push_back(static_cast<std::uint16_t>(8 * row->payload_words));
 }
 
 node_loop::~node_loop() = default;
@@ -127,7 +131,7 @@ void node_loop::distribute(emulator::event_list& events, grouped_window& into) {
   while (emulator::event_chunk* const chunk = events.take_chunk()) {
     for (std::size_t at = 0; at < chunk->used;) {
       const event& e = *reinterpret_cast<const event*>(chunk->events + at);
-      const std::size_t bytes = bytes_of(e);
+      const std::size_t bytes = lengths_.of(e);
       emulator::copy_event(into.groups[e.node >> group_shift_].append(pool_, bytes), e, bytes);
       at += bytes;
     }
@@ -153,7 +157,7 @@ void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std
       for (std::size_t at = 0; at < chunk->used;) {
         const event& e = *reinterpret_cast<const event*>(chunk->events + at);
         visit(e);
-        at += bytes_of(e);
+        at += lengths_.of(e);
       }
     }
   };
@@ -172,7 +176,7 @@ void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std
 void node_loop::run_sparse(emulator::event_list& events) {
   order_.clear();
   for (const emulator::event_chunk* chunk = events.head(); chunk != nullptr; chunk = chunk->next) {
-    for (std::size_t at = 0; at < chunk->used; at += bytes_of(*order_.back())) {
+    for (std::size_t at = 0; at < chunk->used; at += lengths_.of(*order_.back())) {
       order_.push_back(reinterpret_cast<const event*>(chunk->events + at));
     }
   }

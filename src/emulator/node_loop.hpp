@@ -12,9 +12,11 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
-#include "emulator/block_path.hpp"
 #include "emulator/event.hpp"
+#include "emulator/event_lengths.hpp"
 #include "emulator/event_list.hpp"
+#include "emulator/handler_records.hpp"
+#include "emulator/link_clocks.hpp"
 #include "emulator/node_slot.hpp"
 #include "emulator/partition.hpp"
 #include "emulator/timing_wheel.hpp"
@@ -37,18 +39,17 @@ struct emulation_failure {
 struct emulation_stopped {};
 
 /// Virtual time is divided into windows of the machine's lookahead: the least cost of a handler and the least time of a
-/// packet together. An event of a window causes events at other nodes only in later windows. So a block whose events of
-/// a window have all arrived runs them, node after node, without hearing from others; at one node they run in the order
-/// (time, source, number). One thread at a time.
+/// packet together, or a hop where links have contention. An event of a window causes events at other nodes only in
+/// later windows. So a block whose events of a window have all arrived runs them, node after node, without hearing from
+/// others; at one node they run in the order (time, source, number). One thread at a time.
 class node_loop {
  public:
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
-  /// `path`, if not null, gets a record of each handler; it outlives the loop. In the order of arrival the loop accepts
-  /// events of windows that it has run, and runs them next.
-  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block, emulator::block_path* path,
-            emulated_order order);
+  /// In the order of arrival the loop accepts events of windows that it has run, and runs them next.
+  node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
+            const emulator::handler_records& records, emulated_order order);
   ~node_loop();
   node_loop(const node_loop&) = delete;
   node_loop& operator=(const node_loop&) = delete;
@@ -76,6 +77,7 @@ class node_loop {
   /// Takes the events of a bundle. Returns false when the bytes are no such events.
   [[nodiscard]] bool accept(std::span<const std::byte> bundle);
 
+  /// The counts so far; the sum of hops is left to by_hops.
   [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
   /// Why a handler ended the emulation; start and run_window have thrown emulation_stopped then.
   [[nodiscard]] const emulation_failure& failure() const noexcept { return failure_; }
@@ -138,15 +140,14 @@ class node_loop {
   [[noreturn]] void fail(std::string_view handler);
 
   // node_loop_send.cpp: what a handler has sent
-  [[nodiscard]] event& stage(std::uint32_t block, virtual_time delay, std::size_t bytes);
+  [[nodiscard]] event& stage(const emulator::packet_way& way, virtual_time delay, std::size_t bytes);
   void dispatch(virtual_time end);
   [[nodiscard]] std::byte* room_for(const event& e, std::size_t bytes);
   void deliver(const event& e, std::size_t bytes);
   void depart(const event& e);
-  void queue_departure(std::uint32_t block, const event& packet, std::size_t bytes, virtual_time end,
+  void queue_departure(const emulator::packet_way& way, const event& packet, std::size_t bytes, virtual_time end,
                        virtual_time delay);
-  [[nodiscard]] std::size_t checked_bytes(std::span<const std::byte> from) const noexcept;
-  void bundle_event(std::uint32_t block, const event& e, std::size_t bytes);
+  void forward(std::uint32_t block, const event& e, std::size_t bytes);
   [[nodiscard]] std::uint64_t window_of(virtual_time time) const noexcept {
     const auto ahead = static_cast<std::uint64_t>(time - window_begin_);
     const auto width = static_cast<std::uint64_t>(width_);
@@ -155,17 +156,14 @@ class node_loop {
     if (time < window_begin_) return window_;  // late, in the order of arrival
     return window_ + ahead / width;
   }
+  // node_loop_links.cpp: packets from router to router
+  void carry(const event& head, const emulator::packet_way& way, const event& packet, std::size_t bytes,
+             std::uint32_t block);
+  void enter_network(const emulator::packet_way& way, const event& packet, std::size_t bytes, virtual_time time);
+  void pass_router(const event& e);
   // node_loop_state.cpp
   static void pack_extras(writer& out, const emulator::node_extras* extras);
   [[nodiscard]] bool unpack_extras(reader& in, std::uint32_t node);
-  [[nodiscard]] std::size_t bytes_of(const event& e) const noexcept {
-    if (e.handler != emulator::depart_packet) [[likely]]
-      return sizeof(event) + lengths_[e.handler];
-    return sizeof(event) + sizeof(emulator::departure) + bytes_of(packet_of_departure(e));
-  }
-  [[nodiscard]] static const event& packet_of_departure(const event& e) noexcept {
-    return *reinterpret_cast<const event*>(e.payload() + sizeof(emulator::departure));
-  }
 
   const emulated_machine machine_;
   const emulator::partition partition_;
@@ -173,7 +171,7 @@ class node_loop {
   const emulator::brick brick_;
   const emulator::travel_times times_;
   const std::span<const emulated_handler* const> handlers_;
-  std::vector<std::uint16_t> lengths_;  ///< payload bytes of each handler's events
+  const emulator::event_lengths lengths_;
   const virtual_time width_;
   const virtual_time handler_cost_;
   const std::chrono::nanoseconds clock_cost_;  ///< of looking at the processor's time; 0 where nothing is measured
@@ -185,6 +183,8 @@ class node_loop {
   emulator::timing_wheel wheel_;
   std::array<grouped_window, 4> grouped_;  ///< by the number of the window
   std::vector<emulator::node_slot> slots_;
+  std::unique_ptr<emulator::link_clocks> links_;  ///< null where links have no contention
+  const bool through_network_;  ///< packets to other nodes do not simply arrive: there are ports, or links
   std::unique_ptr<virtual_time[], void (*)(void*)> clocks_;  ///< zeroed by the system when first used
   std::vector<std::unique_ptr<stretch>> stretches_;
   std::vector<std::uint32_t> free_stretches_;
@@ -193,7 +193,8 @@ class node_loop {
   std::uint64_t first_bundled_window_ = emulator::timing_wheel::no_window;
   emulation_counts counts_;
   emulation_failure failure_;
-  emulator::block_path* const path_;
+  const emulator::handler_records records_;
+  const bool recording_;
   const emulated_order block_order_;
   std::uint32_t unpackable_states_ = 0;
 

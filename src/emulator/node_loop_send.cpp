@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that a handler sends: checked at once, gone at its end.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -34,7 +35,7 @@ void check_delay(virtual_time delay) {
 
 }  // namespace
 
-emulator::event& node_loop::stage(std::uint32_t block, virtual_time delay, std::size_t bytes) {
+emulator::event& node_loop::stage(const emulator::packet_way& way, virtual_time delay, std::size_t bytes) {
   const std::size_t at = staged_words_;
   staged_words_ += 2 + bytes / 8;
   if (staged_words_ > staged_room_) [[unlikely]] {
@@ -43,7 +44,7 @@ emulator::event& node_loop::stage(std::uint32_t block, virtual_time delay, std::
     std::copy_n(staged_.get(), at, larger.get());
     staged_ = std::move(larger);
   }
-  staged_[at] = block;
+  staged_[at] = std::bit_cast<std::uint64_t>(way);
   staged_[at + 1] = static_cast<std::uint64_t>(delay);
   return *reinterpret_cast<event*>(staged_.get() + at + 2);
 }
@@ -64,8 +65,12 @@ void node_loop::post_packet(const emulated_handler& row, const packet_target& ta
   const emulator::route way = times_.route_of(here_.at(), target.to);
   const emulator::node_place place = partition_.place_of(target.to);
   ++counts_.messages;
-  counts_.hops += way.hops;
-  event& e = stage(place.block, target.delay.count(), sizeof(event) + 8 * std::size_t{row.payload_words});
+  if (way.hops >= counts_.by_hops.size()) [[unlikely]]
+    counts_.by_hops.resize(way.hops + 1);
+  ++counts_.by_hops[way.hops];
+  emulator::packet_way staged{.block = static_cast<std::uint16_t>(place.block)};
+  if (links_) staged.destination = partition_.number_of(target.to);
+  event& e = stage(staged, target.delay.count(), sizeof(event) + 8 * std::size_t{row.payload_words});
   e = {times_.time_of(way), source_, slot_->sent++, place.node, target.where.code(), row.id};
   auto* const words = reinterpret_cast<std::uint64_t*>(e.payload());
   for (std::size_t k = 0; k < row.payload_words; ++k) words[k] = payload[k];
@@ -75,7 +80,7 @@ void node_loop::post_local(std::uint16_t handler, std::uint16_t thread, virtual_
                            const std::uint64_t* payload, std::size_t words) {
   check_delay(delay);
   check_thread(thread, threads_);
-  event& e = stage(block_, delay, sizeof(event) + 8 * words);
+  event& e = stage({.block = static_cast<std::uint16_t>(block_)}, delay, sizeof(event) + 8 * words);
   e = {0, source_, slot_->sent++, node_, thread, handler};
   if (words != 0) std::memcpy(e.payload(), payload, 8 * words);
 }
@@ -88,37 +93,36 @@ void node_loop::charge(virtual_time cost) {
 
 void node_loop::dispatch(virtual_time end) {
   for (std::size_t at = 0; at < staged_words_;) {
-    const auto block = static_cast<std::uint32_t>(staged_[at]);
+    const auto way = std::bit_cast<emulator::packet_way>(staged_[at]);
     const auto delay = static_cast<virtual_time>(staged_[at + 1]);
     event& e = *reinterpret_cast<event*>(staged_.get() + at + 2);
-    const std::size_t bytes = bytes_of(e);
+    const std::size_t bytes = lengths_.of(e);
     at += 2 + bytes / 8;
-    if (machine_.injection.count() > 0 && (block != block_ || e.node != node_)) {
-      queue_departure(block, e, bytes, end, delay);
+    if (through_network_ && (way.block != block_ || e.node != node_)) {
+      if (machine_.injection.count() > 0) {
+        queue_departure(way, e, bytes, end, delay);
+      } else {
+        enter_network(way, e, bytes, end + delay);
+      }
       continue;
     }
     e.time += end + delay;
-    if (block == block_) {
+    if (way.block == block_) {
       deliver(e, bytes);
     } else {
-      bundle_event(block, e, bytes);
+      forward(way.block, e, bytes);
     }
   }
   staged_words_ = 0;
 }
 
 /// The packet's place in the queue of the port shows only when it departs: handlers that begin later may end sooner.
-void node_loop::queue_departure(std::uint32_t block, const event& packet, std::size_t bytes, virtual_time end,
-                                virtual_time delay) {
-  alignas(event) std::byte room[2 * sizeof(event) + sizeof(emulator::departure) + packet_bytes_max];
-  event& e = *::new (static_cast<void*>(room)) event;
+void node_loop::queue_departure(const emulator::packet_way& way, const event& packet, std::size_t bytes,
+                                virtual_time end, virtual_time delay) {
   // No thread waits for a packet that departs after its handler's end.
   const auto thread = delay == 0 ? static_cast<std::uint16_t>(thread_) : emulated::placement::any_worker;
-  e = {end + delay, emulator::source_departure, packet.number, node_, thread, emulator::depart_packet};
-  const emulator::departure head{block};
-  std::memcpy(e.payload(), &head, sizeof(head));
-  emulator::copy_event(e.payload() + sizeof(head), packet, bytes);
-  deliver(e, sizeof(event) + sizeof(head) + bytes);
+  carry({end + delay, emulator::source_departure, packet.number, node_, thread, emulator::depart_packet}, way, packet,
+        bytes, block_);
 }
 
 void node_loop::depart(const event& e) {
@@ -139,15 +143,14 @@ void node_loop::depart(const event& e) {
     }
   }
   port_free = std::max(enters, port_free) + injection;
-  emulator::departure head;
-  std::memcpy(&head, e.payload(), sizeof(head));
+  const emulator::packet_way way = emulator::way_of(e);
+  const std::size_t bytes = lengths_.of(emulator::packet_in(e));
+  if (links_) return enter_network(way, emulator::packet_in(e), bytes, port_free);
   alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
-  const std::size_t bytes = bytes_of(packet_of_departure(e));
-  emulator::copy_event(copy, packet_of_departure(e), bytes);
+  emulator::copy_event(copy, emulator::packet_in(e), bytes);
   event& packet = *reinterpret_cast<event*>(copy);
   packet.time += port_free;
-  if (head.block == block_) return deliver(packet, bytes);
-  bundle_event(static_cast<std::uint32_t>(head.block), packet, bytes);
+  forward(way.block, packet, bytes);
 }
 
 void node_loop::deliver(const event& e, std::size_t bytes) {
@@ -170,7 +173,9 @@ std::byte* node_loop::room_for(const event& e, std::size_t bytes) {
   return grouped.groups[e.node >> group_shift_].append(pool_, bytes);
 }
 
-void node_loop::bundle_event(std::uint32_t block, const event& e, std::size_t bytes) {
+/// Delivers an event of any block.
+void node_loop::forward(std::uint32_t block, const event& e, std::size_t bytes) {
+  if (block == block_) return deliver(e, bytes);
   std::vector<std::byte>& bundle = bundles_[block];
   if (bundle.empty()) bundled_.push_back(block);
   first_bundled_window_ = std::min(first_bundled_window_, window_of(e.time));
@@ -185,26 +190,12 @@ void node_loop::clear_bundles() noexcept {
   first_bundled_window_ = emulator::timing_wheel::no_window;
 }
 
-/// The length of the event at the beginning of some bytes; 0 when they are none.
-std::size_t node_loop::checked_bytes(std::span<const std::byte> from) const noexcept {
-  if (from.size() < sizeof(event)) return 0;
-  const event& head = *reinterpret_cast<const event*>(from.data());
-  if (head.handler >= handlers_.size() || head.node >= slots_.size()) return 0;
-  if (head.time < window_begin_ && block_order_ == emulated_order::exact) return 0;
-  std::size_t bytes = sizeof(event) + lengths_[head.handler];
-  if (head.handler == emulator::depart_packet) {
-    bytes = 2 * sizeof(event) + sizeof(emulator::departure);
-    if (from.size() < bytes || packet_of_departure(head).handler >= handlers_.size()) return 0;
-    bytes = bytes_of(head);
-  }
-  return bytes <= from.size() ? bytes : 0;
-}
-
 bool node_loop::accept(std::span<const std::byte> bundle) {
   while (!bundle.empty()) {
-    const std::size_t bytes = checked_bytes(bundle);
+    const std::size_t bytes = lengths_.checked(bundle, {slots_.size(), partition_.blocks(), machine_.nodes()});
     if (bytes == 0) return false;
     const event& e = *reinterpret_cast<const event*>(bundle.data());
+    if (e.time < window_begin_ && block_order_ == emulated_order::exact) return false;
     if (block_order_ == emulated_order::arrival && e.time < window_begin_ + width_ && window_ != 0) ++counts_.late;
     emulator::copy_event(room_for(e, bytes), e, bytes);
     bundle = bundle.subspan(bytes);

@@ -40,6 +40,7 @@ std::vector<std::byte> node_loop::pack() {
     for (std::uint32_t thread = 0; thread < used; ++thread) out(clock_of(thread));
     pack_extras(out, slots_[node].extras.get());
   }
+  if (links_) out(*links_);
   const auto bytes = out.bytes();
   return {bytes.begin(), bytes.end()};
 }
@@ -73,7 +74,8 @@ bool node_loop::unpack(std::span<const std::byte> bytes) {
     for (std::uint32_t thread = 0; thread < used; ++thread) in(clock_of(thread));
     if (!unpack_extras(in, node)) return false;
   }
-  return in.finish();
+  if (links_) in(*links_);
+  return in.finish() && (!links_ || links_->fit(brick_.nodes()));
 }
 
 bool node_loop::unpack_extras(reader& in, std::uint32_t node) {

@@ -56,8 +56,10 @@ emulator::node_extras& node_loop::extras() {
 
 void node_loop::execute(const event& e) {
   start_ = e.time;
-  if (e.handler == emulator::wake_thread) return execute_waiting(e);
-  if (e.handler == emulator::depart_packet) return depart(e);
+  if (e.handler < emulator::first_of_program && e.handler != emulator::resume_stretch) {
+    if (e.handler == emulator::wake_thread) return execute_waiting(e);
+    return e.handler == emulator::depart_packet ? depart(e) : pass_router(e);
+  }
   if (slot_->extras && is_packet(e) && hold_back(e)) return;
   arrive(e);
 }
@@ -76,7 +78,7 @@ bool node_loop::hold_back(const event& e) {
   if (machine_.input_packets == 0 || (of.packets_waiting < machine_.input_packets && of.held_back.empty()))
     return false;
   ++counts_.held_back;
-  of.held_back.push(e, bytes_of(e));
+  of.held_back.push(e, lengths_.of(e));
   return true;
 }
 
@@ -85,7 +87,7 @@ void node_loop::admit() {
   emulator::node_extras& of = *slot_->extras;
   while (!of.held_back.empty() && of.packets_waiting < machine_.input_packets) {
     alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
-    const std::size_t bytes = bytes_of(of.held_back.front());
+    const std::size_t bytes = lengths_.of(of.held_back.front());
     emulator::copy_event(copy, of.held_back.front(), bytes);
     of.held_back.pop(bytes);
     arrive(*reinterpret_cast<const event*>(copy));
@@ -99,7 +101,7 @@ void node_loop::wait(const event& e) {
   ++counts_.delayed;
   if (is_packet(e)) ++of.packets_waiting;
   const bool first = queue->empty();
-  queue->push(e, bytes_of(e));
+  queue->push(e, lengths_.of(e));
   if (first) schedule_wake(e.thread);
 }
 
@@ -109,7 +111,7 @@ void node_loop::execute_waiting(const event& wake) {
   if (thread == none) return schedule_wake(wake.thread);
   // The handler may make other messages wait, which moves the queue's memory.
   alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
-  const std::size_t bytes = bytes_of(queue.front());
+  const std::size_t bytes = lengths_.of(queue.front());
   emulator::copy_event(copy, queue.front(), bytes);
   queue.pop(bytes);
   const bool more = !queue.empty();
@@ -148,16 +150,16 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   ++counts_.events;
   counts_.busy += std::chrono::nanoseconds(cost);
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
-  if (path_ != nullptr) [[unlikely]] {
-    path_->add({.arrival = e.time,
-                .start = start_,
-                .end = end,
-                .node = node_,
-                .source = e.source,
-                .number = e.number,
-                .first_sent = first_sent,
-                .thread = static_cast<std::uint16_t>(thread),
-                .handler = e.handler});
+  if (recording_) [[unlikely]] {
+    records_.add({.arrival = e.time,
+                  .start = start_,
+                  .end = end,
+                  .node = node_,
+                  .source = e.source,
+                  .number = e.number,
+                  .first_sent = first_sent,
+                  .thread = static_cast<std::uint16_t>(thread),
+                  .handler = e.handler});
   }
   if (staged_words_ != 0) dispatch(end);
 }
@@ -174,12 +176,12 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
   }
   if (charged_ != 0) clock_of(0) = charged_;  // the memory of a thread that never runs stays untouched
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(charged_));
-  if (path_ != nullptr && (charged_ != 0 || staged_words_ != 0)) {
+  if (recording_ && (charged_ != 0 || staged_words_ != 0)) {
     emulator::path_record start;
     start.end = charged_;
     start.node = node_;
     start.first_sent = first_sent;
-    path_->add(start);
+    records_.add(start);
   }
   if (staged_words_ != 0) dispatch(charged_);
 }

@@ -19,6 +19,13 @@ struct route {
   std::uint32_t turns = 0;
 };
 
+/// A link from a node to its neighbour along one axis.
+struct link_step {
+  std::uint8_t axis = 0;
+  bool up = false;  ///< towards higher numbers
+  coordinates to;
+};
+
 /// Computes the ways and times of packets. One thread at a time: ways around missing nodes are searched once and kept.
 class travel_times {
  public:
@@ -29,6 +36,14 @@ class travel_times {
     if (!missing_.empty() && is_grid()) return route_around(from, to);
     return straight_route(from, to);
   }
+  /// Whether the way from node to node goes around missing ones. Throws usage_error when there is none.
+  [[nodiscard]] bool detours(const coordinates& from, const coordinates& to) const {
+    return !missing_.empty() && passes_missing(from, to);
+  }
+  /// The first link from a node of a grid to another one, for a packet that has come along `way.axis`: along x, then y,
+  /// then z; on a detour the first in the order of axes, downward before upward, of the ways with the fewest hops, and
+  /// of these the fewest turns.
+  [[nodiscard]] link_step first_step(const coordinates& at, const coordinates& to, const packet_way& way) const;
   [[nodiscard]] bool exists(const coordinates& at) const noexcept {
     return missing_.empty() || missing_.find(number_of(at)) == missing_.end();
   }
@@ -46,6 +61,8 @@ class travel_times {
     if (way.hops == 0) return 0;
     return way.hops * hop_ + way.turns * turn_ + transfer_;
   }
+  /// The time for which a packet occupies a link.
+  [[nodiscard]] virtual_time transfer() const noexcept { return transfer_; }
   /// The least time of a packet between two nodes.
   [[nodiscard]] virtual_time least() const noexcept { return time_of({1, rule_ == turn_rule::once ? 1u : 0u}); }
 
@@ -64,7 +81,9 @@ class travel_times {
   }
   [[nodiscard]] bool passes_missing(coordinates from, const coordinates& to) const noexcept;
   [[nodiscard]] route route_around(const coordinates& from, const coordinates& to) const;
-  [[nodiscard]] route search(const coordinates& from, const coordinates& to) const;
+  [[nodiscard]] route rest_of(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
+  [[nodiscard]] route search(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
+  [[nodiscard]] coordinates neighbour(const coordinates& at, std::size_t axis, std::int32_t step) const noexcept;
 
   coordinates grid_;
   emulated_topology topology_;
@@ -72,7 +91,7 @@ class travel_times {
   std::uint32_t ports_;
   virtual_time hop_, turn_, transfer_;
   std::unordered_set<std::uint32_t> missing_;               ///< numbers of nodes in the grid
-  mutable std::unordered_map<std::uint64_t, route> found_;  ///< ways around them, by the numbers of both ends
+  mutable std::unordered_map<std::uint64_t, route> found_;  ///< ways around them, by both ends and the axis before
 };
 
 }  // namespace nacre::emulator

@@ -47,6 +47,7 @@ struct value {
     if (name == "turns") return "\"once\" or \"counted\"";
     if (name == "topology") return "\"mesh\", \"torus\", \"fat_tree\" or \"dragonfly\"";
     if (name == "bandwidth") return "1e9";
+    if (name == "contention") return "true";
     if (name == "measured") return "1.0";
     if (name == "hop" || name == "turn" || name == "handler" || name == "injection") return "\"5ns\"";
     return "32";
@@ -68,6 +69,12 @@ std::int64_t whole_number(const value& of, std::int64_t least, std::int64_t most
 
 void read(const value& from, std::uint32_t& into) {
   into = static_cast<std::uint32_t>(whole_number(from, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void read(const value& from, bool& into) {
+  const auto* const flag = from.node.as_boolean();
+  if (flag == nullptr) from.refuse_for("true or false");
+  into = flag->get();
 }
 
 void read(const value& from, double& into) {
@@ -158,6 +165,7 @@ const std::vector<member>& members() {
                                         row<&m::switch_ports>("switch_ports"),
                                         row<&m::injection>("injection"),
                                         row<&m::bandwidth>("bandwidth"),
+                                        row<&m::contention>("contention"),
                                         row<&m::packet_bytes>("packet_bytes"),
                                         row<&m::output_packets>("output_packets"),
                                         row<&m::input_packets>("input_packets"),

@@ -95,6 +95,8 @@ void check_machine_of(const std::string& path, const emulated_machine& from) {
          "give at most 0.5s each");
   expect(from.bandwidth == 0 || from.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
          "give bytes a second, 1e6 or more, or 0 for no limit");
+  expect(!from.contention, "its links have contention, which only the emulator models",
+         "leave contention out of the file, and give --contention to emulate");
   expect(from.packet_bytes > 0 && from.packet_bytes * 1e9 >= 1e6 * static_cast<double>(from.injection.count()),
          "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
 }

@@ -121,6 +121,16 @@ TEST(network_config, a_machine_file_gives_what_no_option_says) {
   EXPECT_EQ(changed.hop_latency, nanoseconds(5));
 }
 
+TEST(network_config, a_machine_file_with_contention_of_links_is_left_to_the_emulator) {
+  try {
+    const config asked = with_machine("grid = [4, 4, 4]\nhop = '5ns'\nbandwidth = 1e9\ncontention = true\n");
+    static_cast<void>(read_network_options(asked));
+    ADD_FAILURE() << "accepted";
+  } catch (const setup_error& error) {
+    EXPECT_NE(std::string(error.what()).find("contention"), std::string::npos) << error.what();
+  }
+}
+
 TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
   for (const auto& [name, kind] : {std::pair{"mesh", topology_kind::mesh},
                                    {"torus", topology_kind::torus},

@@ -32,15 +32,11 @@ constexpr int usage_code = 2;
 
 constexpr const char* about = R"(Nacre runs programs of mobile objects on threads, on processes and in simulation.)";
 
-struct report_arguments {
-  std::string trace;
-  std::string format = "html";
-  std::string output;
-};
-
 CLI::App* add_report(CLI::App& app, report_arguments& given) {
   CLI::App* const command = app.add_subcommand("report", "Show what a traced run has done");
-  command->add_option("trace", given.trace, "What the program was given as --nacre.trace=FILE")
+  command
+      ->add_option("trace", given.trace,
+                   "What the program was given as --nacre.trace=FILE, or emulate as --profile=FILE")
       ->type_name("FILE")
       ->required();
   command
@@ -49,10 +45,16 @@ CLI::App* add_report(CLI::App& app, report_arguments& given) {
       ->type_name(report_formats());
   command->add_option("-o,--output", given.output, "Where to (default: beside the trace; a text is printed)")
       ->type_name("PATH");
+  command
+      ->add_option("--slice", given.slice,
+                   "The nodes of an emulation that its page shows (default: the middle along z)")
+      ->type_name("AXIS=NUMBER");
   command->footer(R"(
-Example:
+Examples:
   uts --tree T3 --nacre.transport=sim --nacre.ranks=64 --nacre.trace=uts.trace
-  nacre report uts.trace)");
+  nacre report uts.trace
+  emulate --program octree --critical-path --profile octree.profile
+  nacre report octree.profile --slice z=18)");
   return command;
 }
 
@@ -93,7 +95,7 @@ int run_words(int argc, char** argv) {
     app.parse(argc, argv);
     if (*info_command) print(info_text());
     if (*agent_command) return run_host_agent();
-    if (*report_command) return write_report(report.trace, report.format, report.output);
+    if (*report_command) return write_report(report);
     if (*replay_command) run_replay(replayed);
     if (*calibrate_command) return run_calibrate(calibrated);
     if (!*run_command) return EXIT_SUCCESS;

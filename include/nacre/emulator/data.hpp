@@ -63,23 +63,72 @@ struct incomplete_data {
     ar(arrived, bytes);
   }
 };
-/// The transfers of one node to another, for one placement.
-struct data_stream {
-  std::uint32_t next = 0;  ///< the transfer that is handed over next
-  std::map<std::uint32_t, incomplete_data> transfers;
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(next, transfers);
+/// Numbers by key, in one flat table: 16 to 32 bytes a key. A key that was never named has the number 0.
+class transfer_counts {
+ public:
+  [[nodiscard]] std::uint32_t& operator[](std::uint64_t key) {
+    if (4 * (count_ + 1) > 3 * keys_.size()) grow();
+    const std::size_t slot = slot_of(key);
+    if (keys_[slot] == no_key) {
+      keys_[slot] = key;
+      ++count_;
+    }
+    return numbers_[slot];
   }
+  template <class Archive>
+  void save(Archive& ar) const {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
+    for (std::size_t slot = 0; slot < keys_.size(); ++slot) {
+      if (keys_[slot] != no_key) all.emplace_back(keys_[slot], numbers_[slot]);
+    }
+    ar(all);
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
+    ar(all);
+    *this = {};
+    for (const auto& [key, number] : all) (*this)[key] = number;
+  }
+
+ private:
+  static constexpr std::uint64_t no_key = ~std::uint64_t{0};  // data_key makes none like it
+
+  /// The slot of a key, or the free one where it goes.
+  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const noexcept {
+    std::size_t slot = (key * 0x9e3779b97f4a7c15) >> shift_;
+    while (keys_[slot] != key && keys_[slot] != no_key) slot = (slot + 1) & (keys_.size() - 1);
+    return slot;
+  }
+  void grow() {
+    const std::vector<std::uint64_t> keys = std::exchange(keys_, {});
+    const std::vector<std::uint32_t> numbers = std::exchange(numbers_, {});
+    --shift_;
+    keys_.resize(std::size_t{1} << (64 - shift_), no_key);
+    numbers_.resize(keys_.size());
+    for (std::size_t old = 0; old < keys.size(); ++old) {
+      if (keys[old] == no_key) continue;
+      const std::size_t slot = slot_of(keys[old]);
+      keys_[slot] = keys[old];
+      numbers_[slot] = numbers[old];
+    }
+  }
+
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint32_t> numbers_;
+  std::size_t count_ = 0;
+  std::uint32_t shift_ = 63;  ///< the table has 1 << (64 - shift_) slots
 };
+
 /// The transfers of a node to others and from others for the handler F. The key is the other one and the placement.
 template <auto F>
 struct data_streams {
-  std::map<std::uint64_t, std::uint32_t> sent;  ///< transfers
-  std::map<std::uint64_t, data_stream> arriving;
+  transfer_counts sent;                                                        ///< transfers
+  transfer_counts handed_on;                                                   ///< transfers for which F has run
+  std::map<std::uint64_t, std::map<std::uint32_t, incomplete_data>> arriving;  ///< the other ones, by their numbers
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sent, arriving);
+    ar(sent, handed_on, arriving);
   }
 };
 [[nodiscard]] constexpr std::uint64_t data_key(std::uint32_t node, std::uint16_t where) noexcept {
@@ -95,18 +144,20 @@ struct data_streams {
   return {number % x, number / x % y, number / x / y};
 }
 
-/// Hands over the transfers that are whole and have no predecessor.
+/// Hands over the transfers of one node that are whole and have no predecessor.
 template <auto F>
-void hand_over(emulated_node& here, const coordinates& from, data_stream& stream) {
+void hand_over(emulated_node& here, const coordinates& from, data_streams<F>& streams, std::uint64_t key) {
   using value = typename data_signature<decltype(F)>::value;
-  const auto is_whole = [&](auto at) {
-    return at != stream.transfers.end() && at->second.arrived == at->second.bytes.size();
-  };
-  for (auto at = stream.transfers.find(stream.next); is_whole(at); at = stream.transfers.find(stream.next)) {
-    std::vector<value> data(at->second.bytes.size() / sizeof(value));
-    if (!data.empty()) std::memcpy(data.data(), at->second.bytes.data(), at->second.bytes.size());
-    stream.transfers.erase(at);
-    ++stream.next;
+  for (;;) {
+    const auto stream = streams.arriving.find(key);
+    if (stream == streams.arriving.end()) return;
+    const auto first = stream->second.find(streams.handed_on[key]);
+    if (first == stream->second.end() || first->second.arrived != first->second.bytes.size()) return;
+    std::vector<value> data(first->second.bytes.size() / sizeof(value));
+    if (!data.empty()) std::memcpy(data.data(), first->second.bytes.data(), first->second.bytes.size());
+    stream->second.erase(first);
+    if (stream->second.empty()) streams.arriving.erase(stream);
+    ++streams.handed_on[key];
     F(here, from, std::move(data));
   }
 }
@@ -114,13 +165,14 @@ void hand_over(emulated_node& here, const coordinates& from, data_stream& stream
 /// Runs where a part arrives.
 template <auto F, std::size_t Bytes>
 void take_part(emulated_node& here, data_part<Bytes> part) {
-  data_stream& stream = here.state<data_streams<F>>().arriving[data_key(part.from, part.where)];
-  incomplete_data& into = stream.transfers[part.transfer];
+  data_streams<F>& streams = here.state<data_streams<F>>();
+  const std::uint64_t key = data_key(part.from, part.where);
+  incomplete_data& into = streams.arriving[key][part.transfer];
   into.bytes.resize(part.total);
   const std::size_t count = std::min<std::size_t>(Bytes, part.total - part.begin);
   std::copy_n(part.bytes.begin(), count, into.bytes.begin() + part.begin);
   into.arrived += static_cast<std::uint32_t>(count);
-  hand_over<F>(here, node_at(part.from, here.machine().grid), stream);
+  hand_over<F>(here, node_at(part.from, here.machine().grid), streams, key);
 }
 
 /// Sends one packet, of which `head` has all but the bytes.

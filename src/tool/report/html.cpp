@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTML page: puts the data between the page's files, which the build has turned into strings.
-#include <string>
-#include <string_view>
+#include "tool/report/html.hpp"
+
+#include <utility>
 
 #include "tool/report/output_file.hpp"
 #include "tool/report/page_data.hpp"
@@ -10,15 +11,14 @@
 
 namespace nacre::tool {
 
-void write_html(const trace::trace_log& log, const std::string& path) {
-  std::string data = page_data(log, take_survey(log));
+void write_page(const page_parts& parts, std::string data, const std::string& path) {
   // "</" could end the script element that holds the JSON. JSON permits "<\/" instead.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) data.insert(at + 1, "\\");
   output_file file(path);
-  std::string_view page = page_text();
+  std::string_view page = parts.text;
   for (const auto& [mark, text] : {std::pair<std::string_view, std::string_view>{"@style@", page_style()},
                                    {"@data@", data},
-                                   {"@script@", page_script()}}) {
+                                   {"@script@", parts.script}}) {
     const std::size_t at = page.find(mark);
     file.put(page.substr(0, at));
     file.put(text);
@@ -26,6 +26,10 @@ void write_html(const trace::trace_log& log, const std::string& path) {
   }
   file.put(page);
   file.close();
+}
+
+void write_html(const trace::trace_log& log, const std::string& path) {
+  write_page({page_text(), page_script()}, page_data(log, take_survey(log)), path);
 }
 
 }  // namespace nacre::tool

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tool/report/base64.hpp"
 #include "tool/report/segments.hpp"
 
 namespace nacre::tool {
@@ -25,24 +26,6 @@ constexpr std::uint32_t handlers_told_apart = 254;  // the busiest: a cell has o
 
 /// Codes of spans. The codes of handlers follow, the busiest handler first.
 enum span_code : std::uint32_t { idle_span, runtime_span, main_span, first_handler_span };
-
-std::string base64(std::string_view bytes) {
-  static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t index = 0; index < 3; ++index) {
-      const auto byte = at + index < bytes.size() ? static_cast<unsigned char>(bytes[at + index]) : 0u;
-      three = three << 8 | byte;
-    }
-    for (std::size_t index = 0; index < 4; ++index) {
-      const bool there = at + index <= bytes.size();
-      out += there ? letters[three >> (18 - 6 * index) & 63] : '=';
-    }
-  }
-  return out;
-}
 
 /// The activities of a row during one bin of time. `handler` is the one that ran longest, if it had at least half.
 struct cell {

@@ -6,8 +6,13 @@
 
 namespace nacre::tool {
 
+// The page of a trace.
 [[nodiscard]] std::string_view page_text() noexcept;
-[[nodiscard]] std::string_view page_style() noexcept;
 [[nodiscard]] std::string_view page_script() noexcept;
+// The page of an emulation.
+[[nodiscard]] std::string_view emulation_page_text() noexcept;
+[[nodiscard]] std::string_view emulation_page_script() noexcept;
+/// The style of both.
+[[nodiscard]] std::string_view page_style() noexcept;
 
 }  // namespace nacre::tool

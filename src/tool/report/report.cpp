@@ -13,7 +13,9 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "emulator/profile_file.hpp"
 #include "program_options/standard_output.hpp"
+#include "tool/report/emulation_page.hpp"
 #include "tool/report/output_file.hpp"
 
 namespace nacre::tool {
@@ -46,6 +48,33 @@ const std::vector<report_format>& formats() {
   return all;
 }
 
+void tell_written(const std::string& path, std::string_view opened_with) {
+  print(fmt::format("{}: open it with {}\n", path, opened_with));
+}
+
+int write_emulation(const report_arguments& given) {
+  const emulator::profile_input profile(given.trace);
+  if (given.format == "html") {
+    const std::string path = given.output.empty() ? given.trace + ".html" : given.output;
+    write_emulation_html(profile, given.slice, path);
+    tell_written(path, "a browser");
+    return 0;
+  }
+  if (given.format != "text") {
+    throw setup_error({"'" + given.trace + "' is the profile of an emulation",
+                       "it has sums, and no events that " + given.format + " could show",
+                       "use --format html or --format text"});
+  }
+  if (given.output.empty()) {
+    print(emulation_text(profile));
+    return 0;
+  }
+  output_file file(given.output);
+  file.put(emulation_text(profile));
+  file.close();
+  return 0;
+}
+
 }  // namespace
 
 std::string report_formats() {
@@ -54,27 +83,33 @@ std::string report_formats() {
   return all;
 }
 
-int write_report(const std::string& trace, const std::string& format, const std::string& output) {
+int write_report(const report_arguments& given) {
   for (const report_format& each : formats()) {
-    if (each.name != format) continue;
-    const trace::trace_log log(trace);
-    const bool printed = each.name == "text" && output.empty();
+    if (each.name != given.format) continue;
+    if (emulator::is_profile(given.trace)) return write_emulation(given);
+    if (!given.slice.empty()) {
+      throw setup_error({"'" + given.trace + "' is not the profile of an emulation",
+                         "only these have a grid to --slice",
+                         "leave --slice out, or name what emulate --profile has written"});
+    }
+    const trace::trace_log log(given.trace);
+    const bool printed = each.name == "text" && given.output.empty();
     for (const std::string& note : log.notes()) {
       if (!printed) fmt::print(stderr, "nacre: {}\n", note);  // the text on standard output has them itself
     }
-    const std::string beside = printed ? "" : trace + std::string(each.ending);
-    const std::string path = output.empty() ? beside : output;
+    const std::string beside = printed ? "" : given.trace + std::string(each.ending);
+    const std::string path = given.output.empty() ? beside : given.output;
     each.write(log, path);
     if (!each.opened_with.empty()) {
       const bool paraver = each.name == "paraver";
-      print(fmt::format("{}{}: open it with {}\n", path, paraver ? ".prv" : "", each.opened_with));
+      tell_written(path + (paraver ? ".prv" : ""), each.opened_with);
     }
     return 0;
   }
   std::vector<std::string_view> names;
   for (const report_format& each : formats()) names.push_back(each.name);
-  const auto nearest = nearest_name(format, names);
-  throw setup_error({.problem = fmt::format("there is no format '{}'", format),
+  const auto nearest = nearest_name(given.format, names);
+  throw setup_error({.problem = fmt::format("there is no format '{}'", given.format),
                      .why = "--format says what is written",
                      .remedy = nearest ? fmt::format("did you mean {}?", *nearest)
                                        : fmt::format("choose one of {}", report_formats())});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `nacre report`: a trace as a page, as a text, or in the formats of other tools.
+// `nacre report`: a trace, or the profile of an emulation, as a page, as a text, or in the formats of other tools.
 #pragma once
 
 #include <string>
@@ -9,10 +9,16 @@
 
 namespace nacre::tool {
 
-/// Reads the trace and writes the report. Returns the exit code. Throws setup_error when the trace cannot be read, the
-/// format is unknown, or the report cannot be written. `output` is a file, or a folder for otf2. If it is empty, text
-/// goes to standard output and other formats to a name beside the trace.
-int write_report(const std::string& trace, const std::string& format, const std::string& output);
+struct report_arguments {
+  std::string trace;  ///< a trace, or the profile of an emulation
+  std::string format = "html";
+  std::string output{};  ///< a file, or a folder for otf2; empty: text is printed, others go beside the trace
+  std::string slice{};   ///< for the page of an emulation, see slice_of
+};
+
+/// Reads the trace or profile and writes the report. Returns the exit code. Throws setup_error when it cannot be read,
+/// the format is unknown or not for it, or the report cannot be written.
+int write_report(const report_arguments& given);
 
 /// The names of the formats, separated by bars.
 [[nodiscard]] std::string report_formats();

@@ -36,10 +36,10 @@ TEST_F(known, as_text) {
 }
 
 TEST_F(known, as_text_goes_to_the_file_that_is_named) {
-  EXPECT_EQ(write_report(path_, "text", path_ + ".row"), 0);
+  EXPECT_EQ(write_report({path_, "text", path_ + ".row", {}}), 0);
   EXPECT_EQ(text_of(path_ + ".row"), text_report(*log_));
-  EXPECT_THROW(write_report(path_, "text", "/no/such/folder/file"), setup_error);
-  EXPECT_THROW(write_report(path_, "text", "/dev/full"), setup_error);
+  EXPECT_THROW(write_report({path_, "text", "/no/such/folder/file", {}}), setup_error);
+  EXPECT_THROW(write_report({path_, "text", "/dev/full", {}}), setup_error);
 }
 
 TEST_F(known, for_perfetto) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links that carry one packet at a time: answers that can be worked out by hand, and machines that cannot have them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include <nacre/emulator.hpp>
+#include <nacre/nacre.hpp>
+
+#include "emulator/random_programs.hpp"
+
+namespace nacre::emulator {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Packets of 100 ns on links, hops of 5 ns, a turn of 7 ns for each packet; handlers and threads delay nobody.
+emulated_machine contended(const coordinates& grid) {
+  emulated_machine m{.grid = grid, .threads = 256, .hop = 5ns, .turn = 7ns};
+  m.bandwidth = 1e9;
+  m.packet_bytes = 100;
+  m.input_packets = 0;
+  m.contention = true;
+  return m;
+}
+
+constexpr int packets = 50;
+std::atomic<std::int64_t> last_ns{0};
+
+void note_arrival(emulated_node& here) {
+  std::int64_t last = last_ns.load();
+  while (last < here.now().count() && !last_ns.compare_exchange_weak(last, here.now().count())) continue;
+}
+
+struct stream {
+  coordinates from, to;
+};
+/// Each stream sends its packets at time 0. Returns when the last one has come; blocks lie on two ranks.
+std::int64_t last_of(const emulated_machine& machine, const std::vector<stream>& streams, emulation_counts* counts) {
+  config made;
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  last_ns = 0;
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto start = [&](emulated_node& here) {
+                    for (const stream& each : streams) {
+                      for (int k = 0; k < packets && here.at() == each.from; ++k) here.send<note_arrival>(each.to);
+                    }
+                  };
+                  const auto done = emulate(rt, machine, start, {.blocks = 4});
+                  if (counts != nullptr && rt.rank().value() == 0) *counts = done.counts();
+                }),
+            0);
+  return last_ns;
+}
+
+TEST(link_contention, two_streams_that_share_a_link_take_twice_the_time) {
+  const emulated_machine machine = contended({4, 1, 1});
+  emulation_counts counts;
+  // Alone: the turn, the packets one after the other over the first link, two more hops for the last one.
+  EXPECT_EQ(last_of(machine, {{{0, 0, 0}, {3, 0, 0}}}, &counts), 7 + packets * 100 + 3 * 5);
+  EXPECT_EQ(counts.link_waits, packets - 1U) << "behind the first link they come one by one";
+  EXPECT_EQ(counts.link_wait.count(), 100 * packets * (packets - 1) / 2);
+  EXPECT_EQ(last_of(machine, {{{1, 0, 0}, {3, 0, 0}}}, nullptr), 7 + packets * 100 + 2 * 5);
+  // Both need the link from 1 to 2, which is busy from the turn's end on.
+  EXPECT_EQ(last_of(machine, {{{0, 0, 0}, {3, 0, 0}}, {{1, 0, 0}, {3, 0, 0}}}, nullptr), 7 + 2 * packets * 100 + 2 * 5);
+}
+
+TEST(link_contention, streams_on_different_links_do_not_delay_each_other) {
+  const emulated_machine machine = contended({3, 3, 1});
+  constexpr std::int64_t alone = 7 + packets * 100 + 2 * 5;
+  EXPECT_EQ(last_of(machine, {{{0, 0, 0}, {2, 0, 0}}, {{2, 0, 0}, {0, 0, 0}}}, nullptr), alone) << "back and forth";
+  EXPECT_EQ(last_of(machine, {{{0, 1, 0}, {2, 1, 0}}, {{1, 0, 0}, {1, 2, 0}}}, nullptr), alone) << "they cross";
+  EXPECT_EQ(last_of(machine, {{{0, 0, 0}, {2, 0, 0}}, {{0, 0, 0}, {0, 2, 0}}}, nullptr), alone) << "of one node";
+}
+
+TEST(link_contention, a_torus_has_a_link_from_its_last_node_to_its_first) {
+  emulated_machine machine = contended({5, 1, 1});
+  machine.topology = emulated_topology::torus;
+  EXPECT_EQ(last_of(machine, {{{4, 0, 0}, {1, 0, 0}}}, nullptr), 7 + packets * 100 + 2 * 5);
+  EXPECT_EQ(last_of(machine, {{{4, 0, 0}, {1, 0, 0}}, {{3, 0, 0}, {0, 0, 0}}}, nullptr),
+            7 + 2 * packets * 100 + 2 * 5 - 5);
+}
+
+TEST(link_contention, a_packet_that_nobody_delays_takes_as_long_as_without_contention) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    emulated_machine machine = random_machine(seed, random_links::contended);
+    const auto draw = [&](std::uint64_t what, std::int32_t below) {
+      return static_cast<std::int32_t>(mix(seed, what) % static_cast<std::uint64_t>(below));
+    };
+    const coordinates from{draw(31, machine.grid.x), draw(32, machine.grid.y), draw(33, machine.grid.z)};
+    const coordinates to{draw(34, machine.grid.x), draw(35, machine.grid.y), draw(36, machine.grid.z)};
+    const auto is_missing = [&](const coordinates& at) {
+      return std::find(machine.missing.begin(), machine.missing.end(), at) != machine.missing.end();
+    };
+    if (is_missing(from) || is_missing(to)) continue;
+    const auto time = [&] {
+      config made;
+      made.set("ranks", "2");
+      made.set("workers", "1");
+      last_ns = 0;
+      EXPECT_EQ(run(made,
+                    [&](runtime& rt) {
+                      emulate(rt, machine, [&](emulated_node& here) {
+                        if (here.at() == from) here.send<note_arrival>(to);
+                      });
+                    }),
+                0);
+      return last_ns.load();
+    };
+    const std::int64_t with = time();
+    machine.contention = false;
+    EXPECT_EQ(with, time()) << "seed " << seed;
+  }
+}
+
+TEST(link_contention, is_refused_where_it_has_no_model) {
+  const auto expect_refused = [](auto change, const std::string& words) {
+    emulated_machine machine = contended({4, 4, 1});
+    check_machine(machine);
+    change(machine);
+    try {
+      check_machine(machine);
+      ADD_FAILURE() << "accepted, though " << words;
+    } catch (const setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  expect_refused([](emulated_machine& m) { m.topology = emulated_topology::fat_tree; }, "switches");
+  expect_refused([](emulated_machine& m) { m.topology = emulated_topology::dragonfly; }, "mesh or torus");
+  expect_refused([](emulated_machine& m) { m.bandwidth = 0; }, "give bandwidth");
+  expect_refused([](emulated_machine& m) { m.hop = 0ns; }, "set hop");
+}
+
+}  // namespace
+}  // namespace nacre::emulator

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mark, a version, and one zstd frame that holds the length of the head, the head, and the cells.
+#include "emulator/profile_file.hpp"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <nacre/error.hpp>
+#include "emulator/block_profile.hpp"
+#include "emulator/profile_cells.hpp"
+
+namespace nacre::emulator {
+namespace {
+
+constexpr std::string_view mark = "NACREEMU";
+constexpr std::uint32_t version = 1;
+constexpr std::size_t payload_bytes_max = std::size_t{4} << 30;
+
+/// The first bytes of a file; numbers are little-endian.
+std::array<char, 12> file_begin() {
+  std::array<char, 12> begin{};
+  std::copy(mark.begin(), mark.end(), begin.begin());
+  for (std::size_t k = 0; k < 4; ++k) begin[8 + k] = static_cast<char>(version >> (8 * k) & 0xff);
+  return begin;
+}
+
+[[noreturn]] void refuse_output(const std::string& path) {
+  throw setup_error({"the profile '" + path + "' cannot be written: " + std::strerror(errno),
+                     "emulation_options::profile, --profile of emulate, asks for it",
+                     "name a file in a folder that exists and may be written"});
+}
+
+std::vector<char> compressed(std::span<const std::byte> payload) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  std::vector<char> frame(ZSTD_compressBound(payload.size()));
+  const std::size_t bytes = ZSTD_compress2(context.get(), frame.data(), frame.size(), payload.data(), payload.size());
+  if (ZSTD_isError(bytes) != 0) throw setup_error(std::string("the profile: ") + ZSTD_getErrorName(bytes));
+  frame.resize(bytes);
+  return frame;
+}
+
+/// Appends what one whole frame holds. Memory grows with what there is, not with what a damaged head promises. Returns
+/// false for anything else.
+bool decompress(std::string_view frame, std::vector<std::byte>& to) {
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  std::vector<std::byte> room(ZSTD_DStreamOutSize());
+  ZSTD_inBuffer from{frame.data(), frame.size(), 0};
+  for (std::size_t left = 1; left != 0;) {
+    ZSTD_outBuffer into{room.data(), room.size(), 0};
+    const std::size_t at = from.pos;
+    left = ZSTD_decompressStream(context.get(), &into, &from);
+    const bool stuck = from.pos == at && into.pos == 0;
+    if (ZSTD_isError(left) != 0 || stuck || to.size() + into.pos > payload_bytes_max) return false;
+    to.insert(to.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(into.pos));
+  }
+  return from.pos == frame.size();
+}
+
+}  // namespace
+
+profile_output::profile_output(std::string path) : path_(std::move(path)), file_(path_, std::ios::binary) {
+  if (!file_) refuse_output(path_);
+}
+
+profile_output::~profile_output() {
+  if (written_) return;
+  file_.close();
+  std::remove(path_.c_str());
+}
+
+void profile_output::write(const profile_head& head, std::span<const std::uint64_t> cells) {
+  writer packed;
+  packed(head);
+  cell_encoder encoder;
+  for (const std::uint64_t cell : cells) encoder.put(cell);
+  const std::vector<std::byte> body = encoder.take();
+  std::vector<std::byte> payload;
+  const std::uint64_t length = packed.bytes().size();
+  for (std::size_t k = 0; k < 8; ++k) payload.push_back(static_cast<std::byte>(length >> (8 * k)));
+  payload.insert(payload.end(), packed.bytes().begin(), packed.bytes().end());
+  payload.insert(payload.end(), body.begin(), body.end());
+  const std::vector<char> frame = compressed(payload);
+  const auto begin = file_begin();
+  file_.write(begin.data(), begin.size());
+  file_.write(frame.data(), static_cast<std::streamsize>(frame.size()));
+  file_.close();
+  if (!file_) refuse_output(path_);
+  written_ = true;
+}
+
+bool is_profile(const std::string& path) {
+  std::array<char, mark.size()> begin{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == mark;
+}
+
+void profile_input::refuse(const std::string& problem) const {
+  throw setup_error({"the profile '" + path_ + "' " + problem, "nothing can be drawn of it",
+                     "run the emulation again with --profile=" + path_});
+}
+
+profile_input::profile_input(const std::string& path) : path_(path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto begin = file_begin();
+  if (!content.starts_with(mark)) refuse(file ? "is none" : "cannot be read");
+  if (content.compare(0, begin.size(), begin.data(), begin.size()) != 0) refuse("is of another version");
+  const std::string_view frame = std::string_view(content).substr(begin.size());
+  if (!decompress(frame, payload_) || payload_.size() < 8) refuse("is damaged");
+  std::uint64_t length = 0;
+  for (std::size_t k = 0; k < 8; ++k) length |= static_cast<std::uint64_t>(payload_[k]) << (8 * k);
+  if (length > payload_.size() - 8) refuse("is damaged");
+  reader head(std::span<const std::byte>(payload_).subspan(8, length));
+  head(head_);
+  if (!head.finish() || head_.bins > profile_bins(0) || head_.bin_ns == 0) refuse("is damaged");
+  check_machine(head_.machine);
+  cells_at_ = 8 + length;
+}
+
+void profile_input::for_each(const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& visit) const {
+  cell_decoder cells(std::span<const std::byte>(payload_).subspan(cells_at_));
+  std::vector<std::uint64_t> row(head_.bins);
+  for (std::uint64_t node = 0; node < head_.machine.nodes(); ++node) {
+    bool any = false;
+    for (std::uint64_t& cell : row) {
+      const auto next = cells.next();
+      if (!next) refuse("is damaged");
+      cell = *next;
+      any = any || cell != 0;
+    }
+    if (any) visit(node, row);
+  }
+  if (!cells.ended()) refuse("is damaged");
+}
+
+}  // namespace nacre::emulator
