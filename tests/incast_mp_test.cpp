@@ -172,6 +172,7 @@ TEST_F(incast, what_makes_no_sense_is_refused_with_a_line) {
     EXPECT_EQ(code_of(run_incast({"--rate", rate})), 2) << rate;
   }
   EXPECT_EQ(code_of(run_incast({"--switch", "star", "--senders", "65"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--seconds", "0.01", "--json", "/nowhere/x.json"})), 2);
 
   EXPECT_EQ(code_of(run_incast({"--policy", "tcp"})), 2);
   EXPECT_EQ(code_of(run_incast({"--busy-receiver"})), 2);

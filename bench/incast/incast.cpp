@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -121,6 +122,14 @@ void write_json(const wishes& what, const incast::measured& got) {
   bench::write_json(what.json, all);
 }
 
+/// Of the files to write, the first that cannot be written; empty: none. Told before minutes are spent on its contents.
+std::string unwritable(const wishes& what) {
+  for (const std::string& file : {what.json, what.svg}) {
+    if (!file.empty() && !std::ofstream(file, std::ios::app)) return file;
+  }
+  return {};
+}
+
 int run(const wishes& what) {
   if (what.figures) return incast::draw_figures(what.how, what.over, what.runs, {.svg = what.svg, .json = what.json});
   const incast::measured got = incast::measure(what.how, what.over, what.runs);
@@ -147,6 +156,9 @@ int main(int argc, char** argv) {
       return options.refuse(fmt::format("a star has at most {} senders: use --switch sim", incast::star_senders_max));
     }
     if (!what.svg.empty() && !what.figures) return options.refuse("--svg needs --figures");
+    if (const std::string file = unwritable(what); !file.empty()) {
+      return options.refuse(fmt::format("cannot write {}: name a file in a folder that exists", file));
+    }
     complete(what);
     if (star) incast::enter_star(argc, argv, how);
     return run(what);
