@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that misbehaves ends as described, and harms neither other modules nor the work of the ranks.
 //
-// The executable is its own rank program: `extensions_mp_test --fault NAME`, or `--keys`.
+// The executable is its own rank program: `extensions_mp_test --fault NAME`, `--keys`, or `--datagrams`.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "extensions/courier.hpp"
 #include "extensions/faults.hpp"
 #include "launched.hpp"
 #include "transports.hpp"
@@ -20,6 +22,10 @@ namespace {
 using namespace nacre::tests;
 
 int act_as_rank(int argc, char** argv) {
+  if (std::string_view(argv[1]) == "--datagrams") {
+    register_courier();
+    return nacre::run(argc, argv, send_datagrams);
+  }
   register_faulty_modules();
   if (std::string_view(argv[1]) == "--keys") return nacre::run(argc, argv, use_keys);
   for (const fault& each : faults()) {
@@ -70,14 +76,31 @@ TEST_P(extensions, only_a_key_that_the_owner_handed_out_opens_a_module) {
   EXPECT_TRUE(contains(got.errors, "nacre: rank 2: extension sealed: refused command 5 of rank 0")) << got.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(over, extensions, testing::Values("inproc", "sim", "shm", "tcp"),
+TEST_P(extensions, datagrams_come_once_and_unchanged_on_a_path_that_loses_none) {
+  const outcome got = launched(job_over(GetParam(), {"--datagrams"}, {})).end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, "sent 4800 came 4800 wrong 0\n") << got.errors;
+}
+
+TEST(extension_datagrams, are_lost_as_often_as_a_simulated_machine_loses_them_while_control_messages_all_come) {
+  const auto job = job_over("sim", {"--datagrams"}, "sim.loss_probability=0.3 sim.late_probability=0.1");
+  const outcome got = launched(job).end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  int sent = 0, came = 0, wrong = 0;
+  ASSERT_EQ(std::sscanf(got.output.c_str(), "sent %d came %d wrong %d", &sent, &came, &wrong), 3) << got.output;
+  EXPECT_EQ(sent, 4800);
+  EXPECT_NEAR(came, 4800 * 0.7, 150);
+  EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(over, extensions, testing::Values("inproc", "sim", "shm", "tcp", "udp"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "--fault" || first == "--keys") return act_as_rank(argc, argv);
+  if (first == "--fault" || first == "--keys" || first == "--datagrams") return act_as_rank(argc, argv);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -86,7 +86,94 @@ TEST(star, ends_with_its_process_even_if_that_is_killed) {
   EXPECT_EQ(code_of(done), 0) << "the command lives on: " << done.errors;
 }
 
+TEST(star, ends_with_what_lives_in_it_by_a_signal_and_says_so) {
+  const fs::path alive = fs::path(testing::TempDir()) / "star_lives_on";
+  for (const auto& [signal, code] : {std::pair{"TERM", 143}, {"HUP", 129}}) {
+    fs::remove(alive);
+    const outcome done =
+        launched({"sh", "-c",
+                  NACRE_SOURCE_DIR "/tools/star --hosts 2 sh -c 'while :; do date +%s%N > \"$1\"; sleep 0.02; done' sh "
+                                   "\"$1\" & star=$!; while kill -0 $star 2>/dev/null && ! [ -s \"$1\" ]; do sleep "
+                                   "0.02; done; [ -s \"$1\" ] || { wait $star; exit $?; }; kill -$2 $star; wait "
+                                   "$star; code=$?; sleep 0.1; rm \"$1\"; sleep 0.2; ! [ -e \"$1\" ] && exit $code",
+                  "sh", alive.string(), signal})
+            .end();
+    if (code_of(done) == cannot) GTEST_SKIP() << done.errors;
+    EXPECT_EQ(code_of(done), code) << signal << done.errors;
+  }
+}
+
+TEST_F(incast, a_star_run_that_is_told_to_end_ends_with_128_and_the_signal) {
+  const outcome done = launched({"sh", "-c",
+                                 "\"$1\" --switch star --seconds 60 & run=$!; sleep 1; kill -0 $run 2>/dev/null && "
+                                 "kill -TERM $run; wait $run",
+                                 "sh", NACRE_BIN_DIR "/incast"})
+                           .end();
+  if (code_of(done) == cannot) GTEST_SKIP() << done.errors;
+  EXPECT_EQ(code_of(done), 143) << done.errors;
+}
+
+TEST(star, arguments_that_make_no_sense_are_an_error_of_their_own) {
+  const std::vector<std::vector<std::string>> wrong{{"--hosts", "0"},
+                                                    {"--hosts", "2.5"},
+                                                    {"--hosts", "99999999999999999999"},
+                                                    {"--rate", "0"},
+                                                    {"--rate", "1.2.3"},
+                                                    {"--rate", "0.001"},
+                                                    {"--rate", "1e3"},
+                                                    {"--rate", "."},
+                                                    {"--buffer", "10"},
+                                                    {"--buffer", "1e9"},
+                                                    {"--mtu", "5"},
+                                                    {"--mtu", "0x10"},
+                                                    {"--burst", "7"},
+                                                    {"--burst", "1.5"},
+                                                    {"--nonsense", "3"},
+                                                    {"--hosts"},
+                                                    {"--rate", ""},
+                                                    {"--buffer", "-100"},
+                                                    {"--rate", "0.01", "--burst", "900000000"}};
+  for (std::vector<std::string> arguments : wrong) {
+    arguments.insert(arguments.begin(), NACRE_SOURCE_DIR "/tools/star");
+    arguments.emplace_back("true");
+    const outcome done = launched(arguments).end();
+    EXPECT_EQ(code_of(done), 2) << arguments[1] << ' ' << arguments[2] << ": " << done.errors;
+    EXPECT_EQ(lines_of(done.errors).size(), 1U) << done.errors;
+  }
+}
+
+TEST_F(incast, figures_are_printed_drawn_and_written) {
+  const fs::path folder = testing::TempDir();
+  const fs::path json = folder / "incast_figures.json", svg = folder / "incast_figures.svg";
+  fs::remove(json);
+  fs::remove(svg);
+  const outcome done =
+      run_incast({"--figures", "--seconds", "0.01", "--runs", "1", "--json", json.string(), "--svg", svg.string()});
+  ASSERT_EQ(code_of(done), 0) << done.errors;
+  EXPECT_GT(fs::file_size(svg), 1000U);
+  std::ifstream in(json);
+  const nlohmann::json got = nlohmann::json::parse(in);
+  ASSERT_EQ(got.at("figures").size(), 4U);
+  for (const nlohmann::json& figure : got.at("figures")) {
+    for (const nlohmann::json& curve : figure.at("curves")) {
+      ASSERT_EQ(curve.at("points").size(), 8U);
+      for (const nlohmann::json& point : curve.at("points")) {
+        EXPECT_GE(point.at("goodput_fraction").at("median").get<double>(), 0);
+        EXPECT_LE(point.at("goodput_fraction").at("median").get<double>(), 1.01);
+      }
+    }
+  }
+  const nlohmann::json& none = got.at("figures").at(0).at("curves").at(2).at("points").at(7);
+  EXPECT_LT(none.at("goodput_fraction").at("median").get<double>(), 0.3) << "three senders of 10 KiB collapse";
+}
+
 TEST_F(incast, what_makes_no_sense_is_refused_with_a_line) {
+  for (const char* const rate : {"0", "0.001", "-1", "nan", "inf", "fast", "1e9"}) {
+    EXPECT_EQ(code_of(run_incast({"--rate", rate})), 2) << rate;
+  }
+  EXPECT_EQ(code_of(run_incast({"--switch", "star", "--senders", "65"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--seconds", "0.01", "--json", "/nowhere/x.json"})), 2);
+
   EXPECT_EQ(code_of(run_incast({"--policy", "tcp"})), 2);
   EXPECT_EQ(code_of(run_incast({"--busy-receiver"})), 2);
   EXPECT_EQ(code_of(run_incast({"--svg", "x.svg"})), 2);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +27,7 @@ using incast::plan;
 struct wishes {
   incast::network over = incast::network::sim;
   plan how{};
-  double megabits = 0;  // 0: as the switch has it by default
-  std::optional<double> early_us{}, patience_us{};
+  std::optional<double> megabits{}, early_us{}, patience_us{};  // nothing: as the switch has it by default
   int runs = 5;
   bool figures = false;
   std::string svg{}, json{};
@@ -48,7 +48,7 @@ void declare(nacre::program_options& options, wishes& into) {
                       {"auto", coordination::automatic},
                       {"tcp", coordination::tcp}},
                      "How they are coordinated; tcp, in the star only, leaves it to the kernel's TCP");
-  options.add("--rate", into.megabits, "Mbit/s of each link").between(0, 100000).otherwise("149.76 sim, 200 star");
+  options.add("--rate", into.megabits, "Mbit/s of each link").between(0.01, 100000).otherwise("149.76 sim, 200 star");
   options.add("--buffer", into.how.buffer_bytes, "Buffer of a port of the star's switch")
       .between(2048, 1 << 24)
       .of_bytes();
@@ -75,14 +75,10 @@ void declare(nacre::program_options& options, wishes& into) {
 /// What the two kinds of network have by default.
 void complete(wishes& what) {
   const bool sim = what.over == incast::network::sim;
-  what.how.bits_per_second = (what.megabits != 0 ? what.megabits : sim ? 149.76 : 200) * 1e6;
+  what.how.bits_per_second = what.megabits.value_or(sim ? 149.76 : 200) * 1e6;
   what.how.early_us = what.early_us.value_or(sim ? 2 * what.how.latency_us : 400);
   if (what.how.burst_bytes == 0) what.how.burst_bytes = static_cast<std::uint64_t>(what.how.bits_per_second / 8 * 4e-4);
   what.how.patience_us = what.patience_us.value_or(sim ? 1000 : 20000);
-}
-
-nlohmann::ordered_json json_of(const incast::spread& of) {
-  return {{"median", of.median}, {"least", of.least}, {"most", of.most}};
 }
 
 void print(const wishes& what, const incast::measured& got) {
@@ -103,6 +99,7 @@ void print(const wishes& what, const incast::measured& got) {
 }
 
 void write_json(const wishes& what, const incast::measured& got) {
+  using incast::json_of;
   nlohmann::ordered_json all{{"switch", what.over == incast::network::sim ? "sim" : "star"},
                              {"senders", what.how.senders},
                              {"bytes", what.how.bytes},
@@ -125,8 +122,16 @@ void write_json(const wishes& what, const incast::measured& got) {
   bench::write_json(what.json, all);
 }
 
+/// Of the files to write, the first that cannot be written; empty: none. Told before minutes are spent on its contents.
+std::string unwritable(const wishes& what) {
+  for (const std::string& file : {what.json, what.svg}) {
+    if (!file.empty() && !std::ofstream(file, std::ios::app)) return file;
+  }
+  return {};
+}
+
 int run(const wishes& what) {
-  if (what.figures) return incast::draw_figures(what.how, what.over, what.svg);
+  if (what.figures) return incast::draw_figures(what.how, what.over, what.runs, {.svg = what.svg, .json = what.json});
   const incast::measured got = incast::measure(what.how, what.over, what.runs);
   print(what, got);
   write_json(what, got);
@@ -147,7 +152,13 @@ int main(int argc, char** argv) {
     if (!star && (how.rounds || how.busy_receiver || how.by == coordination::tcp)) {
       return options.refuse("--rounds, --busy-receiver and --policy tcp need --switch star");
     }
+    if (star && how.senders > incast::star_senders_max) {
+      return options.refuse(fmt::format("a star has at most {} senders: use --switch sim", incast::star_senders_max));
+    }
     if (!what.svg.empty() && !what.figures) return options.refuse("--svg needs --figures");
+    if (const std::string file = unwritable(what); !file.empty()) {
+      return options.refuse(fmt::format("cannot write {}: name a file in a folder that exists", file));
+    }
     complete(what);
     if (star) incast::enter_star(argc, argv, how);
     return run(what);

@@ -55,12 +55,24 @@ class rank_operations {
   /// helps.
   /// For long messages: those of at most --nacre.flow_small, those to this rank, and those between ranks of one process
   /// leave at once. The others of one thread to one rank under one policy stay in order; short ones, and those of other
-  /// policies, may overtake them. The rank counts what waits as it counts what send keeps, and quiescence waits for it.
-  /// Throws usage_error for a policy, or a rank, that does not exist.
+  /// policies or channels, may overtake them. The rank counts what waits as it counts what send keeps, and quiescence
+  /// waits for it. Throws usage_error for a policy, or a rank, that does not exist.
   template <auto F, class... Args>
   void send_with_flow_control(rank_id to, flow_policy policy, Args&&... args) {
+    send_with_flow_control<F>(with{}, to, policy, std::forward<Args>(args)...);
+  }
+  template <auto F, class... Args>
+  void send_with_flow_control(with how, rank_id to, flow_policy policy, Args&&... args) {
+    detail::refuse_deadline(how);
     message_ptr m = detail::make_typed<F>(std::forward<Args>(args)...);
+    detail::stamp<F>(*m, how);
     detail::post_with_flow_control(*core_, *thread_, to, policy, std::move(m));
+  }
+  /// Does not compile: a number is not a rank_id. The compiler's message says so in one sentence.
+  template <auto F, std::integral Number, class... Args>
+  void send_with_flow_control(Number, flow_policy, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>,
+                  "a rank is a nacre::rank_id: write send_with_flow_control<f>(nacre::rank_id{1}, policy, ...)");
   }
   /// Does not compile: a number is not a rank_id. The compiler's message says so in one sentence.
   template <auto F, std::integral Number, class... Args>
@@ -121,7 +133,16 @@ class rank_operations {
   }
   template <class L, class... Args>
   void send_with_flow_control(rank_id to, flow_policy policy, L, Args&&... args) {
-    send_with_flow_control<detail::rank_lambda<L>>(to, policy, std::forward<Args>(args)...);
+    send_with_flow_control<detail::rank_lambda<L>>(with{}, to, policy, std::forward<Args>(args)...);
+  }
+  template <class L, class... Args>
+  void send_with_flow_control(with how, rank_id to, flow_policy policy, L, Args&&... args) {
+    send_with_flow_control<detail::rank_lambda<L>>(how, to, policy, std::forward<Args>(args)...);
+  }
+  template <std::integral Number, class L, class... Args>
+  void send_with_flow_control(Number, flow_policy, L, Args&&...) {
+    static_assert(!std::is_same_v<Number, Number>,
+                  "a rank is a nacre::rank_id: write send_with_flow_control(nacre::rank_id{1}, policy, ...)");
   }
   template <std::integral Number, class L, class... Args>
   void send(Number, L, Args&&...) {

@@ -18,6 +18,7 @@ constexpr std::size_t short_answer_bytes = 4096;
 extension_module::extension_module(am_engine& messages, clock& time, const settings& how)
     : messages_(messages),
       configuration_(*how.configuration),
+      datagrams_(how.datagrams),
       key_source_(rng(how.seed).fork(0x657874656e7300U + messages.rank().value())),
       by_(&messages.pool().application()),
       space_(*this, time, {.rank = messages.rank(), .size = messages.size(), .limits = how.limits, .make_key = [this] {
@@ -93,7 +94,14 @@ void extension_module::on_control_word(context& ctx, std::uint32_t module, std::
 
 void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
   by_ = &ctx.current_thread();
-  space_.on_datagram(ctx.source(), module, bytes);
+  space_.on_datagram(ctx.source(), module, datagram_way::message, bytes);
+}
+
+/// Hands the datagrams of the last poll to their modules, which read them where the transport has put them.
+void extension_module::take_datagrams() {
+  while (const auto next = datagrams_->take()) {
+    space_.on_datagram(next->from, next->label, datagram_way::datagram, next->bytes);
+  }
 }
 
 void extension_module::on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
@@ -135,8 +143,10 @@ void extension_module::send_control(rank_id to, std::uint64_t module, std::span<
   messages_.post_to_module<&extension_module::on_control>(*by_, to, module, bytes);
 }
 
-void extension_module::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+bool extension_module::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  if (has_datagrams(to)) return datagrams_->send(to, static_cast<std::uint32_t>(module), bytes);
   messages_.post_to_module<&extension_module::on_datagram>(*by_, to, module, bytes);
+  return true;
 }
 
 void extension_module::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {

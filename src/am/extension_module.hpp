@@ -29,13 +29,15 @@ namespace nacre {
 ///
 /// Commands are under the flow control of application messages. Control messages, short answers and datagrams travel on
 /// channel::system, which needs no credit; the windows of attached_extension bound them. Long answers travel on
-/// channel::bulk. Datagrams are a service apart, although they are messages here: only full windows drop them.
+/// channel::bulk. Datagrams are those of the transport, where it has some; else, and to the own rank, they are
+/// messages, and only full windows drop them.
 class extension_module final : private extension_link {
  public:
   struct settings {
     std::uint64_t seed = 0;  ///< of the keys in virtual time; elsewhere they come from the kernel
     extension_limits limits{};
-    const config* configuration = nullptr;  ///< for the factories of modules; outlives this object
+    const config* configuration = nullptr;             ///< for the factories of modules; outlives this object
+    transport::datagram_service* datagrams = nullptr;  ///< of the transport; null: datagrams are messages
   };
   extension_module(am_engine& messages, clock& time, const settings& how);
 
@@ -53,6 +55,7 @@ class extension_module final : private extension_link {
   std::chrono::nanoseconds poll(thread_context& by) {
     if (!space_.used()) return std::chrono::nanoseconds::max();
     by_ = &by;
+    if (datagrams_ != nullptr) take_datagrams();
     return space_.poll(by);
   }
   /// Inside the poll loop: the thread context that runs it.
@@ -75,9 +78,17 @@ class extension_module final : private extension_link {
   void on_actions(context& ctx);
 
  private:
+  static constexpr std::size_t datagram_message_bytes_max = 1200;
+
+  void take_datagrams();
   void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
-  void send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
-  [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1200; }
+  [[nodiscard]] bool has_datagrams(rank_id to) const noexcept override {
+    return datagrams_ != nullptr && datagrams_->sends_to(to);
+  }
+  bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+    return datagrams_ != nullptr ? datagrams_->bytes_max() : datagram_message_bytes_max;
+  }
   void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
   void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
   void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) override;
@@ -90,8 +101,9 @@ class extension_module final : private extension_link {
 
   am_engine& messages_;
   const config& configuration_;
-  rng key_source_;      // virtual time only, under the lock of extension_keys
-  thread_context* by_;  // poll loop: the thread context that runs it
+  transport::datagram_service* const datagrams_;  // null: none
+  rng key_source_;                                // virtual time only, under the lock of extension_keys
+  thread_context* by_;                            // poll loop: the thread context that runs it
   std::mutex mutex_;
   std::deque<std::function<void(extension_space&, thread_context&)>> actions_;  // under mutex_
   extension_space space_;                                                       // last: modules that end use the others

@@ -115,12 +115,24 @@ void flow_module::send_released() {
   for (released_message& each : released_) {
     waiting_bytes_.fetch_sub(am_engine::size_of(*each.m), std::memory_order_relaxed);  // a number alone
     // Each polling thread has bundles of its own, which could overtake each other.
+    const channel data = each.m->header.channel;
     messages_.route(*by_, each.to, std::move(each.m), am_engine::bundling::never);
-    if (each.policy == flow_policy::slot) continue;  // a schedule needs no news of it
-    messages_.post_application_to_module<&flow_module::on_arrived>(
-        *by_, each.to, static_cast<std::uint32_t>(each.policy), each.stamp.epoch, each.stamp.pass);
+    if (each.policy != flow_policy::slot) send_word_behind(each.to, data, each.policy, each.stamp);
   }
   released_.clear();
+}
+
+/// On the channel of the data, so that it comes behind them. A schedule needs no news of them.
+void flow_module::send_word_behind(rank_id to, channel data, flow_policy policy, const flow::token_stamp& stamp) {
+  const auto by = static_cast<std::uint32_t>(policy);
+  switch (data) {
+    case channel::system:
+      return messages_.post_counted_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+    case channel::application:
+      return messages_.post_application_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+    case channel::bulk:
+      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+  }
 }
 
 }  // namespace nacre

@@ -58,6 +58,7 @@ class flow_module final : private flow::flow_host {
   void transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) override;
   std::chrono::nanoseconds tick(thread_context& by);
   void send_released();
+  void send_word_behind(rank_id to, channel data, flow_policy policy, const flow::token_stamp& stamp);
   [[nodiscard]] flow_policy chosen(flow_policy asked) const noexcept;
 
   am_engine& messages_;

@@ -65,6 +65,8 @@ class backplane {
   [[nodiscard]] const transport::capabilities& declared() const noexcept { return declared_; }
   /// Null where the transport has none. Its `copy` and `take_ended` belong inside the poll loop.
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_->direct(); }
+  /// Null where the transport has none. To be used inside the poll loop.
+  [[nodiscard]] transport::datagram_service* datagrams() noexcept { return link_->datagrams(); }
 
   /// Takes a message for any rank, the own one included. Returns at once. Any thread; `by` is the caller's thread
   /// context, if it has one.

@@ -70,7 +70,8 @@ departure network::depart(const transfer& sent, std::chrono::nanoseconds now) {
 
   departure result;
   const std::int64_t head_ns = to_ns(start_ps) + flight_ns(sent, model, result.late);
-  result.head_arrives = std::chrono::nanoseconds(order_.next(stream_of(sent), head_ns, present_ns_));
+  result.head_arrives = std::chrono::nanoseconds(sent.overtakes ? std::max(head_ns, present_ns_)
+                                                                : order_.next(stream_of(sent), head_ns, present_ns_));
   result.tail_leaves = std::chrono::nanoseconds(to_ns(left_ps));
   return result;
 }

@@ -42,13 +42,15 @@ struct network_options {
   std::chrono::nanoseconds switch_retry{1'000'000};  ///< a message that the switch has dropped is sent again after that
   double late_probability = 0;  ///< probability that a message's latency is multiplied by late_factor
   double late_factor = 20;      ///< at least 1
+  double loss_probability = 0;  ///< of a datagram of an extension module; messages are never lost
 };
 
-/// One message as the network sees it.
+/// One message, or one datagram of an extension module, as the network sees it.
 struct transfer {
   rank_id from;
   rank_id to;
   channel on_channel = channel::application;
+  bool overtakes = false;   ///< it keeps no order with others: a datagram
   std::uint64_t bytes = 1;  ///< on the wire, header included; at least 1
 };
 
@@ -63,6 +65,7 @@ struct departure {
 /// the network for each direction, which its ranks share; each rank has one for each direction to the other ranks of
 /// its host. A port passes one message after the other, so messages from many ranks to one rank queue up at its port
 /// (incast). Delivery is reliable; messages of one (from, to, channel) arrive in the order in which they departed.
+/// Datagrams of extension modules keep no order, and may be lost.
 /// Times are whole nanoseconds, rounded up; ports count in picoseconds, so that rounding does not add up. Two messages
 /// are never complete at one port in the same nanosecond. The seed and the order of the calls decide every result.
 /// Single-threaded.
@@ -81,6 +84,11 @@ class network {
   /// Hands a message to the port of its sender at `now`, the end of the send overhead. The port passes messages in the
   /// order of these calls. A message from a rank to itself arrives at `now`. Aborts beyond 100 days of virtual time.
   [[nodiscard]] departure depart(const transfer& sent, std::chrono::nanoseconds now);
+
+  /// Whether the wires lose the next datagram.
+  [[nodiscard]] bool loses() noexcept {
+    return options_.loss_probability > 0 && chance_.uniform() < options_.loss_probability;
+  }
 
   /// Lets a message into the port of its receiver at `now`, which is its head_arrives; returns the time at which its
   /// last byte is there. Callers make the calls in the order of their times. Not for messages from a rank to itself.

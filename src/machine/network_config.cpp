@@ -50,6 +50,8 @@ constexpr std::array network_rows{
            "When a message that the switch has dropped is sent again, and with it those behind it"},
     option{"sim.late_probability", real, "0", "", "0..1", "Chance of a message to be late, as a fault to test with"},
     option{"sim.late_factor", real, "20", "times", "1..10000", "How many times longer a late message is on its way"},
+    option{"sim.loss_probability", real, "0", "", "0..1",
+           "Chance of an extension module's datagram to be lost; messages are never lost"},
 };
 
 [[nodiscard]] topology_kind kind_named(const std::string& name) noexcept {
@@ -176,6 +178,7 @@ network_options read_network_options(const config& configuration) {
   result.switch_retry = configuration.get_duration("sim.switch_retry");
   result.late_probability = configuration.get_double("sim.late_probability");
   result.late_factor = configuration.get_double("sim.late_factor");
+  result.loss_probability = configuration.get_double("sim.loss_probability");
   const std::string& machine = configuration.get_string("sim.machine");
   if (!machine.empty()) take_machine(machine, configuration, result);
   return result;

@@ -44,6 +44,7 @@ TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
   EXPECT_EQ(found.poll, expected.poll);
   EXPECT_DOUBLE_EQ(found.late_probability, expected.late_probability);
   EXPECT_DOUBLE_EQ(found.late_factor, expected.late_factor);
+  EXPECT_DOUBLE_EQ(found.loss_probability, expected.loss_probability);
 }
 
 TEST(network_config, every_option_reaches_its_field) {
@@ -67,7 +68,8 @@ TEST(network_config, every_option_reaches_its_field) {
                                    {"sim.hop_latency", "10ns"},
                                    {"sim.poll", "11ns"},
                                    {"sim.late_probability", "0.25"},
-                                   {"sim.late_factor", "3"}}) {
+                                   {"sim.late_factor", "3"},
+                                   {"sim.loss_probability", "0.25"}}) {
     configuration.set(name, text);
   }
   const network_options found = read_network_options(configuration);
@@ -81,6 +83,7 @@ TEST(network_config, every_option_reaches_its_field) {
   EXPECT_EQ(found.poll, nanoseconds(11));
   EXPECT_DOUBLE_EQ(found.late_probability, 0.25);
   EXPECT_DOUBLE_EQ(found.late_factor, 3);
+  EXPECT_DOUBLE_EQ(found.loss_probability, 0.25);
 }
 
 TEST(network_config, each_topology_has_its_name) {
@@ -211,6 +214,7 @@ TEST(network_config, nonsense_is_refused_at_set_up) {
   for (const auto& [name, text] : {std::pair{"sim.bandwidth", "0"},
                                    {"sim.late_probability", "1.5"},
                                    {"sim.late_factor", "0.5"},
+                                   {"sim.loss_probability", "1.5"},
                                    {"sim.ranks_per_host", "0"},
                                    {"sim.latency", "-1us"},
                                    {"sim.topology", "ring"}}) {

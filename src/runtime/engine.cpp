@@ -79,7 +79,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       extensions_(messages_, time_,
                   {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                    .limits = extension_limits_of(around.configuration, around.simulation != nullptr),
-                   .configuration = &around.configuration}),
+                   .configuration = &around.configuration,
+                   .datagrams = link_.datagrams()}),
       flow_(messages_, time_, flow_settings_of(around.configuration, around.simulation != nullptr),
             around.simulation == nullptr && around.ranks_on_host == link_.size() ? flow_module::surroundings::alone
                                                                                  : flow_module::surroundings::links),

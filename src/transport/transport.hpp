@@ -17,6 +17,7 @@
 #include <nacre/message.hpp>
 
 #include "join/launch/failure.hpp"
+#include "transport/datagram_service.hpp"
 #include "transport/direct_memory.hpp"
 
 namespace nacre::transport {
@@ -29,6 +30,7 @@ struct capabilities {
   bool separate_processes = false;  ///< a peer can die alone
   bool separate_channels = false;   ///< a full channel delays no other, and system messages overtake the rest
   bool direct_memory = false;       ///< endpoint::direct is not null; direct_memory::reaches tells for each peer
+  bool datagrams = false;           ///< endpoint::datagrams is not null; datagram_service::sends_to tells for each peer
   std::uint32_t payload_bytes_max = 1u << 30;
 };
 
@@ -69,6 +71,9 @@ class endpoint {
 
   /// Copies between the memories of two ranks, where `direct_memory` is declared; else null.
   [[nodiscard]] virtual direct_memory* direct() noexcept { return nullptr; }
+
+  /// Unreliable datagrams beside the messages, where `datagrams` is declared; else null.
+  [[nodiscard]] virtual datagram_service* datagrams() noexcept { return nullptr; }
 
   /// True while messages taken by submit have not left for the peer yet.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;

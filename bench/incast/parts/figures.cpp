@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goodput by size of message: uncoordinated, with a token, with one that is passed on early; the policies beside them.
+// Curves by size of message: uncoordinated, with a token, with one that is passed on early; the policies beside them.
 #include "figures.hpp"
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "output_file.hpp"
 #include "plot.hpp"
@@ -15,7 +16,6 @@ namespace incast {
 namespace {
 
 constexpr std::array<std::uint64_t, 8> sizes{64, 256, 512, 1024, 2048, 4096, 8192, 10240};
-constexpr int runs = 3;
 
 struct curve {
   std::string name;
@@ -23,35 +23,34 @@ struct curve {
   coordination by;
   double early_us;
   std::size_t colour;
+  std::vector<measured> points{};  // by size
 };
 
-[[nodiscard]] plot::line measure_curve(const curve& what, const plan& how, network over) {
-  plot::line line{.name = what.name, .colour = what.colour, .dashed = what.by == coordination::tcp};
+struct figure {
+  std::string title;
+  std::vector<curve> curves;
+};
+
+void measure_curve(curve& what, const plan& how, network over, int runs) {
   for (const std::uint64_t bytes : sizes) {
     plan one = how;
     one.senders = what.senders;
     one.by = what.by;
     one.bytes = bytes;
     one.early_us = what.early_us;
-    const measured got = measure(one, over, runs);
-    line.points.push_back({.x = static_cast<double>(bytes),
-                           .y = got.goodput_fraction.median,
-                           .least = got.goodput_fraction.least,
-                           .most = got.goodput_fraction.most});
+    const measured& got = what.points.emplace_back(measure(one, over, runs));
     fmt::print("{:30} {:>6} B {:8.1f} % {:8.2f} Mbit/s {:10.0f} drops  fairness {:.3f}  token {:.1f} us\n", what.name,
                bytes, 100 * got.goodput_fraction.median, got.megabits.median / 1e6, got.drops.median,
                got.fairness.median, got.token_us.median);
     std::fflush(stdout);
   }
-  return line;
 }
 
-[[nodiscard]] plot::chart measure_chart(const std::string& title, const std::vector<curve>& curves, const plan& how,
-                                        network over) {
+[[nodiscard]] figure measure_figure(std::string title, std::vector<curve> curves, const plan& how, network over,
+                                    int runs) {
   fmt::print("\n{}\n", title);
-  plot::chart chart{.title = title, .x_label = "bytes of a message", .kind = plot::axes::share};
-  for (const curve& each : curves) chart.lines.push_back(measure_curve(each, how, over));
-  return chart;
+  for (curve& each : curves) measure_curve(each, how, over, runs);
+  return {.title = std::move(title), .curves = std::move(curves)};
 }
 
 [[nodiscard]] std::vector<curve> by_senders(coordination by, double early_us) {
@@ -62,31 +61,94 @@ struct curve {
   return curves;
 }
 
-}  // namespace
-
-int draw_figures(const plan& how, network over, const std::string& svg) {
-  const bool star = over == network::star;
+[[nodiscard]] std::vector<figure> measure_figures(const plan& how, network over, int runs) {
   std::vector<curve> policies{{"token", 3, coordination::token, how.early_us, 1},
                               {"credit", 3, coordination::credit, 0, 2},
                               {"slot", 3, coordination::slot, 0, 3},
                               {"auto", 3, coordination::automatic, how.early_us, 4},
                               {"none", 3, coordination::none, 0, 0}};
-  if (star) policies.push_back({"TCP", 3, coordination::tcp, 0, 5});
-  const plot::chart uncoordinated =
-      measure_chart("No coordination (figure 2)", by_senders(coordination::none, 0), how, over);
-  const plot::chart token =
-      measure_chart("Token, passed on at the end (figure 3)", by_senders(coordination::token, 0), how, over);
-  const plot::chart early = measure_chart(
-      "Two senders (figure 4)",
-      {{"token", 2, coordination::token, 0, 1}, {"token, early", 2, coordination::token, how.early_us, 2}}, how, over);
-  const plot::chart others = measure_chart("Three senders, by policy", policies, how, over);
-  if (svg.empty()) return 0;
-  plot::page page(star ? "Whole messages, of what the link can carry: star of network namespaces"
-                       : "Whole messages, of what the link can carry: simulated switch");
-  page.add_row({uncoordinated, token});
-  page.add_row({early});
-  page.add_row({others});
+  if (over == network::star) policies.push_back({"TCP", 3, coordination::tcp, 0, 5});
+  const std::vector<curve> early{{"token", 2, coordination::token, 0, 1},
+                                 {"token, early", 2, coordination::token, how.early_us, 2}};
+  std::vector<figure> all;
+  all.push_back(measure_figure("No coordination (figure 2)", by_senders(coordination::none, 0), how, over, runs));
+  all.push_back(
+      measure_figure("Token, passed on at the end (figure 3)", by_senders(coordination::token, 0), how, over, runs));
+  all.push_back(measure_figure("Two senders (figure 4)", early, how, over, runs));
+  all.push_back(measure_figure("Three senders, by policy", std::move(policies), how, over, runs));
+  return all;
+}
+
+/// A chart of one of the measured quantities, times `factor`.
+[[nodiscard]] plot::chart chart_of(const figure& from, std::string title, spread measured::*what, plot::axes kind,
+                                   double factor = 1, std::string unit = {}) {
+  plot::chart chart{
+      .title = std::move(title), .x_label = "bytes of a message", .y_unit = std::move(unit), .kind = kind};
+  for (const curve& each : from.curves) {
+    plot::line line{.name = each.name, .colour = each.colour, .dashed = each.by == coordination::tcp};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const spread& of = each.points[i].*what;
+      line.points.push_back({.x = static_cast<double>(sizes[i]),
+                             .y = of.median * factor,
+                             .least = of.least * factor,
+                             .most = of.most * factor});
+    }
+    chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+void draw(const std::vector<figure>& all, const plan& how, network over, const std::string& svg) {
+  const auto goodput = [&](std::size_t which) {
+    return chart_of(all[which], all[which].title, &measured::goodput_fraction, plot::axes::share);
+  };
+  plot::page page(over == network::star ? "Whole messages, of what the link can carry: star of network namespaces"
+                                        : "Whole messages, of what the link can carry: simulated switch");
+  page.add_row({goodput(0), goodput(1)});
+  page.add_row({goodput(2)});
+  page.add_row(
+      {goodput(3), chart_of(all[3], "Three senders: fairness (Jain)", &measured::fairness, plot::axes::share)});
+  page.add_row({chart_of(all[3], "Three senders: drops of the switch a second", &measured::drops,
+                         plot::axes::logarithmic, 1 / how.seconds),
+                chart_of(all[3], "Three senders: from holder to holder of a token", &measured::token_us,
+                         plot::axes::logarithmic, 1e-6, "s")});
   bench::write_file(svg, page.svg());
+}
+
+[[nodiscard]] nlohmann::ordered_json json_of(const curve& from) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const measured& got = from.points[i];
+    points.push_back({{"bytes", sizes[i]},
+                      {"goodput_fraction", json_of(got.goodput_fraction)},
+                      {"bits_per_second", json_of(got.megabits)},
+                      {"drops", json_of(got.drops)},
+                      {"fairness", json_of(got.fairness)},
+                      {"token_us", json_of(got.token_us)}});
+  }
+  return {{"name", from.name},
+          {"senders", from.senders},
+          {"policy", name_of(from.by)},
+          {"early_us", from.early_us},
+          {"points", std::move(points)}};
+}
+
+}  // namespace
+
+int draw_figures(const plan& how, network over, int runs, const figure_files& into) {
+  const std::vector<figure> all = measure_figures(how, over, runs);
+  if (!into.svg.empty()) draw(all, how, over, into.svg);
+  nlohmann::ordered_json told{{"switch", over == network::sim ? "sim" : "star"},
+                              {"runs", runs},
+                              {"seconds", how.seconds},
+                              {"bits_per_second", how.bits_per_second},
+                              {"figures", nlohmann::ordered_json::array()}};
+  for (const figure& each : all) {
+    nlohmann::ordered_json curves = nlohmann::ordered_json::array();
+    for (const curve& one : each.curves) curves.push_back(json_of(one));
+    told["figures"].push_back({{"title", each.title}, {"curves", std::move(curves)}});
+  }
+  bench::write_json(into.json, told);
   return 0;
 }
 

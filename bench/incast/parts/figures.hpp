@@ -9,8 +9,13 @@
 
 namespace incast {
 
-/// Prints them, and draws them into `svg` unless it is empty. Returns the exit code of the program.
-[[nodiscard]] int draw_figures(const plan& how, network over, const std::string& svg);
+/// Where curves go beside standard output; empty: nowhere.
+struct figure_files {
+  std::string svg{}, json{};
+};
+
+/// Prints them, medians of so many runs for each point, and writes the files. Returns the exit code of the program.
+[[nodiscard]] int draw_figures(const plan& how, network over, int runs, const figure_files& into);
 /// Replaces this process by one in a star of namespaces that runs the same command, unless it is in one already. Throws
 /// std::runtime_error that says what is missing.
 void enter_star(int argc, char** argv, const plan& how);

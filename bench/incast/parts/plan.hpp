@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@ namespace incast {
 
 /// How senders are kept from overrunning the link; tcp leaves it to the kernel.
 enum class coordination : std::uint8_t { none, token, credit, slot, automatic, tcp };
+
+constexpr std::size_t star_senders_max = 64;
 
 struct plan {
   std::uint32_t senders = 3;

@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "backplane/flow/flow_control.hpp"
 
 namespace incast {
@@ -32,6 +34,10 @@ namespace {
 std::string_view name_of(coordination by) noexcept {
   constexpr std::array<std::string_view, 6> names{"none", "token", "credit", "slot", "auto", "tcp"};
   return names[static_cast<std::size_t>(by)];
+}
+
+nlohmann::ordered_json json_of(const spread& of) {
+  return {{"median", of.median}, {"least", of.least}, {"most", of.most}};
 }
 
 measured measure(const plan& how, network over, int runs) {

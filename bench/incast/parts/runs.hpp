@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "plan.hpp"
 
 namespace incast {
@@ -21,6 +23,7 @@ struct measured {
   std::string choice;  ///< what auto has chosen, and why
 };
 
+[[nodiscard]] nlohmann::ordered_json json_of(const spread& of);
 [[nodiscard]] measured measure(const plan& how, network over, int runs);
 [[nodiscard]] std::string_view name_of(coordination by) noexcept;
 

@@ -70,9 +70,9 @@ struct sender_result {
 /// A sender, from `begin` to `end`.
 [[nodiscard]] sender_result run_sender(const plan& how, std::uint32_t self, nanoseconds begin, nanoseconds end);
 
-constexpr std::size_t senders_max = 64, rounds_max = 4096;
+constexpr std::size_t rounds_max = 4096;
 struct receiver_result {
-  std::uint64_t complete[senders_max];
+  std::uint64_t complete[star_senders_max];
   std::uint32_t rounds;
   double round_seconds[rounds_max];
 };

@@ -75,7 +75,7 @@ class attached_extension final : public extension_host {
   void start();
   void command(const extension_request& request, std::uint32_t number, std::span<const std::byte> bytes);
   void take_control(rank_id from, std::span<const std::byte> bytes);
-  void take_datagram(rank_id from, std::span<const std::byte> bytes);
+  void take_datagram(rank_id from, datagram_way way, std::span<const std::byte> bytes);
   void take_answer(std::uint64_t request, bool failed, std::span<const std::byte> bytes);
   /// A peer has handled so many messages of this module, or of one before it that had its name.
   void take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams);

@@ -49,12 +49,13 @@ void attached_extension::take_control(rank_id from, std::span<const std::byte> b
   peers_->note_control(from);
 }
 
-void attached_extension::take_datagram(rank_id from, std::span<const std::byte> bytes) {
-  if (ended()) return site_.link.send_handled(from, number_, 0, 1);
-  const bool well = run("on_datagram", [&](extension& code) {
-    peers_->expect(from);
+void attached_extension::take_datagram(rank_id from, datagram_way way, std::span<const std::byte> bytes) {
+  const bool counted = way == datagram_way::message;
+  const bool well = !ended() && run("on_datagram", [&](extension& code) {
+    if (counted) peers_->expect(from);
     code.on_datagram(*this, from, bytes);
   });
+  if (!counted) return;
   if (!well) return site_.link.send_handled(from, number_, 0, 1);
   peers_->note_datagram(from);
 }

@@ -33,12 +33,21 @@ struct extension_command {
   }
 };
 
+/// How a datagram of a module has come.
+enum class datagram_way : std::uint8_t {
+  message,  ///< as a message: its sender counts it until it is told that it was handled
+  datagram  ///< as such: nobody counts it
+};
+
 /// Messages of one rank's modules. All is called inside the poll loop, and nothing blocks or calls back.
 class extension_link {
  public:
   virtual void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) = 0;
-  /// The unreliable service: may drop, and may change the order.
-  virtual void send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) = 0;
+  /// Whether datagrams to that rank travel as such. Elsewhere they are messages, none of which is lost, so that the
+  /// modules count them, and drop what is too much.
+  [[nodiscard]] virtual bool has_datagrams(rank_id to) const noexcept = 0;
+  /// The unreliable service: may drop, and may change the order. False: it has dropped this one, for want of room.
+  virtual bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual std::size_t datagram_bytes_max() const noexcept = 0;
   /// Tells a peer how many of its messages the module here has handled since the last time.
   virtual void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) = 0;

@@ -142,11 +142,15 @@ void extension_space::on_control(rank_id from, std::uint64_t module, std::span<c
   early_.push_back({from, module, {bytes.begin(), bytes.end()}});
 }
 
-void extension_space::on_datagram(rank_id from, std::uint64_t module, std::span<const std::byte> bytes) {
+void extension_space::on_datagram(rank_id from, std::uint64_t module, datagram_way way,
+                                  std::span<const std::byte> bytes) {
   start_all();
   attached_extension* const found = find(module);
-  if (found == nullptr) return link_.send_handled(from, module, 0, 1);
-  found->take_datagram(from, bytes);
+  if (found == nullptr) {
+    if (way == datagram_way::message) link_.send_handled(from, module, 0, 1);
+    return;
+  }
+  found->take_datagram(from, way, bytes);
   if (found->closing()) found->close_if_answered();
   finish_detached(*found);
 }

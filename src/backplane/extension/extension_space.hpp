@@ -55,7 +55,7 @@ class extension_space {
 
   void on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes);
   void on_control(rank_id from, std::uint64_t module, std::span<const std::byte> bytes);
-  void on_datagram(rank_id from, std::uint64_t module, std::span<const std::byte> bytes);
+  void on_datagram(rank_id from, std::uint64_t module, datagram_way way, std::span<const std::byte> bytes);
   void on_answer(std::uint64_t asker, std::uint64_t request, bool failed, std::span<const std::byte> bytes);
   void on_handled(rank_id from, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
   /// Fires timers that are due. Returns when the next one is; nanoseconds::max() when there is none.

@@ -26,7 +26,8 @@ class hand_link final : public extension_link {
  public:
   hand_link(hand_driven_ranks& all, rank_id self) : all_(all), self_(self) {}
   void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
-  void send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  [[nodiscard]] bool has_datagrams(rank_id) const noexcept override { return apart; }
+  bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1200; }
   void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
   void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
@@ -38,6 +39,7 @@ class hand_link final : public extension_link {
   void end_job(const std::string&) override {}
 
   int units = 0;
+  bool apart = false;                                 // datagrams travel as such
   std::vector<std::pair<bool, std::string>> answers;  // to programs: whether failed, and the text
 
  private:
@@ -86,10 +88,12 @@ void hand_link::send_control(rank_id to, std::uint64_t module, std::span<const s
     all_.spaces[to.value()]->on_control(self_, module, kept);
   });
 }
-void hand_link::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
-  all_.under_way.push_back([this, to, module, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[to.value()]->on_datagram(self_, module, kept);
+bool hand_link::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+  const datagram_way way = apart ? datagram_way::datagram : datagram_way::message;
+  all_.under_way.push_back([this, to, module, way, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[to.value()]->on_datagram(self_, module, way, kept);
   });
+  return true;
 }
 void hand_link::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
   all_.under_way.push_back([this, to, module, controls, datagrams] {
@@ -167,6 +171,57 @@ TEST(extension_space, control_messages_that_nobody_takes_exhaust_the_heap_of_the
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_NE(told.find("talker is deactivated: on_command has exhausted its heap of 65536 bytes"), std::string::npos);
   EXPECT_TRUE(ranks.links[0]->answers.back().first);
+}
+
+/// A command makes it send so many datagrams to rank 1.
+class postman final : public extension {
+ public:
+  explicit postman(int& came) : came_(came) {}
+  void on_command(extension_host& host, rank_id, std::uint32_t count, std::span<const std::byte>) override {
+    for (std::uint32_t i = 0; i < count; ++i) static_cast<void>(host.datagram(rank_id{1}, {}));
+  }
+  void on_datagram(extension_host&, rank_id, std::span<const std::byte>) override { ++came_; }
+
+ private:
+  int& came_;
+};
+
+attached_extension::parts postman_for(int& came) {
+  return {.name = "postman", .code = std::make_unique<postman>(came)};
+}
+
+TEST(extension_space, datagrams_that_travel_as_such_have_no_window_and_nobody_is_told_of_them) {
+  hand_driven_ranks ranks;
+  ranks.links[0]->apart = true;
+  int came = 0, never = 0;
+  ranks.spaces[0]->add(postman_for(never), extension_access::program);
+  ranks.command(0, "postman", 100);
+  ranks.deliver_all();
+  EXPECT_EQ(ranks.under_way.size(), 0U) << "where no module is, nobody answers";
+  EXPECT_EQ(ranks.spaces[1]->attach(postman_for(came), extension_access::program), "");
+  for (int time = 0; time < 2; ++time) {
+    ranks.command(0, "postman", 1000);
+    EXPECT_EQ(ranks.under_way.size(), 1000U);
+    ranks.under_way.resize(500);  // the others are lost, and open no window
+    for (int left = 500; left > 0; --left) {
+      const auto next = std::move(ranks.under_way.back());
+      ranks.under_way.pop_back();
+      next();
+    }
+    EXPECT_TRUE(ranks.under_way.empty()) << "none is answered";
+    EXPECT_EQ(came, 500 * (time + 1));
+  }
+}
+
+TEST(extension_space, datagrams_that_are_messages_have_a_window) {
+  hand_driven_ranks ranks;
+  int came[2]{};
+  for (const std::size_t at : {0U, 1U}) ranks.spaces[at]->add(postman_for(came[at]), extension_access::program);
+  ranks.command(0, "postman", 1000);
+  EXPECT_EQ(ranks.under_way.size(), peer_windows::datagrams_max);
+  ranks.deliver_all();
+  ranks.command(0, "postman", 1000);
+  EXPECT_EQ(ranks.under_way.size(), peer_windows::datagrams_max) << "those that were handled make room";
 }
 
 TEST(extension_space, messages_that_come_before_their_module_wait_for_it) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace nacre {
 
 peer_windows::peer& peer_windows::find(rank_id rank) {
@@ -25,13 +24,11 @@ void peer_windows::send_control(rank_id to, std::span<const std::byte> bytes) {
 }
 
 bool peer_windows::send_datagram(rank_id to, std::span<const std::byte> bytes) {
+  if (link_.has_datagrams(to)) return link_.send_datagram(to, module_, bytes);
   peer& at = of(to);
-  if (at.datagrams >= datagrams_max) {
-    return false;
-  }
+  if (at.datagrams >= datagrams_max) return false;
   ++at.datagrams;
-  link_.send_datagram(to, module_, bytes);
-  return true;
+  return link_.send_datagram(to, module_, bytes);
 }
 
 void peer_windows::note_control(rank_id from) {

@@ -16,14 +16,15 @@
 
 namespace nacre {
 
-/// | at the sender | control message | datagram |
+/// | at the sender | control message | datagram that travels as a message |
 /// |---|---|---|
 /// | less than the window under way | leaves | leaves |
 /// | the window is full | waits in the module's heap | is dropped |
 /// | told that some are handled | those that wait leave, in order | - |
 ///
 /// The receiver counts the messages that it has handled, and tells a quarter of a window at a time; at its end, all.
-/// A peer that tells of more than it was sent opens a window at most. Inside the poll loop only.
+/// A peer that tells of more than it was sent opens a window at most. Datagrams that travel as such have no window: a
+/// lost one would never leave it. Inside the poll loop only.
 class peer_windows {
  public:
   static constexpr std::uint32_t controls_max = 256, datagrams_max = 64;

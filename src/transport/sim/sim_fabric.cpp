@@ -2,6 +2,9 @@
 // The fabric, the endpoint and the options of the backend `sim`.
 #include "transport/sim/sim_fabric.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <nacre/assert.hpp>
 #include <nacre/config.hpp>
 #include "machine/network_config.hpp"
@@ -12,7 +15,7 @@ namespace nacre::transport {
 
 namespace {
 
-constexpr capabilities declaration{.virtual_time = true, .direct_memory = true};
+constexpr capabilities declaration{.virtual_time = true, .direct_memory = true, .datagrams = true};
 
 }  // namespace
 
@@ -79,9 +82,41 @@ void sim_endpoint::submit(rank_id to, message_list& batch) {
 
 bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   shared_.clock.spend(shared_.net.options().poll);
+  kept_.clear();
+  taken_ = 0;
   std::size_t moved = 0;
-  for (; moved < messages_max && waiting() != 0; ++moved) arrived.push_back(shared_.receive(rank_));
+  for (; moved < messages_max && waiting() != 0; ++moved) {
+    sim_fabric::state::receipt next = shared_.receive(rank_);
+    if (next.datagram) {
+      kept_.push_back({.from = next.from, .carried = std::move(next.carried)});
+    } else {
+      arrived.push_back(std::move(next.carried));
+    }
+  }
   return moved != 0 || shared_.copies.has_ended(rank_);
+}
+
+bool sim_endpoint::sends_to(rank_id peer) const noexcept { return peer.value() < size() && peer != rank_; }
+
+bool sim_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) {
+  NACRE_EXPECT(sends_to(to), "datagrams go to other ranks of the job");
+  NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
+  NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the shutdown");
+  message_ptr carried = make_message(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), carried->body());
+  carried->header.channel = channel::system;
+  carried->header.source = rank_.value();
+  carried->header.object = label;
+  return shared_.submit_datagram(rank_, to, std::move(carried));
+}
+
+std::optional<received_datagram> sim_endpoint::take() {
+  if (taken_ == kept_.size()) return std::nullopt;
+  const kept_datagram& next = kept_[taken_++];
+  const message& carried = *next.carried;
+  return received_datagram{.from = next.from,
+                           .label = static_cast<std::uint32_t>(carried.header.object),
+                           .bytes = {carried.body(), carried.header.payload_bytes}};
 }
 
 bool sim_endpoint::reaches(rank_id peer) const noexcept { return peer != rank_; }

@@ -26,11 +26,13 @@ struct rank_traffic {
 struct network_traffic {
   std::uint64_t messages = 0;  ///< handed to the network; without messages of a rank to itself
   std::uint64_t bytes = 0;
-  std::uint64_t self_messages = 0;  ///< from a rank to itself
-  std::uint64_t late = 0;           ///< messages that a fault has delayed
-  std::uint64_t dropped = 0;        ///< for ranks that had closed
-  std::uint64_t switch_drops = 0;   ///< by the switch, for want of buffer; each is sent again
-  std::uint64_t in_flight = 0;      ///< submitted, not arrived yet
+  std::uint64_t self_messages = 0;   ///< from a rank to itself
+  std::uint64_t late = 0;            ///< messages that a fault has delayed
+  std::uint64_t dropped = 0;         ///< for ranks that had closed
+  std::uint64_t switch_drops = 0;    ///< by the switch, for want of buffer; each is sent again
+  std::uint64_t datagrams = 0;       ///< handed to the network; not among the messages
+  std::uint64_t datagrams_lost = 0;  ///< by chance, or by the switch
+  std::uint64_t in_flight = 0;       ///< submitted, not arrived yet
   std::uint64_t in_flight_max = 0;
 };
 
@@ -84,7 +86,7 @@ class sim_fabric final : public fabric {
 /// a poll, and the receive overhead of each message that it hands out. Both must run inside the event of the activity
 /// that calls them. `submit` takes all messages; the credits of the layers above bound the messages in flight. Bodies
 /// must be packed.
-class sim_endpoint final : public endpoint, private direct_memory {
+class sim_endpoint final : public endpoint, private direct_memory, private datagram_service {
  public:
   using hook = void (*)(void* subject);
 
@@ -108,6 +110,7 @@ class sim_endpoint final : public endpoint, private direct_memory {
   void wake() noexcept override;
   [[nodiscard]] std::optional<failure> failed() override { return std::nullopt; }
   [[nodiscard]] direct_memory* direct() noexcept override { return this; }
+  [[nodiscard]] datagram_service* datagrams() noexcept override { return this; }
   /// True until the last byte has left the port, at the machine's now().
   [[nodiscard]] bool unsent() const noexcept override;
   void close(std::chrono::nanoseconds timeout) override;
@@ -120,8 +123,19 @@ class sim_endpoint final : public endpoint, private direct_memory {
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
 
+  bool sends_to(rank_id to) const noexcept override;
+  std::size_t bytes_max() const noexcept override { return 1200; }
+  bool send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) override;
+  std::optional<received_datagram> take() override;
+
+  struct kept_datagram {
+    rank_id from;
+    message_ptr carried;
+  };
   sim_fabric::state& shared_;
   rank_id rank_;
+  std::vector<kept_datagram> kept_;  // of the last poll
+  std::size_t taken_ = 0;            // of these
 };
 
 /// The options of the backend (names begin with "sim."), for its row in the table of backends.

@@ -20,6 +20,8 @@ constexpr std::uint64_t network_stream = 3;  // of the seed; the simulation itse
 /// So long after its activity's start that other ranks have done much meanwhile.
 constexpr std::chrono::microseconds far_ahead{10};
 
+constexpr std::uint32_t datagrams_max = 1024;  // of one sender, under way
+
 [[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel on_channel) noexcept {
   return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(on_channel);
 }
@@ -69,10 +71,33 @@ void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& ba
   }
 }
 
+bool sim_fabric::state::submit_datagram(rank_id from, rank_id to, message_ptr carried) {
+  simulated_rank& sender = at(from);
+  clock.spend(net.link(from, to).send_overhead);
+  if (sender.datagrams_under_way >= datagrams_max) return false;
+  sender.datagrams_under_way += 1;
+  const std::uint32_t index = begin_flight(std::move(carried), from, to);
+  flights_[index].datagram = true;
+  traffic.datagrams += 1;
+  if (!leaves_later(index, channel::system)) depart(index, channel::system);
+  return true;
+}
+
+/// A datagram does not come.
+void sim_fabric::state::lose(std::uint32_t index) {
+  traffic.datagrams_lost += 1;
+  traffic.in_flight -= 1;
+  const message_ptr lost = end_flight(index);
+}
+
 void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
   const flight& leaving = flights_[index];
-  const machine::departure way = net.depart(
-      {.from = leaving.from, .to = leaving.to, .on_channel = on_channel, .bytes = leaving.bytes}, clock.now());
+  const machine::departure way = net.depart({.from = leaving.from,
+                                             .to = leaving.to,
+                                             .on_channel = on_channel,
+                                             .overtakes = leaving.datagram,
+                                             .bytes = leaving.bytes},
+                                            clock.now());
   at(leaving.from).tail_leaves_ns = way.tail_leaves.count();
   traffic.late += way.late ? 1 : 0;
   clock.at(way.head_arrives, &reach, this, index);
@@ -129,10 +154,12 @@ void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
   clock.at(std::chrono::nanoseconds(self.own_arrives_ns), &loop_back, this, joined(count, rank.value()));
 }
 
-message_ptr sim_fabric::state::receive(rank_id rank) {
+sim_fabric::state::receipt sim_fabric::state::receive(rank_id rank) {
   const std::uint32_t index = pop(at(rank).inbox);
-  clock.spend(net.link(flights_[index].from, rank).receive_overhead);
-  return end_flight(index);
+  const rank_id from = flights_[index].from;
+  clock.spend(net.link(from, rank).receive_overhead);
+  const bool datagram = flights_[index].datagram;
+  return {.carried = end_flight(index), .from = from, .datagram = datagram};
 }
 
 void sim_fabric::state::close(rank_id rank) noexcept {
@@ -149,9 +176,11 @@ void sim_fabric::state::close(rank_id rank) noexcept {
 void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   const auto index = static_cast<std::uint32_t>(flight_index);
+  if (shared.flights_[index].datagram && shared.net.loses()) return shared.lose(index);
   if (shared.net.options().switch_buffer == 0) return shared.land(index);
   const flight& landing = shared.flights_[index];
   const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+  if (landing.datagram) return shared.net.admits(passed, shared.clock.now()) ? shared.land(index) : shared.lose(index);
   const std::uint64_t stream = stream_of(landing.from, landing.to, landing.carried->header.channel);
   const auto behind = shared.dropped_streams_.find(stream);
   if (behind != shared.dropped_streams_.end()) return behind->second.push_back(index);
@@ -260,6 +289,7 @@ message_ptr sim_fabric::state::end_flight(std::uint32_t index) noexcept {
   message_ptr carried(std::exchange(flights_[index].carried, nullptr));
   effects_in_flight -= flights_[index].idle ? 0 : 1;
   idle_units_in_flight -= flights_[index].idle_unit ? 1 : 0;
+  if (flights_[index].datagram) at(flights_[index].from).datagrams_under_way -= 1;
   flights_[index].next = std::exchange(free_, index);
   return carried;
 }

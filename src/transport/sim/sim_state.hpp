@@ -38,6 +38,7 @@ struct sim_fabric::state {
     std::uint32_t next = flight_queue::none;
     bool idle = false;       // see sim_fabric::is_idle
     bool idle_unit = false;  // it counts as a unit all the same
+    bool datagram = false;   // may be lost, and keeps no order; `carried` is its bytes, with the label as object
   };
   enum class phase : std::uint8_t { absent, open, closed };
   struct simulated_rank {
@@ -48,6 +49,7 @@ struct sim_fabric::state {
     sim_endpoint::hook arrived = nullptr;
     void* subject = nullptr;
     phase now = phase::absent;
+    std::uint32_t datagrams_under_way = 0;  // sent by it
     rank_traffic traffic;
   };
 
@@ -58,8 +60,15 @@ struct sim_fabric::state {
 
   void submit_remote(rank_id from, rank_id to, message_list& batch);
   void submit_own(rank_id rank, message_list& batch);
-  /// The oldest message of the inbox, which must not be empty; spends the receive overhead.
-  [[nodiscard]] message_ptr receive(rank_id rank);
+  /// A datagram to another rank. False: too many of its sender are under way.
+  [[nodiscard]] bool submit_datagram(rank_id from, rank_id to, message_ptr carried);
+  /// The oldest message or datagram of the inbox, which must not be empty; spends the receive overhead.
+  struct receipt {
+    message_ptr carried;
+    rank_id from;
+    bool datagram = false;
+  };
+  [[nodiscard]] receipt receive(rank_id rank);
   /// Drops the messages in the inbox, and all that still arrive.
   void close(rank_id rank) noexcept;
 
@@ -95,6 +104,7 @@ struct sim_fabric::state {
   static void loop_back(void* self, std::uint64_t rank_and_count);
 
   void land(std::uint32_t index);
+  void lose(std::uint32_t index);
   [[nodiscard]] bool leaves_later(std::uint32_t index, channel on_channel);
   void depart(std::uint32_t index, channel on_channel);
   [[nodiscard]] std::uint32_t begin_flight(message_ptr carried, rank_id from, rank_id to);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -25,6 +26,7 @@ struct head {
   std::uint8_t reserved = 0;
 };
 static_assert(std::endian::native == std::endian::little);
+static_assert(tag_bytes + sizeof(head) == unreliable_head_bytes);
 static_assert(std::has_unique_object_representations_v<head>, "padding would carry stray bytes");
 
 /// A range as it travels, seen from the range above it, or from acknowledged_end.
@@ -102,6 +104,28 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_rang
   if (result.kind == datagram_kind::stream && result.bytes.empty()) return std::nullopt;
   if (result.kind == datagram_kind::acknowledgement && !result.bytes.empty()) return std::nullopt;
   if (result.offset > std::numeric_limits<std::uint64_t>::max() - result.bytes.size()) return std::nullopt;
+  return result;
+}
+
+bool is_unreliable(std::span<const std::byte> bytes) noexcept {
+  return bytes.size() >= unreliable_head_bytes &&
+         bytes[tag_bytes + offsetof(head, kind)] == static_cast<std::byte>(datagram_kind::unreliable);
+}
+
+void write_unreliable_head(const unreliable_head& what, std::span<std::byte> into) noexcept {
+  NACRE_ASSERT(into.size() >= unreliable_head_bytes, "there is room for the head");
+  const head front{.number = what.number, .offset = what.label, .kind = datagram_kind::unreliable};
+  std::memcpy(into.data() + tag_bytes, &front, sizeof front);
+}
+
+std::optional<unreliable_head> read_unreliable_head(std::span<const std::byte> bytes) noexcept {
+  if (!is_unreliable(bytes)) return std::nullopt;
+  head front;
+  std::memcpy(&front, bytes.data() + tag_bytes, sizeof front);
+  const unreliable_head result{.number = front.number, .label = static_cast<std::uint32_t>(front.offset)};
+  const head expected{.number = result.number, .offset = result.label, .kind = datagram_kind::unreliable};
+  if (std::memcmp(&front, &expected, sizeof front) != 0) return std::nullopt;
+  if (front.number == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return result;
 }
 

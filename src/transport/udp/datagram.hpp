@@ -14,6 +14,7 @@ namespace nacre::transport::udp {
 
 /// The tag in front of each datagram proves that a peer of the job has written all that follows it.
 inline constexpr std::size_t tag_bytes = 16;
+using datagram_tag = std::array<unsigned char, tag_bytes>;
 /// The longest payload of a UDP datagram over IPv4.
 inline constexpr std::size_t datagram_bytes_max = 65'507;
 /// Every path carries datagrams of this size (RFC 8200 asks for 1,280 bytes with the headers of IPv6 and UDP).
@@ -37,14 +38,15 @@ struct ack_ranges {
   [[nodiscard]] std::span<const number_range> view() const noexcept { return {each.data(), count}; }
 };
 
-/// The purpose of a datagram. A peer sends no other kind; unreliable datagrams of extension modules would be one more.
+/// The purpose of a datagram. A peer sends no other kind.
 enum class datagram_kind : std::uint8_t {
   acknowledgement,  ///< carries ranges only, and is not acknowledged itself
   stream,           ///< carries bytes of a stream, too, and is acknowledged
-  ping              ///< carries ranges, and bytes without a meaning; is acknowledged
+  ping,             ///< carries ranges, and bytes without a meaning; is acknowledged
+  unreliable        ///< of datagram_service: no part of the reliable protocol; see unreliable_link
 };
 
-/// A datagram without its tag.
+/// A datagram of the reliable protocol, without its tag.
 struct datagram {
   std::uint64_t number = 0;  ///< a sender uses each number once
   datagram_kind kind = datagram_kind::acknowledgement;
@@ -65,6 +67,21 @@ std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept
 /// Reads a datagram whose tag has been verified, and its ranges into `ranges`, which the result refers to. Nothing: it
 /// is too short, or one of its fields makes no sense.
 [[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges) noexcept;
+
+/// The fields of an unreliable datagram. The others of its head are 0.
+struct unreliable_head {
+  std::uint64_t number = 0;  ///< a sender uses each number once, apart from those of the reliable protocol
+  std::uint32_t label = 0;
+};
+/// The bytes of an unreliable datagram in front of its contents, tag included.
+inline constexpr std::size_t unreliable_head_bytes = 48;
+
+/// Whether a datagram says that it is unreliable. To be asked before any tag is verified.
+[[nodiscard]] bool is_unreliable(std::span<const std::byte> bytes) noexcept;
+/// Writes all of a head but the tag. `into` has at least unreliable_head_bytes.
+void write_unreliable_head(const unreliable_head& what, std::span<std::byte> into) noexcept;
+/// Reads a head before its tag is verified. Nothing: it is too short, or not one that a peer writes.
+[[nodiscard]] std::optional<unreliable_head> read_unreliable_head(std::span<const std::byte> bytes) noexcept;
 
 /// The number of a datagram of at least overhead_of(0) bytes, before its tag has been verified.
 [[nodiscard]] std::uint64_t number_of(std::span<const std::byte> bytes) noexcept;

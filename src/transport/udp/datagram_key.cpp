@@ -11,10 +11,25 @@
 
 namespace nacre::transport::udp {
 
+namespace {
+
+using gcm_nonce = std::array<unsigned char, crypto_aead_aes256gcm_NPUBBYTES>;
+static_assert(sizeof(gcm_nonce) == sizeof(unreliable_head::number) + sizeof(unreliable_head::label));
+
+}  // namespace
+
 /// The round keys of AES, computed once.
 struct datagram_key::schedule {
   crypto_aead_aes256gcm_state state;
   ~schedule() { sodium_memzero(&state, sizeof state); }
+
+  [[nodiscard]] datagram_tag tag_of(std::span<const unsigned char> covered, const gcm_nonce& nonce) const noexcept {
+    datagram_tag result{};
+    unsigned char none = 0;
+    crypto_aead_aes256gcm_encrypt_detached_afternm(&none, result.data(), nullptr, nullptr, 0, covered.data(),
+                                                   covered.size(), nullptr, nonce.data(), &state);
+    return result;
+  }
 };
 
 static_assert(tag_bytes == crypto_verify_16_BYTES);
@@ -37,25 +52,41 @@ datagram_key::datagram_key(datagram_key&&) noexcept = default;
 
 datagram_key::~datagram_key() { sodium_memzero(short_key_.data(), short_key_.size()); }
 
-datagram_key::tag datagram_key::tag_of(std::span<const std::byte> datagram) const noexcept {
-  tag result{};
+datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noexcept {
+  datagram_tag result{};
   const auto* const covered = reinterpret_cast<const unsigned char*>(datagram.data()) + tag_bytes;
   const std::size_t bytes = datagram.size() - tag_bytes;
   if (schedule_ == nullptr) {
     crypto_shorthash_siphashx24(result.data(), covered, bytes, short_key_.data());
     return result;
   }
-  std::array<unsigned char, crypto_aead_aes256gcm_NPUBBYTES> nonce{};
+  gcm_nonce nonce{};
   const std::uint64_t number = number_of(datagram);
   std::memcpy(nonce.data(), &number, sizeof number);
-  unsigned char none = 0;
-  crypto_aead_aes256gcm_encrypt_detached_afternm(&none, result.data(), nullptr, nullptr, 0, covered, bytes, nullptr,
-                                                 nonce.data(), &schedule_->state);
+  return schedule_->tag_of({covered, bytes}, nonce);
+}
+
+/// With GMAC, number and label are the nonce, all of which a tag depends on. SipHash makes a key of them, for one
+/// datagram.
+datagram_tag datagram_key::tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept {
+  gcm_nonce nonce{};
+  std::memcpy(nonce.data(), &head.number, sizeof head.number);
+  std::memcpy(nonce.data() + sizeof head.number, &head.label, sizeof head.label);
+  const std::span covered(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  if (schedule_ != nullptr) return schedule_->tag_of(covered, nonce);
+  datagram_tag key_of_one{}, result{};
+  crypto_shorthash_siphashx24(key_of_one.data(), nonce.data(), nonce.size(), short_key_.data());
+  crypto_shorthash_siphashx24(result.data(), covered.data(), covered.size(), key_of_one.data());
   return result;
 }
 
+bool datagram_key::verify_apart(const unreliable_head& head, std::span<const std::byte> bytes,
+                                const datagram_tag& claimed) const noexcept {
+  return crypto_verify_16(tag_apart(head, bytes).data(), claimed.data()) == 0;
+}
+
 void datagram_key::sign(std::span<std::byte> datagram) const noexcept {
-  const tag made = tag_of(datagram);
+  const datagram_tag made = tag_of(datagram);
   std::memcpy(datagram.data(), made.data(), made.size());
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "transport/udp/datagram.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::transport::udp {
@@ -35,9 +36,15 @@ class datagram_key {
   /// Whether the tag is right. False too for fewer bytes than a head. Compares in constant time.
   [[nodiscard]] bool verify(std::span<const std::byte> datagram) const noexcept;
 
+  /// The tag of an unreliable datagram. Its bytes lie where their owner has them: they are read once, and not copied.
+  /// One key signs either these or the others, so that each number is signed once.
+  [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept;
+  /// Compares in constant time.
+  [[nodiscard]] bool verify_apart(const unreliable_head& head, std::span<const std::byte> bytes,
+                                  const datagram_tag& claimed) const noexcept;
+
  private:
-  using tag = std::array<unsigned char, 16>;
-  [[nodiscard]] tag tag_of(std::span<const std::byte> datagram) const noexcept;
+  [[nodiscard]] datagram_tag tag_of(std::span<const std::byte> datagram) const noexcept;
 
   struct schedule;
   std::array<unsigned char, 16> short_key_{};  // for siphash

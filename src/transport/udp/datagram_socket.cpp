@@ -199,6 +199,21 @@ std::size_t datagram_socket::send(const outgoing_batch& batch) {
   return taken;
 }
 
+bool datagram_socket::send(std::span<const std::byte> head, std::span<const std::byte> bytes) noexcept {
+  if (lose_ && lose_()) return true;
+  std::array<iovec, 2> places{{{.iov_base = const_cast<std::byte*>(head.data()), .iov_len = head.size()},
+                               {.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()}}};
+  msghdr header{};
+  header.msg_iov = places.data();
+  header.msg_iovlen = places.size();
+  for (int refusals = 0; refusals < refusals_max; ++refusals) {
+    if (::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
+    if (errno == EAGAIN || errno == ENOBUFS) return false;
+    if (errno != ECONNREFUSED) break;  // that one reports about an earlier datagram
+  }
+  return true;  // the network loses it
+}
+
 std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
   if (joins_) {
     for (std::size_t i = 0; i < incoming_batch::datagrams_max; ++i) {

@@ -88,6 +88,8 @@ class datagram_socket {
   /// Sends datagrams from the front of the batch, and returns the number of those that the kernel has taken, or that it
   /// will never take: the network loses those.
   [[nodiscard]] std::size_t send(const outgoing_batch& batch);
+  /// Sends one datagram of a head and of bytes that lie apart. False: the kernel has no room for it now.
+  [[nodiscard]] bool send(std::span<const std::byte> head, std::span<const std::byte> bytes) noexcept;
 
   /// Receives what has arrived, and calls on_datagram(bytes) for each datagram. Returns whether more may be there.
   template <class OnDatagram>

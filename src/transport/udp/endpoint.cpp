@@ -28,15 +28,18 @@ constexpr std::chrono::microseconds blocked_retry{100};  // no event tells that 
 udp_endpoint::udp_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
       peers_(parts.peers.size()),
-      declared_{.separate_processes = true, .separate_channels = true},
+      declared_{.separate_processes = true, .separate_channels = true, .datagrams = true},
       output_bytes_max_(parts.output_bytes_max),
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)),
       sockets_(::epoll_create1(EPOLL_CLOEXEC)),
       others_(::epoll_create1(EPOLL_CLOEXEC)) {
   net::watch({.events = others_.get(), .descriptor = wakeup_event_.descriptor(), .tag = other_tag}, EPOLL_CTL_ADD);
   net::watch({.events = others_.get(), .descriptor = monitor_.descriptor(), .tag = other_tag}, EPOLL_CTL_ADD);
+  bool first = true;
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     if (!parts.peers[rank]) continue;
+    const std::size_t bytes = parts.peers[rank]->apart.bytes_max();
+    unreliable_bytes_max_ = std::exchange(first, false) ? bytes : std::min(unreliable_bytes_max_, bytes);
     peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]), parts.silence_max);
     monitor_.watch(rank_id(rank), peers_[rank]->parts.liveness_socket.get());
     if (size() == 2) {
@@ -121,6 +124,7 @@ bool udp_endpoint::serve_deadlines(time_point now) {
 }
 
 bool udp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
+  drop_kept();
   bool moved = flags_.take_own(own_, arrived);
   const time_point now = steady_clock::now();
   moved |= lone_ != nullptr ? receive(1 - rank_.value(), now, messages_max) : receive_from_ready(now, messages_max);
@@ -139,13 +143,19 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
   bool moved = false;
   bool failed = false;
   const auto take = [&](std::span<const std::byte> bytes) {
+    if (is_unreliable(bytes)) {
+      moved |= keep(rank_id(rank), bytes);
+      return;
+    }
     const arrival how = from.parts.link.on_datagram(bytes, now, ready_);
     moved |= how == arrival::taken;
     failed |= how == arrival::failed;
   };
   bool more = true;
-  for (int round = 0; more && round < rounds_max && ready_messages() < messages_max; ++round) {
-    more = from.parts.socket.receive(incoming_, take);
+  for (int round = 0; more && round < rounds_max && ready_messages() < messages_max && has_room(); ++round) {
+    const std::size_t kept_before = kept_.size();
+    more = from.parts.socket.receive(batch(), take);
+    if (kept_.size() != kept_before) ++batches_used_;  // they lie there until the next poll
   }
   if (moved) from.path.on_heard(now);
   if (failed) lose(rank, from.parts.link.reason());
@@ -159,7 +169,7 @@ bool udp_endpoint::receive_from_ready(time_point now, std::size_t messages_max) 
   const int found = ::epoll_wait(sockets_.get(), events.data(), static_cast<int>(events.size()), 0);
   const auto count = static_cast<std::size_t>(std::max(found, 0));
   bool moved = false;
-  for (std::size_t i = 0; i < count && ready_messages() < messages_max; ++i) {
+  for (std::size_t i = 0; i < count && ready_messages() < messages_max && has_room(); ++i) {
     const epoll_event& event = events[(first_ready_ + i) % count];
     moved |= receive(static_cast<std::uint32_t>(event.data.u64), now, messages_max);
   }

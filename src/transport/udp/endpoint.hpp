@@ -20,6 +20,7 @@
 #include "transport/udp/connection.hpp"
 #include "transport/udp/datagram_socket.hpp"
 #include "transport/udp/path_watch.hpp"
+#include "transport/udp/unreliable_link.hpp"
 #include "transport/wakeup_event.hpp"
 #include "transport/wakeup_flags.hpp"
 
@@ -30,6 +31,7 @@ struct peer_parts {
   net::unique_fd liveness_socket;  ///< carries signs of a byte, see endpoint_control.cpp
   datagram_socket socket;          ///< connected
   connection link;
+  unreliable_link apart;  ///< uses the same socket
 };
 
 /// The parts that an endpoint is built from.
@@ -53,10 +55,13 @@ struct endpoint_parts {
 /// | present | its liveness socket ends, it violates the protocol, or no datagram passes | lost, and a failure |
 /// | left | its liveness socket ends | left |
 ///
+/// Unreliable datagrams leave at once, by the same sockets. Those that arrive stay in the memory that the kernel has
+/// written until the next poll. A poll that has no such memory left leaves the rest in the sockets.
+///
 /// Invariant: no sleeper misses the time at which a datagram is to be sent again. `published_deadline_` is at most the
 /// earliest deadline of all connections; `wait` sets `asleep_` before it loads that, and a thread that makes it earlier
 /// loads `asleep_` after it has stored it, all seq_cst, so that one of the two sees the other.
-class udp_endpoint final : public endpoint {
+class udp_endpoint final : public endpoint, private datagram_service {
  public:
   explicit udp_endpoint(endpoint_parts parts);
   udp_endpoint(const udp_endpoint&) = delete;
@@ -75,6 +80,7 @@ class udp_endpoint final : public endpoint {
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   std::optional<failure> failed() override { return monitor_.take_failure(); }
+  datagram_service* datagrams() noexcept override { return this; }
   bool unsent() const noexcept override;
   bool under_way() override;
   void close(std::chrono::nanoseconds timeout) override;
@@ -99,6 +105,16 @@ class udp_endpoint final : public endpoint {
   void publish(time_point deadline) noexcept;
   void sleep(std::chrono::nanoseconds timeout);
 
+  // endpoint_datagrams.cpp
+  bool sends_to(rank_id to) const noexcept override;
+  std::size_t bytes_max() const noexcept override { return unreliable_bytes_max_; }
+  bool send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) override;
+  std::optional<received_datagram> take() override;
+  [[nodiscard]] bool keep(rank_id from, std::span<const std::byte> bytes);
+  void drop_kept() noexcept;
+  [[nodiscard]] bool has_room() const noexcept { return batches_used_ < batches_max; }
+  [[nodiscard]] incoming_batch& batch();
+
   // endpoint_control.cpp
   void poll_control();
   void read_liveness_socket(std::uint32_t rank);
@@ -120,7 +136,12 @@ class udp_endpoint final : public endpoint {
   messages_by_channel ready_;  // complete messages of this poll
   message_list own_;           // submitted to the own rank, or received while joining
   outgoing_batch outgoing_;
-  incoming_batch incoming_;
+  static constexpr std::size_t batches_max = 4;
+  std::vector<std::unique_ptr<incoming_batch>> incoming_;  // at most batches_max
+  std::size_t batches_used_ = 0;                           // hold datagrams that were kept
+  std::vector<received_datagram> kept_;                    // unreliable ones of this poll
+  std::size_t kept_taken_ = 0;                             // of these
+  std::size_t unreliable_bytes_max_ = datagram_bytes_min - unreliable_head_bytes;
   time_point next_deadline_ = never;  // the earliest one of all connections, or an earlier time
   std::uint32_t blocked_ = 0;         // peers
   std::uint32_t polls_ = 0;

@@ -171,7 +171,8 @@ class rank_with_a_liar {
     parts.peers[1].emplace(peer_parts{
         .liveness_socket = net::unique_fd(streams[0]),
         .socket = std::move(own),
-        .link = connection({.frames = frames, .datagram_bytes = 1400, .peer_buffer_bytes = 1u << 20}, key(1), key(2))});
+        .link = connection({.frames = frames, .datagram_bytes = 1400, .peer_buffer_bytes = 1u << 20}, key(1), key(2)),
+        .apart = unreliable_link(1400, key(3), key(4))});
     end_ = std::make_unique<udp_endpoint>(std::move(parts));
   }
 

@@ -25,6 +25,9 @@ namespace {
 
 using nonce = std::array<std::byte, 32>;
 
+constexpr std::string_view reliable_purpose = "nacre datagrams";
+constexpr std::string_view unreliable_purpose = "nacre unreliable datagrams";
+
 /// The words of a rank to a peer. Both run one executable, so it travels as it lies in memory.
 struct introduction {
   nonce fresh{};
@@ -92,12 +95,12 @@ introduction receive_introduction(const peer_exchange& parts, std::size_t peer, 
 }
 
 /// The key of the datagrams from one rank to another. Each direction has its own, so that no datagram can come back to
-/// its sender; and each connection, as the random numbers are fresh.
-datagram_key key_of_direction(const job_secret& secret, tag_method by, std::uint32_t from, std::uint32_t to,
-                              const nonce& of_sender, const nonce& of_receiver) {
+/// its sender; and each connection, as the random numbers are fresh. `purpose` keeps the two services apart.
+datagram_key key_of_direction(const job_secret& secret, tag_method by, std::string_view purpose, std::uint32_t from,
+                              std::uint32_t to, const nonce& of_sender, const nonce& of_receiver) {
   std::array<std::byte, 128> statement{};
   writer into{std::span<std::byte>(statement)};
-  into(std::string_view("nacre datagrams"), from, to, of_sender, of_receiver);
+  into(purpose, from, to, of_sender, of_receiver);
   return {by, secret.prove(std::span(statement).first(into.size()))};
 }
 
@@ -119,6 +122,12 @@ peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t
   // No network lies between ranks of one host: only the peer's socket limits what is on its way.
   const bool one_host = is_local(stream.get()) || net::joins_one_host(stream.get());
   if (parts.lose) own.socket.lose(parts.lose);
+  const auto outgoing = [&](std::string_view purpose) {
+    return key_of_direction(parts.secret, by, purpose, self, peer, own.own.fresh, theirs.fresh);
+  };
+  const auto incoming = [&](std::string_view purpose) {
+    return key_of_direction(parts.secret, by, purpose, peer, self, theirs.fresh, own.own.fresh);
+  };
   return {.liveness_socket = std::move(stream),
           .socket = std::move(own.socket),
           .link = connection(
@@ -126,8 +135,8 @@ peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t
                .datagram_bytes = bytes,
                .peer_buffer_bytes = theirs.buffer_bytes,
                .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
-              key_of_direction(parts.secret, by, self, peer, own.own.fresh, theirs.fresh),
-              key_of_direction(parts.secret, by, peer, self, theirs.fresh, own.own.fresh))};
+              outgoing(reliable_purpose), incoming(reliable_purpose)),
+          .apart = unreliable_link(bytes, outgoing(unreliable_purpose), incoming(unreliable_purpose))};
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unreliable datagrams of a rank's end of a job over datagrams.
+#include <memory>
+
+#include <nacre/assert.hpp>
+
+#include "transport/udp/endpoint.hpp"
+
+namespace nacre::transport::udp {
+
+bool udp_endpoint::sends_to(rank_id to) const noexcept { return to.value() < size() && to != rank_; }
+
+bool udp_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) {
+  NACRE_EXPECT(sends_to(to), "datagrams go to other ranks of the job");
+  NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
+  peer& target = *peers_[to.value()];
+  if (target.now != peer::state::present || signed_off_) return true;  // nobody is there, so it is lost
+  return target.parts.socket.send(target.parts.apart.seal(label, bytes), bytes);
+}
+
+/// Keeps a datagram where it is, if it is authentic and new.
+bool udp_endpoint::keep(rank_id from, std::span<const std::byte> bytes) {
+  const auto opened = peers_[from.value()]->parts.apart.open(bytes);
+  if (!opened) return false;
+  kept_.push_back({.from = from, .label = opened->label, .bytes = opened->bytes});
+  return true;
+}
+
+std::optional<received_datagram> udp_endpoint::take() {
+  if (kept_taken_ == kept_.size()) return std::nullopt;
+  return kept_[kept_taken_++];
+}
+
+void udp_endpoint::drop_kept() noexcept {
+  kept_.clear();
+  kept_taken_ = 0;
+  batches_used_ = 0;
+}
+
+incoming_batch& udp_endpoint::batch() {
+  if (incoming_.size() == batches_used_) incoming_.push_back(std::make_unique<incoming_batch>());
+  return *incoming_[batches_used_];
+}
+
+}  // namespace nacre::transport::udp
