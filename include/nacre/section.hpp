@@ -222,7 +222,8 @@ class section_operations : public group_operations {
   /// Ends the steps of a section: those that lack values are dropped, which is reported as a message that was not
   /// delivered. Contributions that come later are reported, too, or are usage errors of their handlers. The future is
   /// ready when no rank knows the section any more, and fails with call_error when it has been destroyed before.
-  future<void> destroy_section(const section_ptr& of) {
+  template <std::same_as<section_ptr> Name>
+  future<void> destroy_section(const Name& of) {
     if (!of) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
     return call<&detail::close_section>(of.root(), of.array(), of.number());
   }
