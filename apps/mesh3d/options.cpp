@@ -96,7 +96,8 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
       .otherwise("none");
   parser
       .add("--size-at", sources,
-           "Edges of about LENGTH at (X, Y, Z), and GROWTH longer (0.2) for each unit of distance; may be repeated")
+           "Edges of about LENGTH at (X, Y, Z), which is a place of the surface's file if there is one, and GROWTH "
+           "longer (0.2) for each unit of distance; may be repeated")
       .called("X,Y,Z,LENGTH[,GROWTH]")
       .verbatim();
   parser.add("--ratio", asked.ratio_max, "The greatest ratio of the radius around a tetrahedron to its shortest edge")

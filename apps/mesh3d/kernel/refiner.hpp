@@ -24,7 +24,7 @@ struct quality_rule {
   /// has no corner among them.
   static constexpr double surface_factor = 0.6;
   /// Points on the surface keep these distances from vertices, and from the hull of the subdomain.
-  static constexpr double apart_factor = 0.3, hull_factor = 0.25;
+  static constexpr double apart_factor = 0.3, hull_factor = 0.15;
   /// What is so near to the surface is on it, but for rounding.
   static constexpr double on_surface = 1e-11;
 

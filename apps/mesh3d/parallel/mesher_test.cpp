@@ -129,7 +129,12 @@ TEST(Mesher, subdomains_that_disagree_on_a_face_fail_the_check) {
   EXPECT_GT(blind.done.found.faults, 0u);
 }
 
-const options torus{.input = "torus", .size = 0.06, .sliver_degrees = 8, .subdomains = 20, .check = true};
+const options torus{.input = "torus",
+                    .surface = {.length_max = 0, .edges_a_turn = 10},
+                    .size = 0.075,
+                    .sliver_degrees = 8,
+                    .subdomains = 20,
+                    .check = true};
 
 TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
   const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, torus);

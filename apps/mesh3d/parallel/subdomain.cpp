@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t points_a_slice = 500;
 /// The costs that a simulation charges.
 constexpr std::size_t sides_a_slice = 5000;  // tetrahedra
-constexpr double seconds_a_side = 1e-6, seconds_a_tetrahedron = 1e-6, seconds_a_hull_point = 8e-6;
+constexpr double seconds_a_side = 1e-6, seconds_with_surface = 6e-6, seconds_a_tetrahedron = 1e-6,
+                 seconds_a_hull_point = 8e-6;
 
 }  // namespace
 
@@ -78,7 +79,8 @@ void subdomain::go_on(nacre::context& ctx) {
     const std::size_t before = mesh_.count();
     const auto pass = stage_ == stage::meshed ? refiner::pass::sizes : refiner::pass::slivers;
     if (refiner(mesh_, rule_, pass).refine(state_, points_a_slice)) end_stage();
-    ctx.charge(static_cast<double>(mesh_.count() - before) * seconds_a_tetrahedron);
+    const double seconds_each = rule_.size.surface == nullptr ? seconds_a_tetrahedron : seconds_with_surface;
+    ctx.charge(static_cast<double>(mesh_.count() - before) * seconds_each);
   } else {
     tell_sides();
     ctx.charge(static_cast<double>(sides_a_slice) * seconds_a_side);

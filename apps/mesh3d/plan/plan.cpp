@@ -116,6 +116,7 @@ void choose_size(const options& asked, plan& into) {
   if (into.surface != nullptr) {
     size.surface = &into.surface->tree();
     size.surface_growth = into.surface->of().growth;
+    for (size_source& each : size.sources) each.at = into.surface->of().place.into_cube(each.at);
   }
   if (asked.tetrahedra > 0) size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra));
   size.everywhere = std::min(size.everywhere, 1.0);

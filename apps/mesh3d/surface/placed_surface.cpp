@@ -50,7 +50,13 @@ placement place_into_cube(surface_mesh& mesh, double margin, const std::string& 
     throw nacre::setup_error({fmt::format("{}: all points are at one place", name), "nothing is inside of the surface",
                               "check the coordinates"});
   }
-  const placement place{low + extent * 0.5, (1 - 2 * margin) / most};
+  placement place{low + extent * 0.5, 1 / most};
+  surface_mesh turned = mesh;
+  for (point& p : turned.points) p = place.into_cube(p);
+  const auto [turned_low, turned_high] = bounds_of(turned);
+  place.centre = place.out_of_cube((turned_low + turned_high) * 0.5);
+  const point size = turned_high - turned_low;
+  place.scale = (1 - 2 * margin) / (most * std::max({size.x, size.y, size.z}));
   for (point& p : mesh.points) p = place.into_cube(p);
   return place;
 }

@@ -13,13 +13,23 @@
 
 namespace mesh3d {
 
-/// Where the unit cube is in the space of the file.
+/// Where the unit cube is in the space of the file. It is turned, since the planes of a machine part would else be
+/// parallel to the faces of subdomains, near which the surface is captured less well.
 struct placement {
   point centre{0.5, 0.5, 0.5};  // in the units of the file
   double scale = 1;             // lengths in the cube by lengths in the file
-  [[nodiscard]] point into_cube(const point& p) const noexcept { return (p - centre) * scale + point{0.5, 0.5, 0.5}; }
+  /// The cube's axes in the space of the file: of length 1 and perpendicular, but for rounding.
+  static constexpr point axis_x{0.8021687875529128, 0.4512199429985134, 0.391057283932045};
+  static constexpr point axis_y{-0.5639724101176329, 0.7876689194700014, 0.24801772905796332};
+
+  [[nodiscard]] point into_cube(const point& p) const noexcept {
+    const point from_centre = p - centre;
+    const point turned{dot(axis_x, from_centre), dot(axis_y, from_centre), dot(cross(axis_x, axis_y), from_centre)};
+    return turned * scale + point{0.5, 0.5, 0.5};
+  }
   [[nodiscard]] point out_of_cube(const point& p) const noexcept {
-    return (p - point{0.5, 0.5, 0.5}) * (1 / scale) + centre;
+    const point turned = (p - point{0.5, 0.5, 0.5}) * (1 / scale);
+    return axis_x * turned.x + axis_y * turned.y + cross(axis_x, axis_y) * turned.z + centre;
   }
   template <class Archive>
   void serialize(Archive& ar) {
