@@ -2,9 +2,11 @@
 // The program emulate computes the same over every transport: the same values to the last bit, the same virtual time.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launched.hpp"
@@ -33,10 +35,18 @@ class emulate_program : public testing::TestWithParam<const char*> {
     ignore_foreign_leaks(transport);
     const nlohmann::json one = emulated({}, options);
     const nlohmann::json two = emulated(start.words, options);
-    for (const char* key : {"digest", "predicted_us", "messages", "handlers", "hops"}) {
+    for (const char* key : {"digest", "predicted_us", "messages", "handlers", "hops", "hops_histogram"}) {
       ASSERT_TRUE(one.contains(key)) << key;
       EXPECT_EQ(one[key], two[key]) << key;
     }
+    std::uint64_t messages = 0, hops = 0;
+    for (const auto& [of, packets] :
+         two["hops_histogram"].get<std::vector<std::pair<std::uint64_t, std::uint64_t>>>()) {
+      messages += packets;
+      hops += of * packets;
+    }
+    EXPECT_EQ(messages, two["messages"]);
+    EXPECT_EQ(hops, two["hops"]);
     EXPECT_EQ(two["host_workers"], 2);
     EXPECT_TRUE(two["error"].is_null());
   }
