@@ -64,11 +64,6 @@ std::string array_space::name_of(object_id id) const {
   return text + "] of array " + std::to_string(array->ordinal);
 }
 
-std::string name_of_object(const array_space* arrays, object_id id) {
-  if (arrays != nullptr) return arrays->name_of(id);
-  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
-}
-
 std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
   const std::unique_lock lock(mutex_);
   const auto found = arrays_.find(first);

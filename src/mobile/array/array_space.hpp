@@ -16,6 +16,7 @@
 #include "am/am_engine.hpp"
 #include "mobile/array/array_home.hpp"
 #include "mobile/array/reduction.hpp"
+#include "mobile/object/object_functions.hpp"
 
 namespace nacre {
 
@@ -27,7 +28,7 @@ class object_space;
 /// A message to all elements goes to rank 0, the root, which numbers those of each array, and from the root down a tree
 /// of ranks. Each rank passes it on to the places that have their home there; see array_part and
 /// docs/protocols/array.md.
-class array_space final {
+class array_space final : public object_names {
  public:
   array_space(am_engine& messages, object_space& objects);
 
@@ -46,7 +47,7 @@ class array_space final {
   /// A text on which the ranks must agree when they make or end an array.
   [[nodiscard]] std::string describe(std::uint64_t first) const;
   /// The name of an object for people: "element [3, 5] of array 2", or "object 0:17" if it is no element.
-  [[nodiscard]] std::string name_of(object_id id) const;
+  [[nodiscard]] std::string name_of(object_id id) const override;
   /// Takes an array from the list; it lives until its last message is done. Null: there is none.
   std::shared_ptr<array_home> close(std::uint64_t first);
 

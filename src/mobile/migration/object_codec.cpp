@@ -180,14 +180,14 @@ std::uint32_t waiting_in(const object_state& state, const migration_request& ask
 }
 
 message_ptr packed(object_id id, object_state& state, const migration_request& asked, bool may_adopt,
-                   const array_space* arrays) {
+                   const object_names* names) {
   pack_waiting(state);
   const subscribers no_listeners;
   const source_windows no_windows;
   place where;
   const auto write = [&](auto& out) {
-    out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.pace, asked,
-        state.order, state.listeners != nullptr ? *state.listeners : no_listeners,
+    out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.pace, asked, state.order,
+        state.listeners != nullptr ? *state.listeners : no_listeners,
         state.windows != nullptr ? *state.windows : no_windows, state.traffic, state.contributed);
     out(static_cast<std::uint32_t>(state.pending.size()));
     write_messages(out, state.pending);
@@ -200,7 +200,7 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
   };
   sizer head, object;
   write(head);
-  const object_function serialize{"serialize", *state.type, id, arrays};
+  const object_function serialize{"serialize", *state.type, id, names};
   call_named(serialize, [&] { state.type->count(state.object, object); });
   where = place_of(head.size(), object, may_adopt);
   // Packs the object once, at its final place; archives count positions from their own beginning only.
@@ -221,9 +221,9 @@ message_ptr addressed(message_ptr m, object_id id, std::uint32_t waiting) {
 }  // namespace
 
 message_ptr make_arrival(object_id id, object_state state, const migration_request& asked, bool by_pointer,
-                         const array_space* arrays) {
+                         const object_names* names) {
   const std::uint32_t waiting = waiting_in(state, asked);
-  if (!by_pointer) return addressed(packed(id, state, asked, true, arrays), id, waiting);
+  if (!by_pointer) return addressed(packed(id, state, asked, true, names), id, waiting);
   message_ptr m = make_message(sizeof(live_arrival));
   ::new (static_cast<void*>(m->body())) live_arrival{std::move(state), asked};
   m->ops = &live_ops;
@@ -235,7 +235,7 @@ message_ptr copy_object(object_id id, object_state& state) {
 }
 
 std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks,
-                                         const array_space* arrays) {
+                                         const object_names* names) {
   if (!m->packed()) {
     asked = live(*m).asked;
     return std::move(live(*m).state);
@@ -246,8 +246,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   std::uint8_t policy = 0;
   subscribers listeners;
   source_windows windows;
-  in(type, state.epoch, policy, state.pace, asked, state.order, listeners, windows, state.traffic,
-     state.contributed);
+  in(type, state.epoch, policy, state.pace, asked, state.order, listeners, windows, state.traffic, state.contributed);
   state.type = handler_table::get().type(type);
   if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
   // The epoch rises by one with each move, and with the end.
@@ -267,7 +266,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
   reader object_in(m->payload().subspan(begin), m);
-  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id), arrays};
+  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id), names};
   state.object = call_named(made, [&] { return state.type->unpack(object_in); });
   if (state.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {

@@ -16,14 +16,14 @@ struct migration_request {
   std::uint64_t reply = 0;
 };
 
-class array_space;
+class object_names;
 
 /// Puts an object's state into a message of kind `arrival`: as it is where `by_pointer`, else packed. A large buffer
 /// that the object's serialize function names last is not copied: it becomes the message, if its block has room for the
 /// rest in front of its bytes. The sequence number in the header belongs to no stream; it holds the number of messages
-/// that wait for the object or for its arrival. `arrays` names elements in errors, as in take_arrival.
+/// that wait for the object or for its arrival. `names` names elements in errors, as in take_arrival.
 [[nodiscard]] message_ptr make_arrival(object_id id, object_state state, const migration_request& asked,
-                                       bool by_pointer, const array_space* arrays = nullptr);
+                                       bool by_pointer, const object_names* names = nullptr);
 
 /// Packs a copy of an object's state into such a message, for a checkpoint. The state stays as it was, but for the
 /// messages that wait: their arguments are packed from now on. The activation of the object's entry.
@@ -32,6 +32,6 @@ class array_space;
 /// Takes the object's state out again; nullopt when the bytes are not valid, or name ranks outside a job of `ranks`. A
 /// buffer that became the message takes the message over; then `m` is null.
 [[nodiscard]] std::optional<object_state> take_arrival(message_ptr& m, migration_request& asked, std::uint32_t ranks,
-                                                       const array_space* arrays = nullptr);
+                                                       const object_names* names = nullptr);
 
 }  // namespace nacre

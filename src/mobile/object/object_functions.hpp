@@ -12,26 +12,37 @@
 
 namespace nacre {
 
-class array_space;
-/// The name of an object for people, see array_space::name_of; `arrays` may be null. src/mobile/array/array_space.cpp.
-[[nodiscard]] std::string name_of_object(const array_space* arrays, object_id id);
+/// Names objects for people, in errors. Any thread.
+class object_names {
+ public:
+  [[nodiscard]] virtual std::string name_of(object_id id) const = 0;
+
+ protected:
+  ~object_names() = default;
+};
+
+/// The name of an object for people. `names` may be null.
+[[nodiscard]] inline std::string name_of_object(const object_names* names, object_id id) {
+  if (names != nullptr) return names->name_of(id);
+  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
+}
 
 /// Names the class function that is called, for the line that ends the job when it throws.
 struct object_function {
   const char* name;  ///< as the user writes it: "load()"
   const detail::object_type& type;
   object_id object;
-  const array_space* arrays;
+  const object_names* names;
 
   [[nodiscard]] std::string operator()() const {
-    return std::string(name) + " of the class " + std::string(type.name) + " (" + name_of_object(arrays, object) + ")";
+    return std::string(name) + " of the class " + std::string(type.name) + " (" + name_of_object(names, object) + ")";
   }
 };
 
 /// The packed size of an object in bytes.
 [[nodiscard]] inline std::size_t packed_size_of(const detail::object_type& type, void* object, object_id id,
-                                                const array_space& arrays) {
-  return call_named(object_function{"serialize", type, id, &arrays}, [&] { return type.packed_size(object); });
+                                                const object_names& names) {
+  return call_named(object_function{"serialize", type, id, &names}, [&] { return type.packed_size(object); });
 }
 
 /// The values that the class declares for an object.
@@ -43,20 +54,20 @@ struct object_declaration {
   return type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr;
 }
 [[nodiscard]] inline bool refuses_to_move(const detail::object_type& type, const void* object, object_id id,
-                                          const array_space& arrays) {
+                                          const object_names& names) {
   return type.may_migrate != nullptr &&
-         !call_named(object_function{"may_migrate()", type, id, &arrays}, [&] { return type.may_migrate(object); });
+         !call_named(object_function{"may_migrate()", type, id, &names}, [&] { return type.may_migrate(object); });
 }
 [[nodiscard]] inline object_declaration declared_by(const detail::object_type& type, const void* object, object_id id,
-                                                    const array_space& arrays) {
+                                                    const object_names& names) {
   object_declaration said;
   if (type.load != nullptr) {
-    said.load = call_named(object_function{"load()", type, id, &arrays}, [&] { return type.load(object); });
+    said.load = call_named(object_function{"load()", type, id, &names}, [&] { return type.load(object); });
   }
   if (type.priority != nullptr) {
-    said.priority = call_named(object_function{"priority()", type, id, &arrays}, [&] { return type.priority(object); });
+    said.priority = call_named(object_function{"priority()", type, id, &names}, [&] { return type.priority(object); });
   }
-  said.stays = refuses_to_move(type, object, id, arrays);
+  said.stays = refuses_to_move(type, object, id, names);
   return said;
 }
 
