@@ -4,7 +4,7 @@
 // nacre run -n 2: --nacre.workers=1
 // run: --nacre.ranks=3
 // run: --nacre.transport=sim --nacre.ranks=4 --nacre.balancer=rotate
-// prints: 24 words, nacre: mother of pearl; the lining of shells; all right
+// prints: 24 words, nacre: mother of pearl, the lining of shells, all right
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -19,7 +19,7 @@ struct headword {
   headword() = default;
   explicit headword(const std::string& key) : word(key) {}  // made when a message is sent to its key for the first time
 
-  void add(const std::string& meaning) { meanings += (meanings.empty() ? "" : "; ") + meaning; }
+  void add(const std::string& meaning) { meanings += (meanings.empty() ? "" : ", ") + meaning; }
   std::string look_up() const { return meanings; }
   int count() const { return 1; }
   template <class Archive>
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     if (rt.rank().value() == 0) {
       const int words = rt.reduce<&headword::count>(dictionary, std::plus<>{}).get();
       const std::string meanings = rt.call<&headword::look_up>(dictionary["nacre"]).get();
-      std::printf("%d words, nacre: %s; %s\n", words, meanings.c_str(), right ? "all right" : "WRONG");
+      std::printf("%d words, nacre: %s, %s\n", words, meanings.c_str(), right ? "all right" : "WRONG");
     }
     rt.barrier();
     rt.destroy(dictionary);

@@ -99,7 +99,7 @@ TEST(loads, are_what_waits_and_not_what_an_object_did_before) {
   });
   bool found = false;
   for (const auto& each : seen) {
-    if (each.size() != 3 || each[0].messages != 1 || each[1].messages != 5) continue;
+    if (each.size() < 2 || each[0].messages != 1 || each[1].messages != 5) continue;
     found = true;
     EXPECT_LT(each[0].load, 1e-4) << "it has only a note to take";
     EXPECT_NEAR(each[1].load, 0.6, 0.25) << "its next computation takes three times as long as the others'";

@@ -27,7 +27,7 @@ TEST(handler_costs, tell_the_mean_of_a_handler_and_nothing_of_others) {
   static_cast<void>(costs.learn(0, 1, 4e-3, 1, 0));
   EXPECT_NEAR(costs.of(1), 4e-3, 4e-3 / 100);
   for (int step = 0; step < 40; ++step) static_cast<void>(costs.learn(1, 1, 1e-3, 8, 0));
-  EXPECT_NEAR(costs.of(1), 1e-3, 1e-3 / 20);
+  EXPECT_NEAR(costs.of(1), 1e-3, 1e-3 / 7);  // small changes are not written
   EXPECT_EQ(costs.of(2), 0);
 }
 
@@ -46,7 +46,7 @@ TEST(handler_costs, find_the_pace_of_an_object) {
     for (int other = 0; other < 50; ++other) static_cast<void>(costs.learn(0, 1, 1e-3, 1, 1));
     pace = costs.learn(0, 1, 4e-3, 1, pace);
   }
-  EXPECT_NEAR(pace, 4, 0.2);
+  EXPECT_NEAR(pace, 4, 0.6);
 }
 
 /// Short messages take about as long on every object: they must not hide that it is large.
@@ -58,7 +58,7 @@ TEST(handler_costs, short_handlers_say_nothing_about_the_pace_of_an_object) {
     pace = costs.learn(0, 1, 4e-3, 1, pace);
     for (int note = 0; note < 100; ++note) pace = costs.learn(0, 2, 1e-7, 1, pace);
   }
-  EXPECT_NEAR(pace, 4, 0.2);
+  EXPECT_NEAR(pace, 4, 0.6);
 }
 
 }  // namespace
