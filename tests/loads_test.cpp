@@ -102,7 +102,7 @@ TEST(loads, are_what_waits_and_not_what_an_object_did_before) {
     if (each.size() < 2 || each[0].messages != 1 || each[1].messages != 5) continue;
     found = true;
     EXPECT_LT(each[0].load, 1e-4) << "it has only a note to take";
-    EXPECT_NEAR(each[1].load, 0.6, 0.25) << "its next computation takes three times as long as the others'";
+    EXPECT_NEAR(each[1].load, 0.6, 0.1) << "its next computation takes three times as long as the others'";
   }
   EXPECT_TRUE(found);
 }
