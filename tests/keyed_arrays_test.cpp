@@ -181,6 +181,36 @@ TEST(keyed_arrays, cost_in_proportion_to_the_keys_that_are_used) {
             0);
 }
 
+/// A call of a key whose element is being made when the array ends gets its result or an error; the job goes on.
+TEST(keyed_arrays, may_be_destroyed_while_first_messages_are_under_way) {
+  for (const char* transport : {"sim", "inproc"}) {
+    config made;
+    made.set("transport", transport);
+    made.set("ranks", "4");
+    int ended = 0;
+    EXPECT_EQ(run(made,
+                  [&](runtime& rt) {
+                    const auto all = rt.create_array<counter>(keyed_by<std::uint64_t>{});
+                    std::vector<future<std::uint64_t>> asked;
+                    for (std::uint64_t key = 0; key < 200; ++key) asked.push_back(rt.call<&counter::value>(all[key]));
+                    rt.destroy(all);
+                    int here = 0;
+                    for (auto& each : asked) {
+                      try {
+                        here += each.get() == 0 ? 1 : 0;
+                      } catch (const call_error&) {
+                        ++here;
+                      }
+                    }
+                    const int sum = rt.all_reduce(here, std::plus<>{});
+                    if (rt.rank().value() == 0) ended = sum;
+                  }),
+              0)
+        << transport;
+    EXPECT_EQ(ended, 800) << transport;
+  }
+}
+
 struct listener {
   std::uint64_t next = 0, wrong = 0;
   void hear(std::uint64_t number) { wrong += number == next++ ? 0U : 1U; }

@@ -2,6 +2,7 @@
 // The loads of objects that a balancer sees: declared, measured, estimated, and what moving costs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -105,6 +106,35 @@ TEST(loads, are_what_waits_and_not_what_an_object_did_before) {
     EXPECT_NEAR(each[1].load, 0.6, 0.1) << "its next computation takes three times as long as the others'";
   }
   EXPECT_TRUE(found);
+}
+
+/// On threads several messages of an object run in one step; steps of several handlers must teach what each takes.
+TEST(loads, of_an_object_whose_handlers_take_turns_are_measured_on_threads) {
+  double most = 0;
+  watcher::log seen;
+  nacre::register_balancer("watcher_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<watcher>(seen); });
+  nacre::config made;
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"ranks", "2"}, {"workers", "1"}, {"transport", "inproc"}, {"balancer", "watcher_of_the_test"}}) {
+    made.set(name, value);
+  }
+  EXPECT_EQ(nacre::run(made,
+                       [](nacre::runtime& rt) {
+                         if (rt.rank().value() != 0) return;
+                         const auto object = rt.create<versatile>(1.0);
+                         for (int n = 0; n < 100'000; ++n) {
+                           rt.send<&versatile::compute>(object);
+                           rt.send<&versatile::note>(object);
+                         }
+                       }),
+            0);
+  for (const auto& each : seen) {
+    for (const nacre::object_load& of : each) {
+      if (of.messages > 20) most = std::max(most, of.load / of.messages);
+    }
+  }
+  EXPECT_GT(most, 0.02) << "half of the messages charge 0.2 s";
 }
 
 TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {

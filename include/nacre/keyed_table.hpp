@@ -257,7 +257,11 @@ task<void> key_table<T, K>::make(context& ctx, K key) {
     const std::scoped_lock lock(in.mutex);
     of = &entry_of(in, seen);
   }
-  co_await insertion(ctx, key, places_.index_of(mobile_ptr<T>(name_of(of->element))));
+  future<void> made = insertion(ctx, key, places_.index_of(mobile_ptr<T>(name_of(of->element))));
+  try {
+    co_await made;
+  } catch (const call_error&) {  // the array is being destroyed: what waits is told so one by one
+  }
   post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
 }
 

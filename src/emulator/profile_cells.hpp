@@ -46,6 +46,12 @@ class cell_encoder {
 class cell_decoder {
  public:
   explicit cell_decoder(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  /// Skips rows of so many cells each that are known to be zeros, and returns their number.
+  [[nodiscard]] std::uint64_t skip_rows(std::uint64_t cells) noexcept {
+    const std::uint64_t rows = zeros_ / cells;
+    zeros_ -= rows * cells;
+    return rows;
+  }
   /// The next cell; nothing when the bytes end before it, or are none that an encoder makes.
   [[nodiscard]] std::optional<std::uint64_t> next() noexcept {
     if (zeros_ != 0) {

@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -22,7 +24,7 @@ namespace {
 
 constexpr std::string_view mark = "NACREEMU";
 constexpr std::uint32_t version = 1;
-constexpr std::size_t payload_bytes_max = std::size_t{4} << 30;
+constexpr std::size_t payload_bytes_max = std::size_t{256} << 20;  // some times what the largest profile takes
 
 /// The first bytes of a file; numbers are little-endian.
 std::array<char, 12> file_begin() {
@@ -74,7 +76,8 @@ profile_output::profile_output(std::string path) : path_(std::move(path)), file_
 profile_output::~profile_output() {
   if (written_) return;
   file_.close();
-  std::remove(path_.c_str());
+  std::error_code none;  // a device stays where it is
+  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_, none))) std::remove(path_.c_str());
 }
 
 void profile_output::write(const profile_head& head, std::span<const std::uint64_t> cells) {
@@ -121,8 +124,9 @@ profile_input::profile_input(const std::string& path) : path_(path) {
   if (length > payload_.size() - 8) refuse("is damaged");
   reader head(std::span<const std::byte>(payload_).subspan(8, length));
   head(head_);
-  if (!head.finish() || head_.bins > profile_bins(0) || head_.bin_ns == 0) refuse("is damaged");
+  if (!head.finish() || head_.bins == 0 || head_.bin_ns == 0) refuse("is damaged");
   check_machine(head_.machine);
+  if (head_.bins > profile_bins(head_.machine.nodes())) refuse("is damaged");
   cells_at_ = 8 + length;
 }
 
@@ -130,6 +134,11 @@ void profile_input::for_each(const std::function<void(std::uint64_t, std::span<c
   cell_decoder cells(std::span<const std::byte>(payload_).subspan(cells_at_));
   std::vector<std::uint64_t> row(head_.bins);
   for (std::uint64_t node = 0; node < head_.machine.nodes(); ++node) {
+    if (const std::uint64_t idle = cells.skip_rows(row.size()); idle != 0) {
+      if (idle > head_.machine.nodes() - node) refuse("is damaged");
+      node += idle - 1;
+      continue;
+    }
     bool any = false;
     for (std::uint64_t& cell : row) {
       const auto next = cells.next();

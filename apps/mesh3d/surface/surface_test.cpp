@@ -107,6 +107,11 @@ TEST(PlacedSurface, is_refused_with_the_place_of_its_defect) {
   EXPECT_EQ(refusal(together(block, block, {1.5, 0, 0})), "");
 }
 
+TEST(PlacedSurface, whose_parts_touch_at_a_point_is_refused) {
+  const auto [low, high] = bounds_of(block);
+  expect_refused(together(block, block, high - low), "two parts of the surface touch at");
+}
+
 TEST(PlacedSurface, with_one_side_only_is_refused) {
   surface_mesh mesh;  // a Klein bottle: a torus of 6 by 6 squares, one seam of which is turned over
   for (std::uint32_t i = 0; i < 6; ++i) {

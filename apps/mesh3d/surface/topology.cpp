@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -52,6 +53,35 @@ void demand_pairs(const surface_mesh& mesh, const std::vector<half_edge>& sides,
     }
     throw nacre::setup_error({fmt::format("{}: {} has {} triangles", names.file, edge, end - begin),
                               "a surface has two at each edge", "remove the sheets that are too many"});
+  }
+}
+
+/// Refuses points at which two parts of the surface touch, whose triangles are not one fan: a point there is neither
+/// inside nor outside of either. Corners of a triangle are joined across edges; those of a point must be one set then.
+void demand_fans(const surface_mesh& mesh, const std::vector<half_edge>& sides, const surface_names& names) {
+  std::vector<std::uint32_t> joined(3 * mesh.triangles.size());
+  std::iota(joined.begin(), joined.end(), 0U);
+  const auto set_of = [&](std::uint32_t corner) {
+    while (joined[corner] != corner) corner = joined[corner] = joined[joined[corner]];
+    return corner;
+  };
+  const auto corner_at = [&](std::uint32_t t, std::uint32_t p) {
+    const auto& of = mesh.triangles[t];
+    return 3 * t + (of[0] == p ? 0U : of[1] == p ? 1U : 2U);
+  };
+  for (std::size_t k = 0; k < sides.size(); k += 2) {
+    for (const std::uint32_t p : {sides[k].low, sides[k].high}) {
+      joined[set_of(corner_at(sides[k].triangle, p))] = set_of(corner_at(sides[k + 1].triangle, p));
+    }
+  }
+  std::vector<std::uint32_t> fan(mesh.points.size(), unseen);
+  for (std::uint32_t corner = 0; corner < joined.size(); ++corner) {
+    const std::uint32_t p = mesh.triangles[corner / 3][corner % 3];
+    if (fan[p] == unseen) fan[p] = set_of(corner);
+    if (fan[p] == set_of(corner)) continue;
+    throw nacre::setup_error({fmt::format("{}: two parts of the surface touch at {}, as {} shows", names.file,
+                                          names.at(mesh.points[p]), names.triangle(mesh, corner / 3)),
+                              "what is inside is not clear there", "move them apart, or join them along an edge"});
   }
 }
 
@@ -144,6 +174,7 @@ std::string surface_names::triangle(const surface_mesh& mesh, std::uint32_t t) c
 surface_topology orient_surface(surface_mesh& mesh, const surface_names& names) {
   std::vector<half_edge> sides = half_edges(mesh);
   demand_pairs(mesh, sides, names);
+  demand_fans(mesh, sides, names);
   surface_topology made;
   turner(mesh, sides, names).turn_all(made);
   sides = half_edges(mesh);

@@ -157,7 +157,7 @@ bool array_places::run_plainly(thread_context& on, object_entry& at, message_ptr
   if (messages_.run_and_leave(on, handler, m, at.object())) on.counters().done.add(1);
   space_.access().check_serialization(at);
   if (time.measured || on.charged != 0) {
-    space_.activation().end_step(at, on, time, {.run = 1, .ours = true, .alike = true});
+    space_.activation().end_step(at, on, time, {.run = 1, .ours = true});
   }
   return true;
 }

@@ -45,12 +45,14 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
     {
       const std::unique_lock lock(array->steps_mutex);
       set = array->sets.find(head.section);
-      if (set == nullptr) throw usage_error("contribute to a section that has been destroyed");
-      if (!array->sets.has(*set, number)) throw usage_error(outside_text(*array, number));
-      if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none)
-        throw usage_error(text_of(why, *array, *set, number, head));
-      on.counters().created.add(then.opened);
+      if (set != nullptr) {
+        if (!array->sets.has(*set, number)) throw usage_error(outside_text(*array, number));
+        if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none)
+          throw usage_error(text_of(why, *array, *set, number, head));
+        on.counters().created.add(then.opened);
+      }
     }
+    if (set == nullptr) return report_lost(on, head);  // its section has been destroyed, as for elements elsewhere
     return messages_.commit(on, [&] { apply(on, array, set, std::move(then)); });
   }
   const epoch_guard guard(on);

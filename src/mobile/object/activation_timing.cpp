@@ -43,7 +43,7 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
     const std::size_t bytes = what.ours ? packed_size_of(type, at.object(), at.id, space_.arrays()) : 0;
     observe_step_(at.id, seconds, static_cast<std::uint32_t>(what.run), bytes);
   }
-  if (seconds > 0 && what.ours && what.alike) learn(at, on, time, what, seconds, charged);
+  if (seconds > 0 && what.ours) learn(at, on, time, what, seconds, charged);
 }
 
 void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,

@@ -21,6 +21,8 @@ double handler_costs::learn(std::uint32_t on, std::uint32_t handler, double seco
   const double known = means_[handler].load();
   const double mean = known > 0 ? known + (seconds - known) * weight_in_mean : seconds;
   if (std::abs(mean - known) > known / 64) means_[handler].store(mean);  // else all workers would write one cache line
+  const double all = mean_of_all_.load(), mean_of_all = all > 0 ? all + (seconds - all) * weight_in_mean : seconds;
+  if (std::abs(mean_of_all - all) > all / 64) mean_of_all_.store(mean_of_all);
   recent& steps = typical_[on];
   const double spent = seconds * messages;
   steps.seconds = steps.seconds * kept_of_recent + spent;

@@ -18,9 +18,11 @@ class handler_costs {
  public:
   handler_costs(std::size_t handlers, std::size_t thread_contexts) : means_(handlers), typical_(thread_contexts) {}
 
-  /// Seconds that a message to this handler takes on average; 0 while none has been measured. Any number.
+  /// Seconds that a message to this handler takes on average. Of a handler that has not been measured: as a message to
+  /// any other; 0 while none has been. Any number.
   [[nodiscard]] double of(std::uint32_t handler) const noexcept {
-    return handler < means_.size() ? means_[handler].load() : 0;
+    const double known = handler < means_.size() ? means_[handler].load() : 0;
+    return known > 0 ? known : mean_of_all_.load();
   }
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
   /// object, which was `pace` before; 0: not known, as long as it has run nothing that takes time. The thread context
@@ -34,7 +36,8 @@ class handler_costs {
     double seconds = 0, weighed = 0;
   };
   std::vector<compact_estimate> means_;  // by handler
-  std::vector<recent> typical_;          // by thread context
+  compact_estimate mean_of_all_;
+  std::vector<recent> typical_;  // by thread context
 };
 
 }  // namespace nacre

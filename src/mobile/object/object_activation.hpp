@@ -40,9 +40,8 @@ class object_activation {
   [[nodiscard]] const handler_costs& costs() const noexcept { return costs_; }
   [[nodiscard]] step_time begin_step(thread_context& on, const message* first) const;
   struct step_result {
-    int run;     ///< messages that the step has run
-    bool ours;   ///< the activation and the object are still here
-    bool alike;  ///< all messages had one handler
+    int run;    ///< messages that the step has run
+    bool ours;  ///< the activation and the object are still here
   };
   void end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what);
   /// Whether each step of an object must be timed, even where many short ones run one after the other.

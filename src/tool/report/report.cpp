@@ -3,6 +3,8 @@
 #include "tool/report/report.hpp"
 
 #include <fmt/format.h>
+#include <filesystem>
+#include <system_error>
 
 #include <array>
 #include <cstdio>
@@ -86,6 +88,11 @@ std::string report_formats() {
 int write_report(const report_arguments& given) {
   for (const report_format& each : formats()) {
     if (each.name != given.format) continue;
+    std::error_code none;
+    if (!given.output.empty() && std::filesystem::equivalent(given.trace, given.output, none)) {
+      throw setup_error({"the report would replace '" + given.trace + "', of which it tells",
+                         "--output names the same file", "choose another name"});
+    }
     if (emulator::is_profile(given.trace)) return write_emulation(given);
     if (!given.slice.empty()) {
       throw setup_error({"'" + given.trace + "' is not the profile of an emulation",
