@@ -134,7 +134,7 @@ class emulated_random_programs : public testing::TestWithParam<std::uint64_t> {
     for (std::uint64_t seed = 1 + GetParam(); seed <= seeds && !HasFatalFailure(); seed += shares) {
       compare(seed, links, sum);
     }
-    EXPECT_GT(sum.events, 200 * seeds / shares);
+    EXPECT_GT(sum.events, 20 * seeds / shares);
     return sum;
   }
 };

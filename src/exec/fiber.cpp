@@ -25,6 +25,7 @@
 #endif
 
 #ifdef NACRE_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef NACRE_FIBER_TSAN
@@ -91,6 +92,8 @@ fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::
 #ifdef NACRE_FIBER_ASAN
   self->inside_stack = static_cast<char*>(stack.sp) - stack.size;
   self->inside_bytes = stack.size;
+  // The memory may have been the stack of a fiber that ended far below its entry: what was known of its frames is over.
+  __asan_unpoison_memory_region(self->inside_stack, self->inside_bytes);
 #endif
 #ifdef NACRE_FIBER_TSAN
   self->tsan_inside = __tsan_create_fiber(0);
