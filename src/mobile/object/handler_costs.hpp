@@ -11,18 +11,22 @@
 
 namespace nacre {
 
-/// Moving averages over the steps of all objects of a rank, and how an object differs from them. The time of a message
-/// is estimated as the mean of its handler times the *pace* of its object: an object may do both short and long things,
+/// Means over the steps of all objects of a rank, and how an object differs from them. The time of a message is
+/// estimated as the mean of its handler times the *pace* of its object: an object may do both short and long things,
 /// and be larger than others. Any thread; estimates.
+///
+/// Each thread context has means of its own, and publishes one when it is far from the published one. So a single step
+/// that was disturbed changes little, and workers seldom write what all of them read.
 class handler_costs {
  public:
-  handler_costs(std::size_t handlers, std::size_t thread_contexts) : means_(handlers), typical_(thread_contexts) {}
+  handler_costs(std::size_t handlers, std::size_t thread_contexts)
+      : published_(handlers), known_(thread_contexts, knowledge(handlers)) {}
 
   /// Seconds that a message to this handler takes on average. Of a handler that has not been measured: as a message to
   /// any other; 0 while none has been. Any number.
   [[nodiscard]] double of(std::uint32_t handler) const noexcept {
-    const double known = handler < means_.size() ? means_[handler].load() : 0;
-    return known > 0 ? known : mean_of_all_.load();
+    const double mean = handler < published_.size() ? published_[handler].load() : 0;
+    return mean > 0 ? mean : published_of_all_.load();
   }
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
   /// object, which was `pace` before; 0: not known, as long as it has run nothing that takes time. The thread context
@@ -30,14 +34,25 @@ class handler_costs {
   double learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
 
  private:
-  /// Sums over recent steps of a thread context, in which each step weighs as much as it takes: short handlers, however
-  /// many, say nothing about the size of an object.
-  struct alignas(cache_line_bytes) recent {
+  /// The mean of the first steps, then a moving average.
+  struct running_mean {
+    double mean = 0;
+    std::uint32_t steps = 0;
+    void take(double value) noexcept;
+  };
+  struct alignas(cache_line_bytes) knowledge {
+    explicit knowledge(std::size_t handlers) : means(handlers) {}
+    std::vector<running_mean> means;  // by handler
+    running_mean of_all;
+    // Sums over recent steps, in which each step weighs as much as it takes: short handlers, however many, say nothing
+    // about the size of an object.
     double seconds = 0, weighed = 0;
   };
-  std::vector<compact_estimate> means_;  // by handler
-  compact_estimate mean_of_all_;
-  std::vector<recent> typical_;  // by thread context
+  static void publish(const running_mean& from, compact_estimate& to) noexcept;
+
+  std::vector<compact_estimate> published_;  // by handler
+  compact_estimate published_of_all_;
+  std::vector<knowledge> known_;  // by thread context
 };
 
 }  // namespace nacre
