@@ -15,6 +15,7 @@
 
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
+#include "drawn_machine.hpp"
 #include "small_jobs.hpp"
 
 namespace nacre::tests {
@@ -80,28 +81,6 @@ struct place_log {
   }
 };
 
-settings drawn(std::uint64_t seed) {
-  rng draw = rng(seed).fork(3);
-  const auto one_of = [&](std::initializer_list<const char*> words) {
-    return std::string(*(words.begin() + draw.below(words.size())));
-  };
-  settings made{{"seed", std::to_string(seed)}};
-  made["ranks"] = std::to_string(1 + draw.below(6));
-  made["workers"] = std::to_string(1 + draw.below(3));
-  made["balancer"] = one_of({"none", "rotate", "rotate", "random", "steal", "share"});
-  made["balance.rotate.interval"] = made["balance.random.interval"] = one_of({"2us", "20us", "100us"});
-  made["location"] = one_of({"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update"});
-  made["aggregate"] = one_of({"on", "off"});
-  made["hops_max"] = one_of({"1", "2", "8"});
-  made["sim.latency"] = one_of({"0ns", "100ns", "1500ns", "20us"});
-  made["sim.jitter"] = one_of({"0", "0.1", "2", "10"});
-  made["sim.late_probability"] = one_of({"0", "0.01", "0.2"});
-  made["sim.cost.factor"] = one_of({"0", "1", "20"});
-  made["scheduler"] = one_of({"steal", "fifo", "lifo", "shared"});
-  made["location_cache"] = one_of({"1", "2", "65536"});
-  return made;
-}
-
 void random_main(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(100 + rt.rank().value());
   const std::uint64_t keys = 1 + rng(seed).fork(4).below(12);
@@ -146,7 +125,7 @@ TEST(keyed_arrays, run_every_message_once_in_order_in_random_programs) {
   const char* const seeds = std::getenv("NACRE_KEYED_SEEDS");
   const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : sanitized ? 100 : 1000;
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
-    run_simulated(drawn(seed), [&](runtime& rt) { random_main(rt, seed); });
+    run_simulated(drawn_machine(seed), [&](runtime& rt) { random_main(rt, seed); });
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }

@@ -236,6 +236,13 @@ std::optional<outcome> browse(const std::string& page, const std::string& folder
       .end();
 }
 
+/// A page shows what it has without a network.
+void expect_self_contained(const std::string& page) {
+  for (const char* mark : {"src=", "href=", "@import", "@data@", "@style@", "@script@"}) {
+    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
+  }
+}
+
 TEST_F(report, as_a_page_shows_some_migrations_as_lines_and_thousands_as_a_density_and_a_small_matrix_small) {
   if (sanitized) GTEST_SKIP() << "the page is the same";
   const auto page_of = [&](const std::string& balancer, const std::string& values) -> std::optional<std::string> {
@@ -262,9 +269,7 @@ TEST_F(report, as_a_page_needs_no_network_and_shows_every_worker) {
   report_as("html");
   const std::string page = text_of(trace_ + ".html");
   EXPECT_LT(page.size(), std::size_t{20} << 20);
-  for (const char* mark : {"src=", "href=", "@import", "@data@", "@style@", "@script@"}) {
-    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
-  }
+  expect_self_contained(page);
   if (sanitized) return;
   const auto seen = browse(trace_ + ".html", folder_);
   if (!seen) GTEST_SKIP() << "no chromium here: the page was not opened";
@@ -280,10 +285,7 @@ TEST_F(report, of_an_emulation_is_a_page_of_its_own) {
   ASSERT_EQ(code_of(ran), 0) << ran.errors;
   const outcome got = nacre_command({"report", trace_, "--slice", "x=4"});
   EXPECT_EQ(code_of(got), 0) << got.errors;
-  const std::string page = text_of(trace_ + ".html");
-  for (const char* mark : {"src=", "href=", "@import", "@data@", "@style@", "@script@"}) {
-    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
-  }
+  expect_self_contained(text_of(trace_ + ".html"));
   if (sanitized) return;
   const auto seen = browse(trace_ + ".html", folder_);
   if (!seen) GTEST_SKIP() << "no chromium here: the page was not opened";

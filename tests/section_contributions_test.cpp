@@ -16,6 +16,7 @@
 
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
+#include "drawn_machine.hpp"
 #include "small_jobs.hpp"
 
 namespace nacre::tests {
@@ -168,29 +169,11 @@ class driver {
   std::vector<one_section> sections_{};
 };
 
-settings drawn(std::uint64_t seed) {
-  rng draw = rng(seed).fork(3);
-  const auto one_of = [&](std::initializer_list<const char*> words) {
-    return std::string(*(words.begin() + draw.below(words.size())));
-  };
-  settings made{{"seed", std::to_string(seed)}};
-  made["ranks"] = std::to_string(1 + draw.below(6));
-  made["workers"] = std::to_string(1 + draw.below(3));
-  made["balancer"] = one_of({"none", "rotate", "rotate", "random", "steal"});
-  made["balance.rotate.interval"] = made["balance.random.interval"] = one_of({"2us", "20us", "100us"});
-  made["location"] = one_of({"lazy_forwarding", "jump_update", "path_update", "home"});
-  made["sim.latency"] = one_of({"0ns", "100ns", "1500ns", "20us"});
-  made["sim.jitter"] = one_of({"0", "0.1", "2", "10"});
-  made["sim.late_probability"] = one_of({"0", "0.01", "0.2"});
-  made["sim.cost.factor"] = one_of({"0", "1", "20"});
-  return made;
-}
-
 TEST(section_contributions, have_exactly_the_values_of_their_elements_in_random_programs) {
   const char* const seeds = std::getenv("NACRE_SECTION_SEEDS");
   const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : sanitized ? 60 : 600;
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
-    run_simulated(drawn(seed), [&](runtime& rt) {
+    run_simulated(drawn_machine(seed), [&](runtime& rt) {
       const auto all = rt.create_array<member>(extents{count});
       if (rt.rank().value() == 0) driver(rt, all, seed).run();
       rt.wait_quiescence();

@@ -63,8 +63,9 @@ class key_table {
   }
   [[nodiscard]] rank_id home_of(const K& key) const { return home_of_hash(hash_of(key)); }
 
-  /// Posts a message to the element of a key, now or when the element is known. What the caller's arguments and the key
-  /// throw comes to the caller, and then nothing has happened.
+  /// Posts a message to the element of a key, now or when the element is known. What the caller's arguments, and the
+  /// key's hash, comparison and copy throw comes to the caller, and then nothing has happened. A key that throws when
+  /// it is packed for its home ends the job: others may wait for the answer by then.
   template <class By>
   void post(By& by, const caller& at, const K& key, request what);
 
