@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "launched.hpp"
 
@@ -52,28 +53,18 @@ class ssh_server {
  public:
   ssh_server() {
     if (!missing_.empty()) return;
-    port_ = free_port();
     make_keys();
     // sshd insists on this folder of its package when root runs it. It stays, because another test may have its own
     // sshd.
     if (::geteuid() == 0) ::mkdir("/run/sshd", 0755);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that is killed leaves no server behind
-      const std::string config = folder_ / "sshd_config", log = folder_ / "log";
-      ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", config.c_str(), "-E", log.c_str(), nullptr);
-      ::_exit(127);
+    for (int attempt = 0; missing_.empty() && !start(); ++attempt) {
+      if (attempt == 9) missing_ = "sshd does not start: " + text_of(folder_ / "log");
+      stop();
     }
-    if (!answers()) missing_ = "sshd does not start: " + text_of(folder_ / "log");
   }
   ssh_server(const ssh_server&) = delete;
   ssh_server& operator=(const ssh_server&) = delete;
-  ~ssh_server() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGTERM);
-      ::waitpid(pid_, nullptr, 0);
-    }
-  }
+  ~ssh_server() { stop(); }
 
   /// What keeps it from running, or nothing.
   [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
@@ -116,6 +107,11 @@ class ssh_server {
       if (std::system(command.c_str()) != 0) missing_ = "ssh-keygen failed";
     }
     folder_.write("authorized_keys", text_of(folder_ / "user.pub"));
+  }
+
+  /// False when anything else has taken the port at one of the addresses meanwhile: sshd goes on with the other one.
+  bool start() {
+    port_ = free_port();
     folder_.write("sshd_config", "Port " + std::to_string(port_) +
                                      "\nListenAddress 127.0.0.1\nListenAddress 127.0.0.2\nHostKey " +
                                      (folder_ / "host") + "\nAuthorizedKeysFile " + (folder_ / "authorized_keys") +
@@ -123,19 +119,44 @@ class ssh_server {
                                      "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
                                      "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
                                      "MaxStartups 200\nPrintMotd no\n");
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that is killed leaves no server behind
+      const std::string config = folder_ / "sshd_config", log = folder_ / "log";
+      ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", config.c_str(), "-E", log.c_str(), nullptr);
+      ::_exit(127);
+    }
+    return greets(INADDR_LOOPBACK) && greets(INADDR_LOOPBACK + 1);
   }
 
-  [[nodiscard]] bool answers() const {
+  void stop() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGTERM);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+  /// True once a server of ssh, and none of another kind, answers at this address.
+  bool greets(in_addr_t address) {
     const auto deadline = steady_clock::now() + seconds(10);
-    while (steady_clock::now() < deadline && ::waitpid(pid_, nullptr, WNOHANG) == 0) {
+    while (steady_clock::now() < deadline) {
+      if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
+        pid_ = -1;
+        return false;
+      }
       const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const timeval five_seconds{5, 0};
+      ::setsockopt(probe, SOL_SOCKET, SO_RCVTIMEO, &five_seconds, sizeof five_seconds);
       sockaddr_in where{};
       where.sin_family = AF_INET;
       where.sin_port = htons(static_cast<std::uint16_t>(port_));
-      where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      where.sin_addr.s_addr = htonl(address);
       const bool listens = ::connect(probe, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
+      char banner[4]{};
+      const bool ssh = listens && ::recv(probe, banner, sizeof banner, MSG_WAITALL) == sizeof banner &&
+                       std::string_view(banner, sizeof banner) == "SSH-";
       ::close(probe);
-      if (listens) return true;
+      if (listens) return ssh;
       ::poll(nullptr, 0, 20);
     }
     return false;
