@@ -78,6 +78,14 @@ TEST(mesh2d_program, reads_and_writes_files) {
   EXPECT_GT(points, 5u);
   EXPECT_GT(triangles, points / 2);
 
+  const outcome drawn = run(bin + "nacre run -n 2 " + bin + "mesh2d pipe --subdomains 6 --out " + path("mesh.png"));
+  if (drawn.exit_code == 0) {
+    std::string start(8, ' ');
+    std::ifstream(path("mesh.png"), std::ios::binary).read(start.data(), 8);
+    EXPECT_EQ(start, "\x89PNG\r\n\x1a\n");
+  } else {
+    EXPECT_NE(drawn.output.find("built without libpng"), std::string::npos) << drawn.output;
+  }
   EXPECT_EQ(run(bin + "mesh2d square --out " + path("mesh.obj")).exit_code, 2);
   EXPECT_EQ(run(bin + "mesh2d square --out " + path("none/mesh.vtu")).exit_code, 1);
   files::remove_all(folder);

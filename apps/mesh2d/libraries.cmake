@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# METIS divides the domain.
+# METIS divides the domain; libpng writes pictures.
 target_link_libraries(mesh2d_app PUBLIC meshing ${METIS_LIBRARY})
+if(PNG_FOUND)
+  target_link_libraries(mesh2d_app PUBLIC PNG::PNG)
+  target_compile_definitions(mesh2d_app PUBLIC MESH2D_HAS_PNG)
+endif()
 target_include_directories(mesh2d_app PUBLIC ${METIS_INCLUDE_DIR})

@@ -28,8 +28,12 @@ mesh2d::pslg read_input(const mesh2d::options& asked) {
 int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& configuration) {
   mesh2d::plan made;
   const double started = rt.now();
-  const std::string problem =
-      meshing::problem_on_first_rank(rt, [&] { made = mesh2d::make_plan(read_input(asked), asked); });
+  const bool draws = mesh2d::is_png(asked.out), gathers = !asked.out.empty() && !draws;
+  mesh2d::picture drawn;
+  const std::string problem = meshing::problem_on_first_rank(rt, [&] {
+    made = mesh2d::make_plan(read_input(asked), asked);
+    if (draws) drawn = mesh2d::picture(mesh2d::frame_of(made, asked.width));
+  });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
     if (is_first) fmt::print(stderr, "mesh2d: {}\n", problem);
@@ -37,14 +41,16 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   }
   const double planned = rt.now();
   mesh2d::whole_mesh whole;
-  mesh2d::result done = mesh2d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
+  mesh2d::result done =
+      mesh2d::make_mesh(rt, asked, std::move(made), gathers ? &whole : nullptr, draws ? &drawn : nullptr);
   if (!is_first) return 0;
   done.simulated = configuration.get_string("transport") == "sim";
   done.plan_seconds = planned - started;
   const double written = rt.now();
   std::exception_ptr unwritten;  // the report, and the verdict of the check, are printed all the same
   try {
-    if (!asked.out.empty()) mesh2d::write_mesh(whole, asked.out);
+    if (draws) mesh2d::write_png(drawn, asked.out);
+    if (gathers) mesh2d::write_mesh(whole, asked.out);
   } catch (const std::exception&) {
     unwritten = std::current_exception();
   }

@@ -19,6 +19,7 @@ constexpr const char* footer = R"(Examples:
   mesh2d pipe --triangles 1000000 --check
   mesh2d outline.poly --angle 28 --out mesh.vtu                                 for ParaView
   mesh2d key --area 0.01 --subdomains 8 --out key.svg
+  mesh2d pipe --triangles 35000000 --width 2400 --colour angle --out pipe.png
   mesh2d square --triangles 100000 --size-at 0,0,0.001,0.05 --nacre.balancer=diffusion
   nacre run -n 2 mesh2d pipe --triangles 5000000 --subdomains 64 --check --json
   mesh2d --nacre.help                                                           options of the runtime
@@ -79,8 +80,12 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   parser.add("--deterministic", asked.deterministic,
              "One mesh for any number of ranks and workers: splits of interfaces are exchanged in rounds");
   parser.section("Output");
-  parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, or FILE for FILE.node and FILE.ele")
+  parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, FILE.png, or FILE for FILE.node and FILE.ele")
       .called("FILE");
+  parser.add("--width", asked.width, "The width of FILE.png in pixels").called("PIXELS").between(16, 32768);
+  parser.add_choice("--colour", asked.colours,
+                    {{"subdomain", colouring::subdomain}, {"rank", colouring::rank}, {"angle", colouring::angle}},
+                    "The colours of FILE.png: by subdomain, by the rank that has it, or by the least angle");
   parser.add("--check", asked.check, "Verify the mesh by exact arithmetic, in parallel");
   parser.add("--json", asked.json, "Print the result as one JSON object");
 }

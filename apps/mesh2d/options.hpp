@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/size_rule.hpp"
+#include "picture/raster.hpp"
 
 namespace mesh2d {
 
@@ -27,6 +28,8 @@ struct options {
   bool check = false;
   bool json = false;
   std::string out{};
+  std::uint32_t width = 1600;                // of a picture, in pixels
+  colouring colours = colouring::subdomain;  // of a picture
 };
 
 struct command_line {

@@ -14,6 +14,7 @@
 #include <nacre/error.hpp>
 
 #include "meshing/output_file.hpp"
+#include "output/png_file.hpp"
 
 namespace mesh2d {
 namespace {
@@ -96,6 +97,13 @@ void write_ele(const whole_mesh& mesh, std::ostream& to) {
   }
 }
 
+void write_png(const picture& drawn, const std::string& out) {
+  const std::string bytes = png_bytes(drawn.rgb(), drawn.frame().width, drawn.frame().height);
+  write_file(out, [&](std::ostream& to) { to.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+}
+
+bool is_png(const std::string& out) { return ends_with(out, ".png"); }
+
 void check_output_name(const std::string& out, const std::string& input) {
   for (const char* ending : {"", ".node", ".ele"}) {
     for (const std::string& read : {input, input.substr(0, input.rfind('.')) + ".node"}) {
@@ -105,11 +113,15 @@ void check_output_name(const std::string& out, const std::string& input) {
                                 "the points of the input would be lost", "give the mesh another name"});
     }
   }
+  if (is_png(out) && !has_png()) {
+    throw nacre::setup_error({fmt::format("--out {} is not possible", out), "this mesh2d was built without libpng",
+                              "install libpng-dev and build again, or write an .svg file"});
+  }
   const std::string name = out.substr(out.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || ends_with(out, ".vtu") || ends_with(out, ".svg")) return;
+  if (dot == std::string::npos || ends_with(out, ".vtu") || ends_with(out, ".svg") || is_png(out)) return;
   throw nacre::setup_error({fmt::format("--out {} has an unknown format", out),
-                            "files end in .vtu or .svg; a name without an ending means .node and .ele",
+                            "files end in .vtu, .svg or .png; a name without an ending means .node and .ele",
                             fmt::format("try --out {}.vtu", out.substr(0, out.size() - name.size() + dot))});
 }
 

@@ -19,6 +19,11 @@ void write_svg(const whole_mesh& mesh, std::ostream& to);
 void write_node(const whole_mesh& mesh, std::ostream& to);
 void write_ele(const whole_mesh& mesh, std::ostream& to);
 
+/// A picture in pixels.
+void write_png(const picture& drawn, const std::string& out);
+
+/// Whether `out` names a picture in pixels, for which no mesh is gathered.
+[[nodiscard]] bool is_png(const std::string& out);
 /// Throws nacre::setup_error for a name that no format has.
 void check_output_name(const std::string& out, const std::string& input);
 /// Writes the files that `out` means. Throws std::runtime_error, with the file, when that fails.

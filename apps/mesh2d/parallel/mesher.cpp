@@ -3,6 +3,7 @@
 #include "parallel/mesher.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <unordered_map>
 
@@ -61,9 +62,23 @@ whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count
   return whole;
 }
 
+/// Some subdomains draw at the same time; a tile is dropped before the next one is asked for.
+void draw_all(nacre::runtime& rt, const subdomains& all, std::uint32_t count, colouring by, picture& drawn) {
+  const auto at_once = static_cast<std::size_t>(rt.size()) * rt.workers() + 1;
+  std::deque<nacre::future<raster_tile>> under_way;
+  for (std::uint32_t next = 0; next < count || !under_way.empty();) {
+    if (next < count && under_way.size() < at_once) {
+      under_way.push_back(rt.call<&subdomain::draw>(all[{next++}], drawn.frame(), by));
+      continue;
+    }
+    drawn.add(under_way.front().get());
+    under_way.pop_front();
+  }
+}
+
 }  // namespace
 
-result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole) {
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole, picture* drawn) {
   result done;
   done.subdomains = rt.broadcast(static_cast<std::uint32_t>(made.parts.size()), nacre::rank_id{0});
   done.ranks = rt.size();
@@ -90,6 +105,7 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   if (asked.check) check_all(rt, all, made, done);
   if (rt.rank().value() != 0) return done;
   done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();
+  if (drawn != nullptr) draw_all(rt, all, done.subdomains, asked.colours, *drawn);
   if (whole != nullptr) *whole = gather(rt, all, done.subdomains, made);
   return done;
 }

@@ -36,8 +36,9 @@ struct result {
   std::vector<std::string> notes{};
 };
 
-/// Collective. Rank 0 has read the input and returns the result; `whole` is filled there when it is not null.
-result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole);
+/// Collective. Rank 0 has read the input and returns the result; `whole` and `drawn` are filled there
+/// when they are not null.
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole, picture* drawn = nullptr);
 
 /// Puts the copies of all subdomains together.
 whole_mesh join(const std::vector<mesh_copy>& parts);

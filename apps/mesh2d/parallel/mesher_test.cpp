@@ -19,6 +19,26 @@ struct outcome {
   whole_mesh mesh{};
 };
 
+/// The pixels of a picture of the mesh.
+std::vector<std::uint8_t> picture_of_job(const settings& with, const options& asked) {
+  nacre::config made;
+  for (const auto& [name, value] : with) made.set(name, value);
+  std::vector<std::uint8_t> pixels;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         plan planned;
+                         picture drawn;
+                         if (rt.rank().value() == 0) {
+                           planned = make_plan(make_shape(asked.input, asked.seed), asked);
+                           drawn = picture(frame_of(planned, asked.width));
+                         }
+                         static_cast<void>(make_mesh(rt, asked, std::move(planned), nullptr, &drawn));
+                         if (rt.rank().value() == 0) pixels = drawn.rgb();
+                       }),
+            0);
+  return pixels;
+}
+
 outcome run_job(const settings& with, const options& asked, double area_error = 0) {
   nacre::config made;
   for (const auto& [name, value] : with) made.set(name, value);
@@ -99,6 +119,15 @@ TEST(Mesher, a_deterministic_mesh_of_small_subdomains_is_one_whichever_of_them_i
     EXPECT_EQ(other.mesh.points, first.mesh.points) << "seed " << seed;
     EXPECT_EQ(other.mesh.triangles, first.mesh.triangles) << "seed " << seed;
   }
+}
+
+TEST(Mesher, a_picture_of_a_deterministic_mesh_is_one_for_all_ranks_while_subdomains_move) {
+  const options asked{.input = "comb", .triangles = 3000, .subdomains = 9, .deterministic = true, .width = 200};
+  const std::vector<std::uint8_t> first = picture_of_job({{"ranks", "1"}, {"workers", "1"}}, asked);
+  ASSERT_FALSE(first.empty());
+  EXPECT_EQ(picture_of_job({{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}}, asked), first);
+  EXPECT_EQ(picture_of_job({{"transport", "sim"}, {"ranks", "5"}, {"seed", "7"}, {"balancer", "rotate"}}, asked),
+            first);
 }
 
 TEST(Mesher, joins_subdomains_at_their_interfaces) {

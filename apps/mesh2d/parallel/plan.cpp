@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <utility>
@@ -179,6 +180,18 @@ double expected_triangles(const triangulation& mesh, const size_rule& rule) {
   double sum = 0;
   for (index t = 0; t < mesh.triangles.size(); ++t) sum += expected_triangles(mesh, t, rule);
   return sum;
+}
+
+raster_frame frame_of(const plan& made, std::uint32_t width) {
+  constexpr double far = std::numeric_limits<double>::max();
+  point low{far, far}, high{-far, -far};
+  for (const part& each : made.parts) {
+    for (const vertex& v : each.mesh.vertices) {
+      low = {std::min(low.x, v.at.x), std::min(low.y, v.at.y)};
+      high = {std::max(high.x, v.at.x), std::max(high.y, v.at.y)};
+    }
+  }
+  return frame_around(low, high, width);
 }
 
 plan make_plan(const pslg& input, const options& asked) {

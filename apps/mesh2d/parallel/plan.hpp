@@ -20,7 +20,7 @@ struct plan {
   size_rule rule{};
   std::vector<region_rule> regions{};
   double area_max = 0;                // the bound that --triangles or --area gives; 0: none
-  meshing::exact_sum twice_area{};             // of the input
+  meshing::exact_sum twice_area{};    // of the input
   std::uint32_t pieces = 0;           // that all parts together must have
   std::vector<std::string> faults{};  // segments that the pieces do not cover
   std::vector<std::string> notes{};
@@ -28,6 +28,9 @@ struct plan {
 
 /// Throws nacre::setup_error for an input that has no mesh, or bounds that ask for too many triangles.
 plan make_plan(const pslg& input, const options& asked);
+
+/// The frame of a picture of the mesh, `width` pixels wide. Throws nacre::setup_error for one that is too large.
+raster_frame frame_of(const plan& made, std::uint32_t width);
 
 /// Adds what only the whole can show to the findings of all parts: the area, and pieces that no part has.
 void judge_whole(const plan& made, findings& found);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "kernel/refiner.hpp"
+#include "picture/draw_part.hpp"
 
 namespace mesh2d {
 namespace {
@@ -163,6 +164,11 @@ mesh_copy subdomain::copy() const {
     }
   }
   return made;
+}
+
+raster_tile subdomain::draw(nacre::context& ctx, const raster_frame& frame, colouring by) const {
+  const auto number = by == colouring::rank ? ctx.rank().value() : static_cast<std::uint32_t>(ctx.index()[0]);
+  return draw_part(work_, frame, by, number);
 }
 
 double subdomain::load() const {

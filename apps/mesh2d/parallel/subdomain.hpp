@@ -12,6 +12,7 @@
 #include "kernel/check.hpp"
 #include "kernel/part.hpp"
 #include "kernel/size_rule.hpp"
+#include "picture/raster.hpp"
 
 namespace mesh2d {
 
@@ -75,6 +76,8 @@ class subdomain {
 
   [[nodiscard]] subdomain_counts counts() const;
   [[nodiscard]] mesh_copy copy() const;
+  /// Its part of a picture.
+  [[nodiscard]] raster_tile draw(nacre::context& ctx, const raster_frame& frame, colouring by) const;
   /// For balancers: the triangles that are still to come.
   [[nodiscard]] double load() const;
 
