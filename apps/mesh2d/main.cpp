@@ -9,6 +9,7 @@
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
 
+#include "coast/coastlines.hpp"
 #include "input/poly_reader.hpp"
 #include "input/shapes.hpp"
 #include "meshing/first_rank.hpp"
@@ -22,6 +23,7 @@ namespace {
 mesh2d::pslg read_input(const mesh2d::options& asked) {
   const std::string& name = asked.input;
   const bool is_file = name.size() > 5 && name.compare(name.size() - 5, 5, ".poly") == 0;
+  if (mesh2d::is_coast(name)) return mesh2d::read_coast(name, asked.coast);
   return is_file ? mesh2d::read_poly(name) : mesh2d::make_shape(name, asked.seed);
 }
 

@@ -19,6 +19,7 @@ constexpr const char* footer = R"(Examples:
   mesh2d pipe --triangles 1000000 --check
   mesh2d outline.poly --angle 28 --out mesh.vtu                                 for ParaView
   mesh2d key --area 0.01 --subdomains 8 --out key.svg
+  mesh2d norway --triangles 500000 --keep sea --min-area 20 --check --out norway.png
   mesh2d pipe --triangles 35000000 --width 2400 --colour angle --out pipe.png
   mesh2d square --triangles 100000 --size-at 0,0,0.001,0.05 --nacre.balancer=diffusion
   nacre run -n 2 mesh2d pipe --triangles 5000000 --subdomains 64 --check --json
@@ -49,11 +50,50 @@ size_source read_source(const std::string& text) {
                             "try --size-at 0,0,0.01,0.1"});
 }
 
-void declare(nacre::program_options& parser, options& asked, std::vector<std::string>& sources) {
-  parser.add("input", asked.input, "pipe, square, key, comb, random, or a .poly file (Triangle's format)")
+void declare_coast(nacre::program_options& parser, options& asked, std::string& region) {
+  parser.section("Coastlines; lengths are kilometres");
+  parser.add("--region", region, "A part of the earth in degrees; W may be above E, across the date line")
+      .called("W/E/S/N")
+      .otherwise("that of the name, or the whole earth");
+  parser.add_choice("--projection", asked.coast.projected,
+                    {{"auto", projection_kind::automatic},
+                     {"mercator", projection_kind::mercator},
+                     {"stereographic", projection_kind::stereographic},
+                     {"laea", projection_kind::laea},
+                     {"cea", projection_kind::cea},
+                     {"equirectangular", projection_kind::equirectangular}},
+                    "auto: stereographic, or equirectangular for more than 120 degrees of longitude; laea and cea keep "
+                    "areas");
+  parser.add("--min-area", asked.coast.km2_min, "Leave out islands and lakes that are smaller")
+      .called("KM2")
+      .between(0, 1e10);
+  parser.add_choice("--keep", asked.coast.keep,
+                    {{"sea", kept_side::sea}, {"land", kept_side::land}, {"both", kept_side::both}},
+                    "Which side of the coasts is meshed; with both, land has the attribute 1. Lakes are sea");
+}
+
+void declare_output(nacre::program_options& parser, options& asked) {
+  parser.section("Output");
+  parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, FILE.png, or FILE for FILE.node and FILE.ele")
+      .called("FILE");
+  parser.add("--width", asked.width, "The width of FILE.png in pixels").called("PIXELS").between(16, 32768);
+  parser.add_choice("--colour", asked.colours,
+                    {{"subdomain", colouring::subdomain}, {"rank", colouring::rank}, {"angle", colouring::angle}},
+                    "The colours of FILE.png: by subdomain, by the rank that has it, or by the least angle");
+  parser.add("--check", asked.check, "Verify the mesh by exact arithmetic, in parallel");
+  parser.add("--json", asked.json, "Print the result as one JSON object");
+}
+
+void declare(nacre::program_options& parser, options& asked, std::vector<std::string>& sources, std::string& region) {
+  parser
+      .add("input", asked.input,
+           "pipe, square, key, comb, random; norway, greece, world; a .poly file (Triangle's format), or a binned .nc "
+           "file of "
+           "GSHHG (coastlines)")
       .called("INPUT")
       .required();
   parser.add("--seed", asked.seed, "Which random polygon").called("NUMBER");
+  declare_coast(parser, asked, region);
   parser.section("Size of the triangles");
   parser.add("--angle", asked.degrees, "The least angle, in degrees").called("DEGREES").between(0, 30);
   parser.add("--area", asked.area_max, "The greatest area of a triangle")
@@ -79,15 +119,7 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
                     "with balancers");
   parser.add("--deterministic", asked.deterministic,
              "One mesh for any number of ranks and workers: splits of interfaces are exchanged in rounds");
-  parser.section("Output");
-  parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, FILE.png, or FILE for FILE.node and FILE.ele")
-      .called("FILE");
-  parser.add("--width", asked.width, "The width of FILE.png in pixels").called("PIXELS").between(16, 32768);
-  parser.add_choice("--colour", asked.colours,
-                    {{"subdomain", colouring::subdomain}, {"rank", colouring::rank}, {"angle", colouring::angle}},
-                    "The colours of FILE.png: by subdomain, by the rank that has it, or by the least angle");
-  parser.add("--check", asked.check, "Verify the mesh by exact arithmetic, in parallel");
-  parser.add("--json", asked.json, "Print the result as one JSON object");
+  declare_output(parser, asked);
 }
 
 }  // namespace
@@ -98,10 +130,16 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.footer(footer);
   command_line result;
   std::vector<std::string> sources;
-  declare(parser, result.asked, sources);
+  std::string region;
+  declare(parser, result.asked, sources, region);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
   for (const std::string& each : sources) result.asked.sources.push_back(read_source(each));
+  if (!region.empty()) result.asked.coast.region = read_region(region);
+  if (!region.empty() && !is_coast(result.asked.input)) {
+    throw nacre::setup_error({fmt::format("--region is given with the input {}", result.asked.input),
+                              "only coastlines have places on the earth", "name norway, greece, world or a .nc file"});
+  }
   if (result.asked.triangles > 0 && result.asked.area_max > 0) {
     throw nacre::setup_error(
         {"--triangles and --area are both given", "each of them sets the area bound", "leave one out"});

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coast/coastlines.hpp"
 #include "kernel/size_rule.hpp"
 #include "picture/raster.hpp"
 
@@ -16,8 +17,9 @@ namespace mesh2d {
 enum class weighing : std::uint8_t { work, area };
 
 struct options {
-  std::string input{};  // a shape, or a .poly file
+  std::string input{};  // a shape, coastlines, or a .poly file
   std::uint64_t seed = 1;
+  coast_options coast{};
   double degrees = 20.7;
   double area_max = 0;
   std::uint64_t triangles = 0;  // 0: not asked for

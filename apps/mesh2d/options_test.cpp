@@ -26,6 +26,15 @@ TEST(MeshOptions, sizes_are_read) {
   EXPECT_EQ(read.asked.sources[1].growth, 0);
 }
 
+TEST(MeshOptions, coasts_have_regions) {
+  const command_line read = parse({"norway", "--region", "-10/5/50/60", "--keep", "land", "--projection", "laea"});
+  ASSERT_FALSE(read.exit_code.has_value());
+  EXPECT_EQ(read.asked.coast.region->west, -10);
+  EXPECT_EQ(read.asked.coast.keep, kept_side::land);
+  EXPECT_EQ(read.asked.coast.projected, projection_kind::laea);
+  EXPECT_THROW(parse({"key", "--region", "0/1/0/1"}), nacre::setup_error);
+}
+
 TEST(MeshOptions, bad_values_are_refused) {
   for (const char* value : {"1,2", "1,2,0", "1,2,3,-1", "1,2,3,4,5", "a,2,3", "1,2,3,", ""}) {
     bool refused = false;

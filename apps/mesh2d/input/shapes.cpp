@@ -141,7 +141,7 @@ pslg make_shape(const std::string& name, std::uint64_t seed) {
   if (shape.points.empty()) {
     throw nacre::setup_error({fmt::format("there is no shape '{}'", name),
                               "a shape is pipe, square, key, comb or random",
-                              "name one of them, or a file that ends in .poly"});
+                              "name one of them; norway, greece or world; or a file that ends in .poly or .nc"});
   }
   shape.source = name;
   return shape;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coasts: from a file, or a region's name, to points, segments and holes.
+#include "coast/coastlines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include <nacre/error.hpp>
+
+#include "coast/clip.hpp"
+#include "coast/planar_map.hpp"
+
+namespace mesh2d {
+namespace {
+
+struct preset {
+  const char* name;
+  char resolution;  // intermediate or low
+  geographic_region region;
+};
+constexpr std::array<preset, 3> presets{
+    {{"norway", 'i', {4, 32, 57, 71.5}}, {"greece", 'i', {19, 29.5, 34.5, 42}}, {"world", 'l', {-180, 180, -90, 90}}}};
+constexpr const char* data_folder = "/usr/share/gmt-gshhg";
+
+const preset* find_preset(const std::string& name) {
+  const auto found =
+      std::find_if(presets.begin(), presets.end(), [&](const preset& each) { return name == each.name; });
+  return found == presets.end() ? nullptr : &*found;
+}
+
+std::string file_of(const preset& of) {
+  std::string path = fmt::format("{}/binned_GSHHS_{}.nc", data_folder, of.resolution);
+  std::error_code none;
+  if (std::filesystem::exists(path, none)) return path;
+  throw nacre::setup_error({fmt::format("{} needs {}", of.name, path), "there is no such file",
+                            "install Debian's package gmt-gshhg-low, or name a binned_GSHHS_*.nc file"});
+}
+
+/// The rectangle on odd coordinates, at most a step of the data smaller than the region.
+grid_rectangle rectangle_of(const geographic_region& region, std::int64_t turn) {
+  const auto units = [turn](double degrees) {
+    return std::llround(degrees / 360 * static_cast<double>(turn) / coast_step) * coast_step;
+  };
+  const bool whole_turn = region.east - region.west == 360;
+  const std::int64_t west = units(region.west) + 1;
+  return {west, whole_turn ? west + turn : units(region.east) - 1, units(region.south + 90) + 1,
+          units(region.north + 90) - 1};
+}
+
+struct projected_map {
+  planar_map map{};
+  double unit = 1;  // kilometres, a power of two: points of the mesh are exactly those of the map
+};
+
+projected_map project(planar_map&& clipped, const projection& onto, std::int64_t turn) {
+  projected_map made{.map = std::move(clipped)};
+  std::vector<point> at;
+  double largest = 0;
+  for (const grid_point& each : made.map.vertices) {
+    const double degrees_a_unit = 360.0 / static_cast<double>(turn);
+    at.push_back(onto(static_cast<double>(each.x) * degrees_a_unit, static_cast<double>(each.y) * degrees_a_unit - 90));
+    largest = std::max({largest, std::abs(at.back().x), std::abs(at.back().y)});
+  }
+  made.unit = std::exp2(std::ceil(std::log2(largest)) - 29);
+  for (std::size_t v = 0; v < at.size(); ++v) {
+    made.map.vertices[v] = {std::llround(at[v].x / made.unit), std::llround(at[v].y / made.unit)};
+  }
+  return made;
+}
+
+void add_holes_and_regions(pslg& to, const projected_map& from, kept_side keep) {
+  const std::vector<planar_face> faces = faces_of(from.map);
+  const bool any_coast = std::any_of(faces.begin(), faces.end(), [](const auto& each) { return each.is_known; });
+  const bool any_kept = std::any_of(faces.begin(), faces.end(), [&](const planar_face& each) {
+    return keep == kept_side::both || each.is_land == (keep == kept_side::land);
+  });
+  if (!any_coast || !any_kept) {
+    throw nacre::setup_error({fmt::format("{}: the region has no {}", to.source, any_coast ? "such side" : "coast"),
+                              "a mesh of coasts has at least one", "choose another --region, --keep or --min-area"});
+  }
+  for (const planar_face& each : faces) {
+    const point at{each.x * from.unit, each.y * from.unit};
+    const auto name = static_cast<std::int64_t>(to.holes.size() + to.regions.size()) + 1;
+    if (keep == kept_side::both) {
+      if (each.is_land) to.regions.push_back({.at = at, .attribute = 1, .name = name});
+    } else if (each.is_land != (keep == kept_side::land)) {
+      to.holes.push_back({.at = at, .name = name});
+    }
+  }
+}
+
+pslg to_pslg(const projected_map& from, const std::string& name) {
+  pslg made{.source = name};
+  std::vector<std::uint32_t> numbers(from.map.vertices.size(), 0);
+  const auto number = [&](std::uint32_t v) {
+    if (numbers[v] == 0) {
+      const grid_point& at = from.map.vertices[v];
+      made.points.push_back({.at = {static_cast<double>(at.x) * from.unit, static_cast<double>(at.y) * from.unit},
+                             .name = static_cast<std::int64_t>(made.points.size()) + 1});
+      numbers[v] = static_cast<std::uint32_t>(made.points.size());
+    }
+    return numbers[v] - 1;
+  };
+  for (const planar_edge& each : from.map.edges) {
+    const std::uint32_t a = number(each.from), b = number(each.to);
+    made.segments.push_back({.from = a, .to = b, .name = static_cast<std::int64_t>(made.segments.size()) + 1});
+  }
+  return made;
+}
+
+}  // namespace
+
+geographic_region read_region(const std::string& text) {
+  std::array<double, 4> value{};
+  std::size_t count = 0;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  while (count < value.size()) {
+    const auto [end, error] = std::from_chars(at, last, value[count]);
+    if (error != std::errc() || !std::isfinite(value[count])) break;
+    at = end;
+    if (++count == value.size() || at == last || *at != '/') break;
+    ++at;
+  }
+  auto [west, east, south, north] = value;
+  if (east < west) east += 360;  // across the date line
+  const bool in_range =
+      west >= -360 && east <= 360 && east > west && east - west <= 360 && south >= -90 && north <= 90 && south < north;
+  if (at == last && count == value.size() && in_range) return {west, east, south, north};
+  throw nacre::setup_error({fmt::format("--region has no value '{}'", text),
+                            "it is W/E/S/N in degrees: at most a turn wide, from south to north",
+                            "try --region 4/32/57/71.5"});
+}
+
+bool is_coast(const std::string& input) {
+  const bool is_file = input.size() > 3 && input.compare(input.size() - 3, 3, ".nc") == 0;
+  return is_file || find_preset(input) != nullptr;
+}
+
+pslg coast_of(const coast_map& map, const coast_options& asked, const geographic_region& region,
+              const std::string& name) {
+  const grid_rectangle within = rectangle_of(region, map.turn);
+  if (within.west >= within.east || within.south >= within.north) {
+    throw nacre::setup_error({fmt::format("{}: the region is empty", name),
+                              fmt::format("the file tells places apart that are {:.2g} degrees from each other",
+                                          360.0 * coast_step / static_cast<double>(map.turn)),
+                              "choose a larger --region"});
+  }
+  const projection onto(asked.projected, region);
+  // Straight lines of the map are straight on cylinders; elsewhere the border is curved.
+  const std::int64_t step = onto.is_azimuthal() ? map.turn / 1440 : map.turn;
+  projected_map projected = project(clip(map, within, asked.km2_min, step), onto, map.turn);
+  make_planar(projected.map, name);
+  pslg made = to_pslg(projected, name);
+  add_holes_and_regions(made, projected, asked.keep);
+  return made;
+}
+
+pslg read_coast(const std::string& input, const coast_options& asked) {
+  const preset* const known = find_preset(input);
+  const geographic_region usual = known != nullptr ? known->region : geographic_region{-180, 180, -90, 90};
+  return coast_of(read_gshhg(known != nullptr ? file_of(*known) : input), asked, asked.region.value_or(usual), input);
+}
+
+}  // namespace mesh2d
