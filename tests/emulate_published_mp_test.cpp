@@ -26,9 +26,9 @@ TEST(emulate_program, tells_the_published_times_on_every_transport_while_blocks_
       if (sanitized && (*transport == 's') != (*ranks == '2')) continue;
       for (const auto& [program, time] :
            {std::pair("line", 110.08), std::pair("octree", 8.885), std::pair("reduce", 110.08)}) {
-        const outcome got =
-            run_emulate({NACRE_BIN_DIR "/nacre", "run", "-n", ranks, "--transport", transport},
-                        {"--program", program, "--machine", machine, "--json", "-", "--nacre.balancer=rotate"});
+        const outcome got = run_emulate({NACRE_BIN_DIR "/nacre", "run", "-n", ranks, "--transport", transport},
+                                        {"--program", program, "--machine", machine, "--json", "-", "--moves", "always",
+                                         "--nacre.balancer=rotate"});
         ASSERT_EQ(code_of(got), 0) << got.output << got.errors;
         const auto json = nlohmann::json::parse(got.output);
         EXPECT_EQ(json["predicted_us"].get<double>(), time) << program << " over " << transport << " on " << ranks;

@@ -36,7 +36,8 @@ emulate::program_result computed(const emulate::run_program& program, const nacr
                        [&](nacre::runtime& rt) {
                          const nacre::emulated_machine machine{
                              .grid = grid, .threads = 4, .hop = 5ns, .turn = 75ns, .handler = 1us};
-                         const auto result = program(rt, machine, with, {.blocks = 10});
+                         const auto result =
+                             program(rt, machine, with, {.blocks = 10, .moves = nacre::emulated_moves::always});
                          EXPECT_EQ(result.error, "");
                          if (rt.rank().value() == 0) of_first = result;
                        }),

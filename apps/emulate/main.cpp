@@ -50,7 +50,8 @@ int run(const emulate::options& asked, nacre::config configuration) {
     nacre::emulation_options how{.blocks = asked.blocks,
                                  .critical_path = asked.critical_path,
                                  .profile = asked.profile_path,
-                                 .order = asked.order};
+                                 .order = asked.order,
+                                 .moves = asked.moves};
     if (line) how.progress = show_progress;
     const emulate::program_result result = asked.runs->run(rt, asked.machine, asked.with, how);
     const std::uint32_t workers = rt.all_reduce(rt.workers(), std::plus<>{});

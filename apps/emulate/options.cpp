@@ -172,6 +172,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
                     {{"exact", nacre::emulated_order::exact}, {"arrival", nacre::emulated_order::arrival}},
                     "exact: by virtual time, the same in every run; arrival: blocks run what comes as it comes, as the "
                     "original emulator did");
+  parser.add_choice("--moves", result.asked.moves,
+                    {{"worthwhile", nacre::emulated_moves::worthwhile}, {"always", nacre::emulated_moves::always}},
+                    "worthwhile: a balancer may move a block that has worked long enough since it has come to make up "
+                    "for the move; always: between any two windows, as a test");
   parser.add("--critical-path", result.asked.critical_path,
              "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
   parser

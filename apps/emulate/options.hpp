@@ -24,6 +24,7 @@ struct options {
   bool critical_path = false;
   std::string profile_path;
   nacre::emulated_order order = nacre::emulated_order::exact;
+  nacre::emulated_moves moves = nacre::emulated_moves::worthwhile;
 };
 struct command_line {
   options asked;

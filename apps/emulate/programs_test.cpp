@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 using nacre::emulated_machine;
 
 constexpr std::uint32_t all_blocks = 12;
+constexpr auto always = nacre::emulated_moves::always;
 
 emulated_machine petaflops(std::chrono::nanoseconds hop) {
   return {.grid = {34, 34, 36}, .threads = 200, .hop = hop, .turn = 75ns, .handler = 1us};
@@ -35,7 +36,7 @@ void expect_time(emulate::run_program program, const emulated_machine& machine, 
   made.set("balancer", over.balancer);
   EXPECT_EQ(nacre::run(made,
                        [&](nacre::runtime& rt) {
-                         const auto result = program(rt, machine, {}, {.blocks = all_blocks});
+                         const auto result = program(rt, machine, {}, {.blocks = all_blocks, .moves = always});
                          EXPECT_EQ(result.run.time(), time) << over.ranks << " ranks, " << over.workers << " workers";
                          EXPECT_EQ(result.error, "");
                        }),
@@ -68,22 +69,22 @@ TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blo
     made.set("ranks", std::to_string(over.ranks));
     made.set("workers", std::to_string(over.workers));
     made.set("balancer", over.balancer);
-    EXPECT_EQ(
-        nacre::run(
-            made,
-            [&](nacre::runtime& rt) {
-              const nacre::critical_path path =
-                  emulate::run_line(rt, petaflops(5ns), {}, {.blocks = all_blocks, .critical_path = true}).run.path();
-              EXPECT_TRUE(path.known);
-              EXPECT_EQ(path.handlers, 103U);
-              EXPECT_EQ(path.waits, 0U);
-              EXPECT_EQ(path.running, 102us);
-              EXPECT_EQ(path.under_way, 101 * 80ns);
-              ASSERT_EQ(path.longest.size(), 20U);
-              EXPECT_EQ(path.longest.front().part(), 1080ns);
-              EXPECT_NE(path.longest.front().handler.find("spread"), std::string::npos);
-            }),
-        0);
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           const nacre::critical_path path =
+                               emulate::run_line(rt, petaflops(5ns), {},
+                                                 {.blocks = all_blocks, .critical_path = true, .moves = always})
+                                   .run.path();
+                           EXPECT_TRUE(path.known);
+                           EXPECT_EQ(path.handlers, 103U);
+                           EXPECT_EQ(path.waits, 0U);
+                           EXPECT_EQ(path.running, 102us);
+                           EXPECT_EQ(path.under_way, 101 * 80ns);
+                           ASSERT_EQ(path.longest.size(), 20U);
+                           EXPECT_EQ(path.longest.front().part(), 1080ns);
+                           EXPECT_NE(path.longest.front().handler.find("spread"), std::string::npos);
+                         }),
+              0);
   }
 }
 
@@ -95,7 +96,8 @@ TEST(emulated_programs, in_the_order_of_arrival_nothing_is_lost_and_errors_end_a
     made.set("balancer", over.balancer);
     EXPECT_EQ(nacre::run(made,
                          [&](nacre::runtime& rt) {
-                           const nacre::emulation_options how{.blocks = 64, .order = nacre::emulated_order::arrival};
+                           const nacre::emulation_options how{
+                               .blocks = 64, .order = nacre::emulated_order::arrival, .moves = always};
                            const auto line = emulate::run_line(rt, petaflops(5ns), {}, how);
                            EXPECT_EQ(line.run.time(), 110'080ns) << "a node has one message, so no order to mistake";
                            EXPECT_EQ(line.error, "");

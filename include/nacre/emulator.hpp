@@ -34,6 +34,12 @@ enum class emulated_order : std::uint8_t {
            ///< original emulator did so. Predicted times may be too short or too long, and differ from run to run
 };
 
+/// When a balancer may move a block of nodes to another rank.
+enum class emulated_moves : std::uint8_t {
+  worthwhile,  ///< when the block has worked for long enough, since it has come, to make up for the move
+  always       ///< between any two windows, whatever it costs: a test of moves
+};
+
 /// How an emulation runs. No choice but `order` changes its result.
 struct emulation_options {
   /// Blocks of nodes, which are mobile objects, over all ranks. 0: one where there is one worker, else four a worker.
@@ -53,6 +59,7 @@ struct emulation_options {
   /// as much again on rank 0 at the end. Equal emulations in the exact order write equal files.
   std::string profile{};
   emulated_order order = emulated_order::exact;
+  emulated_moves moves = emulated_moves::worthwhile;
 };
 
 /// The counts of an emulation.

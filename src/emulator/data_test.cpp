@@ -59,7 +59,7 @@ outcome run_lists(const char* ranks, const char* balancer, std::uint32_t packet_
                 [&](runtime& rt) {
                   emulated_machine machine{.grid = {3, 2, 3}, .threads = 3, .hop = 5ns, .turn = 10ns, .handler = 100ns};
                   machine.packet_bytes = packet_bytes;
-                  emulation_options how{.blocks = 4};
+                  emulation_options how{.blocks = 4, .moves = emulated_moves::always};
                   how.finish = [&](emulated_node& here) {
                     if (here.at() != coordinates{0, 1, 2}) return;
                     const std::scoped_lock lock(mutex);

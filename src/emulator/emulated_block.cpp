@@ -57,10 +57,7 @@ void emulated_block::go_on(context& ctx) {
   const std::uint64_t window = loop_->first_window();
   const bool more = window != emulator::timing_wheel::no_window && !stopped_ && !loop_->failure().failed;
   if (more) {
-    try {
-      loop_->run_window(window);
-    } catch (const emulation_stopped&) {
-    }
+    run_window(ctx, window);
     ++windows_;
     send_bundles(ctx);
     go_on_later(ctx);
@@ -72,6 +69,16 @@ void emulated_block::go_on(context& ctx) {
   one.windows = std::exchange(windows_, 0);
   one.failure = loop_->failure();
   if (one.windows != 0 || one.failure.failed) ctx.send<&emulation_coordinator::report>(coordinator_, std::move(one));
+}
+
+void emulated_block::run_window(context& ctx, std::uint64_t window) {
+  const double began = ctx.now();
+  const std::uint64_t events = loop_->counts().events;
+  try {
+    loop_->run_window(window);
+  } catch (const emulation_stopped&) {
+  }
+  credit_.add(ctx.now() - began, loop_->counts().events - events);
 }
 
 void emulated_block::send_bundles(context& ctx) {
@@ -95,10 +102,7 @@ emulation_failure emulated_block::finish(context& ctx, const std::vector<std::ui
 void emulated_block::run_if_ready(context& ctx) {
   const auto window = gate_.pass();
   if (!window) return;
-  try {
-    loop_->run_window(*window);
-  } catch (const emulation_stopped&) {
-  }
+  run_window(ctx, *window);
   report(ctx);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <nacre/emulator.hpp>
+#include "emulator/move_credit.hpp"
 #include "emulator/node_loop.hpp"
 #include "emulator/window_protocol.hpp"
 
@@ -35,7 +36,7 @@ class emulated_block {
   emulated_block() = default;
   emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
                  const emulation_options& how)
-      : order_(how.order), block_count_(blocks), block_(block) {
+      : order_(how.order), moves_(how.moves), block_count_(blocks), block_(block) {
     make_loop(machine, how.critical_path, !how.profile.empty());
   }
   emulated_block(emulated_block&&) = default;
@@ -61,14 +62,17 @@ class emulated_block {
   /// Runs the finish function, which lives at one of these addresses, one for each rank. Returns how it failed.
   [[nodiscard]] emulation_failure finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end);
 
-  /// A block stays until its nodes have started, and while a coroutine waits on it.
-  [[nodiscard]] bool may_migrate() const { return begun_ && loop_->movable(); }
+  /// A block stays until its nodes have started, while a coroutine waits on it, and while a move costs too much.
+  [[nodiscard]] bool may_migrate() const {
+    if (!begun_ || !loop_->movable()) return false;
+    return moves_ == emulated_moves::always || credit_.covers(loop_->packed_bytes());
+  }
   template <class Archive>
   void save(Archive& ar) const {
     // Called twice for one move, to count and to write.
     if (packed_.empty()) packed_ = loop_->pack();
     ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
-       going_on_, stopped_, windows_, path_ != nullptr, profile_ != nullptr);
+       moves_, going_on_, stopped_, windows_, path_ != nullptr, profile_ != nullptr);
     if (path_) ar(*path_);
     if (profile_) ar(*profile_);
     if constexpr (std::is_same_v<Archive, writer>) packed_ = {};
@@ -76,7 +80,7 @@ class emulated_block {
   template <class Archive>
   void load(Archive& ar) {
     emulated_machine machine;
-    ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
+    ar(machine, block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_, moves_,
        going_on_, stopped_, windows_);
     bool has_path = false, has_profile = false;
     ar(has_path, has_profile);
@@ -92,10 +96,13 @@ class emulated_block {
   void make_loop(const emulated_machine& machine, bool has_path, bool has_profile);
   void run_if_ready(context& ctx);
   void report(context& ctx);
+  void run_window(context& ctx, std::uint64_t window);
   void send_bundles(context& ctx);
   void go_on_later(context& ctx);
 
   emulated_order order_ = emulated_order::exact;
+  emulated_moves moves_ = emulated_moves::worthwhile;
+  emulator::move_credit credit_;
   bool going_on_ = false, stopped_ = false;
   std::uint64_t windows_ = 0;  ///< that have run since the last report
   std::unique_ptr<emulator::block_path> path_;

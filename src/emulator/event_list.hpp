@@ -10,43 +10,52 @@
 #include <vector>
 
 #include "emulator/event.hpp"
+#include "mobile/directory/zeroed_memory.hpp"
 
 namespace nacre::emulator {
 
 /// Memory that holds events one behind the other.
 struct event_chunk {
-  static constexpr std::size_t bytes = 4096 - 16;
+  static constexpr std::size_t bytes = 4096 - 32;
   event_chunk* next;
   std::uint64_t used;
-  alignas(8) std::byte events[bytes];
+  alignas(32) std::byte events[bytes];  // the shortest events, of 32 bytes, lie within a line of the cache
 };
 static_assert(sizeof(event_chunk) == 4096);
 
-/// Hands out chunks and takes them back. It allocates 256 of them at a time, and frees them when it ends. One thread at
-/// a time.
+/// Hands out chunks and takes them back. Its memory comes in slabs, a small one first and then huge pages, and is freed
+/// when it ends; a chunk that has not been handed out is not touched. One thread at a time.
 class chunk_pool {
  public:
   [[nodiscard]] event_chunk* take() {
-    if (free_ == nullptr) grow();
-    event_chunk* const chunk = std::exchange(free_, free_->next);
+    event_chunk* chunk = free_;
+    if (chunk != nullptr) {
+      free_ = chunk->next;
+    } else {
+      if (fresh_ == slab_end_) grow();
+      chunk = ::new (static_cast<void*>(std::exchange(fresh_, fresh_ + sizeof(event_chunk)))) event_chunk;
+    }
     chunk->next = nullptr;
     chunk->used = 0;
     return chunk;
   }
   void give_back(event_chunk* chunk) noexcept { chunk->next = std::exchange(free_, chunk); }
   /// All memory that the pool has allocated, in bytes.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return slabs_.size() * slab_chunks * sizeof(event_chunk); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  static constexpr std::size_t slab_chunks = 64;
+  static constexpr std::size_t first_slab_bytes = 16 * sizeof(event_chunk);
   void grow() {
-    slabs_.push_back(std::make_unique_for_overwrite<std::byte[]>(slab_chunks * sizeof(event_chunk)));
-    std::byte* const slab = slabs_.back().get();
-    for (std::size_t k = 0; k < slab_chunks; ++k) {
-      give_back(::new (static_cast<void*>(slab + k * sizeof(event_chunk))) event_chunk);
-    }
+    const std::size_t bytes = slabs_.empty() ? first_slab_bytes : page_chunks::huge_page_bytes;
+    slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
+    fresh_ = static_cast<std::byte*>(slabs_.back()->data());
+    slab_end_ = fresh_ + bytes;
+    bytes_ += bytes;
   }
-  std::vector<std::unique_ptr<std::byte[]>> slabs_;
+  std::vector<std::unique_ptr<zeroed_memory>> slabs_;
+  std::byte* fresh_ = nullptr;  ///< from here to the end of the last slab no chunk has been handed out
+  std::byte* slab_end_ = nullptr;
+  std::uint64_t bytes_ = 0;
   event_chunk* free_ = nullptr;
 };
 

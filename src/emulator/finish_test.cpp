@@ -44,7 +44,9 @@ TEST(finish_of_an_emulation, sees_every_node_once_at_the_end_on_the_rank_of_its_
                              sum += here.state<passes>().count;
                              late += static_cast<std::uint64_t>(here.now().count());
                            };
-                           const auto done = nacre::emulate(rt, small, start_all, {.blocks = 7, .finish = finish});
+                           const auto done =
+                               nacre::emulate(rt, small, start_all,
+                                              {.blocks = 7, .finish = finish, .moves = nacre::emulated_moves::always});
                            const auto total = [&](std::uint64_t own) { return rt.all_reduce(own, std::plus<>{}); };
                            EXPECT_EQ(total(nodes), 30u);
                            // Each of 30 chains of 40 visits counts columns 1 to 6 in turn, from another one on.

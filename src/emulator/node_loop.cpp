@@ -3,8 +3,6 @@
 #include "emulator/node_loop.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 
 #include <nacre/error.hpp>
@@ -16,10 +14,15 @@ namespace nacre::detail {
 
 namespace {
 
-/// From so many events in a window on, or so many a node, they are brought into order by groups of nodes that fit the
-/// cache.
-constexpr std::uint64_t dense_events = 8192;
-constexpr std::uint64_t dense_events_of_node = 2;
+/// From so many events in a window on, they are brought into order by groups of nodes that fit the cache: more than the
+/// cache holds, and as many as fill a chunk of each group. A block of few nodes has groups from fewer events on.
+std::uint64_t dense_events_for(std::uint64_t nodes, std::uint64_t groups) {
+  constexpr std::uint64_t in_all = 8192, of_group = 64, of_node = 2;
+  return std::min(std::max(in_all, of_group * groups), of_node * nodes);
+}
+
+/// With an event for fewer nodes than one of so many, sorting the events costs less than a look at each node.
+constexpr std::uint64_t sparse_nodes = 24;
 
 /// The nodes of a group, as a power of two: with an event for each thread a group has some ten thousand events.
 std::uint32_t group_shift_for(std::uint32_t nodes, std::uint32_t threads) {
@@ -37,14 +40,6 @@ struct later {
     return emulator::earlier(*b, *a);
   }
 };
-
-std::unique_ptr<emulator::virtual_time[], void (*)(void*)> make_clocks(std::uint64_t count) {
-  // calloc gets large memory from the system, which zeroes a page when it is first touched: a thread that never runs
-  // costs nothing.
-  auto* const clocks = static_cast<emulator::virtual_time*>(std::calloc(count, sizeof(emulator::virtual_time)));
-  if (clocks == nullptr) throw std::bad_alloc();
-  return {clocks, &std::free};
-}
 
 }  // namespace
 
@@ -74,10 +69,9 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       threads_(machine.threads),
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
-      slots_(brick_.nodes()),
+      nodes_(brick_.nodes(), machine.threads),
       links_(machine.contention ? std::make_unique<emulator::link_clocks>(brick_.nodes(), times_.transfer()) : nullptr),
       through_network_(machine.contention || machine.injection.count() > 0),
-      clocks_(make_clocks(std::uint64_t{brick_.nodes()} * ((machine.threads + 7) / 8 * 8))),
       bundles_(partition_.blocks()),
       records_(records),
       recording_(records.any()),
@@ -93,8 +87,7 @@ void node_loop::enter(std::uint32_t node) noexcept {
   const coordinates at = brick_.at(node);
   here_ = emulated_node(*this, at, node);
   source_ = partition_.number_of(at) + emulator::first_source;
-  slot_ = &slots_[node];
-  clocks_of_node_ = clocks_.get() + std::size_t{node} * 8;
+  slot_ = &nodes_[node];
 }
 
 std::uint64_t node_loop::first_window() const noexcept {
@@ -111,20 +104,19 @@ void node_loop::run_window(std::uint64_t window) {
   window_begin_ = static_cast<virtual_time>(window) * width_;
   grouped_window& grouped = grouped_[window % grouped_.size()];
   const std::uint64_t count = events.count() + grouped.events;
-  dense_ = count >= std::min(dense_events, dense_events_of_node * brick_.nodes()) && grouped.groups.size() > 1;
+  dense_ = count >= dense_events_for(brick_.nodes(), grouped.groups.size()) && grouped.groups.size() > 1;
   running_ = true;
   if (dense_ || grouped.events != 0) {
     distribute(events, grouped);
     run_groups(grouped);
-  } else if (count < brick_.nodes() / 4) {
+  } else if (count < brick_.nodes() / sparse_nodes) {
     run_sparse(events);
   } else {
     run_group(events, 0, brick_.nodes());
   }
   events.clear(pool_);
   running_ = false;
-  const std::size_t threads = (threads_ + 7) / 8 * 8;
-  counts_.bytes = pool_.bytes() + slots_.size() * (sizeof(emulator::node_slot) + threads * sizeof(virtual_time));
+  counts_.bytes = pool_.bytes() + nodes_.bytes();
 }
 
 void node_loop::distribute(emulator::event_list& events, grouped_window& into) {
@@ -166,28 +158,47 @@ void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std
   order_.resize(begins_.back());
   // Placing an event advances its node's begin; afterwards each begin is that of the next node.
   for_each([&](const event& e) { order_[begins_[e.node - first]++] = &e; });
+  runs_.clear();
   for (std::uint32_t begin = 0, node = 0; node < nodes; ++node) {
     const std::uint32_t end = begins_[node];
-    if (end != begin) run_node(first + node, {order_.data() + begin, end - begin});
+    if (end != begin) runs_.push_back({first + node, end});
     begin = end;
   }
+  run_in_order();
 }
 
 void node_loop::run_sparse(emulator::event_list& events) {
-  order_.clear();
+  // Sorts pairs of a node and an event, without a look at the events.
+  sparse_.clear();
   for (const emulator::event_chunk* chunk = events.head(); chunk != nullptr; chunk = chunk->next) {
-    for (std::size_t at = 0; at < chunk->used; at += lengths_.of(*order_.back())) {
-      order_.push_back(reinterpret_cast<const event*>(chunk->events + at));
+    for (std::size_t at = 0; at < chunk->used;) {
+      const event& e = *reinterpret_cast<const event*>(chunk->events + at);
+      sparse_.emplace_back(e.node, &e);
+      at += lengths_.of(e);
     }
   }
-  std::sort(order_.begin(), order_.end(), [](const event* a, const event* b) {
-    return a->node != b->node ? a->node < b->node : emulator::earlier(*a, *b);
-  });
-  for (std::size_t begin = 0; begin < order_.size();) {
-    std::size_t end = begin + 1;
-    while (end < order_.size() && order_[end]->node == order_[begin]->node) ++end;
-    run_node(order_[begin]->node, {order_.data() + begin, end - begin});
-    begin = end;
+  std::sort(sparse_.begin(), sparse_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  order_.clear();
+  runs_.clear();
+  for (const auto& [node, e] : sparse_) {
+    if (runs_.empty() || runs_.back().node != node) runs_.push_back({node, 0});
+    order_.push_back(e);
+    runs_.back().end = static_cast<std::uint32_t>(order_.size());
+  }
+  run_in_order();
+}
+
+/// Runs nodes with the events that are theirs in order_. While one runs, the memory of later ones is on its way.
+void node_loop::run_in_order() {
+  constexpr std::size_t stages = 4, between = 3;  // nodes from one line of a node to the next
+  std::uint32_t begin = 0;
+  for (std::size_t k = 0; k < runs_.size(); ++k) {
+    if (const std::size_t ahead = k + stages * between; ahead < runs_.size()) {
+      __builtin_prefetch(order_[runs_[ahead - 1].end]);
+      for (std::uint32_t stage = 0; stage < stages; ++stage) nodes_.fetch(runs_[ahead - stage * between].node, stage);
+    }
+    run_node(runs_[k].node, {order_.data() + begin, runs_[k].end - begin});
+    begin = runs_[k].end;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/emulator.hpp>
@@ -17,7 +18,7 @@
 #include "emulator/event_list.hpp"
 #include "emulator/handler_records.hpp"
 #include "emulator/link_clocks.hpp"
-#include "emulator/node_slot.hpp"
+#include "emulator/node_table.hpp"
 #include "emulator/partition.hpp"
 #include "emulator/timing_wheel.hpp"
 #include "emulator/travel_times.hpp"
@@ -81,6 +82,8 @@ class node_loop {
   [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
   /// Why a handler ended the emulation; start and run_window have thrown emulation_stopped then.
   [[nodiscard]] const emulation_failure& failure() const noexcept { return failure_; }
+  /// The bytes that `pack` would return, about.
+  [[nodiscard]] std::uint64_t packed_bytes() const noexcept { return pool_.bytes() + nodes_.packed_bytes(); }
   /// Whether all that the nodes keep can be packed: no coroutine waits, no state has an address that would change.
   [[nodiscard]] bool movable() const noexcept;
   /// All of the block as bytes, for `unpack` of a new loop of the same machine and block. Only between windows.
@@ -108,10 +111,14 @@ class node_loop {
     std::vector<emulator::event_list> groups;  ///< the events of so many neighbouring nodes each
     std::uint64_t events = 0;
   };
+  struct node_run {
+    std::uint32_t node, end;  ///< the end of its events in order_; they begin at the end of the run before
+  };
   void distribute(emulator::event_list& events, grouped_window& into);
   void run_groups(grouped_window& window);
   void run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes);
   void run_sparse(emulator::event_list& events);
+  void run_in_order();
   void run_node(std::uint32_t node, std::span<const event*> events);
   void run_local_before(const event* next);
   void enter(std::uint32_t node) noexcept;
@@ -122,15 +129,10 @@ class node_loop {
   void arrive(const event& e);
   [[nodiscard]] bool hold_back(const event& e);
   void admit();
-  [[nodiscard]] emulator::node_extras& extras();
   [[nodiscard]] bool is_packet(const event& e) const noexcept { return e.source != source_; }
   void wait(const event& e);
   [[nodiscard]] std::uint32_t idle_thread(std::uint16_t wanted) const noexcept;
-  /// Clocks lie in lines of the cache, eight threads of a node each; the lines of the first eight threads of all nodes
-  /// come first. So a machine of which few threads run touches little memory.
-  [[nodiscard]] virtual_time& clock_of(std::uint32_t thread) const noexcept {
-    return clocks_of_node_[std::size_t{thread / 8} * 8 * slots_.size() + thread % 8];
-  }
+  [[nodiscard]] virtual_time& clock_of(std::uint32_t thread) const noexcept { return nodes_.clock_of(*slot_, thread); }
   [[nodiscard]] virtual_time free_at(std::uint16_t wanted) const noexcept;
   void run_on(std::uint32_t thread, const event& e);
   void run_start(const std::function<void(emulated_node&)>& program);
@@ -162,7 +164,6 @@ class node_loop {
   void enter_network(const emulator::packet_way& way, const event& packet, std::size_t bytes, virtual_time time);
   void pass_router(const event& e);
   // node_loop_state.cpp
-  static void pack_extras(writer& out, const emulator::node_extras* extras);
   [[nodiscard]] bool unpack_extras(reader& in, std::uint32_t node);
 
   const emulated_machine machine_;
@@ -182,10 +183,9 @@ class node_loop {
   emulator::chunk_pool pool_;
   emulator::timing_wheel wheel_;
   std::array<grouped_window, 4> grouped_;  ///< by the number of the window
-  std::vector<emulator::node_slot> slots_;
+  emulator::node_table nodes_;
   std::unique_ptr<emulator::link_clocks> links_;  ///< null where links have no contention
   const bool through_network_;  ///< packets to other nodes do not simply arrive: there are ports, or links
-  std::unique_ptr<virtual_time[], void (*)(void*)> clocks_;  ///< zeroed by the system when first used
   std::vector<std::unique_ptr<stretch>> stretches_;
   std::vector<std::uint32_t> free_stretches_;
   std::vector<std::vector<std::byte>> bundles_;
@@ -203,13 +203,14 @@ class node_loop {
   virtual_time window_begin_ = 0;
   std::vector<const event*> order_;
   std::vector<std::uint32_t> begins_;
+  std::vector<std::pair<std::uint32_t, const event*>> sparse_;
+  std::vector<node_run> runs_;
   bool dense_ = false;  ///< the last window had many events: those of the next two are kept by groups at once
   // The node that runs.
   emulated_node here_;
   std::uint32_t node_ = 0;
   std::uint32_t source_ = 0;
   emulator::node_slot* slot_ = nullptr;
-  virtual_time* clocks_of_node_ = nullptr;
   emulator::event_list local_events_;
   std::vector<const event*> local_;  ///< a heap: events of this node that this window still has to run
   bool running_ = false;             ///< a window runs, so events of this node may go to local_

@@ -127,7 +127,7 @@ void node_loop::queue_departure(const emulator::packet_way& way, const event& pa
 
 void node_loop::depart(const event& e) {
   const virtual_time injection = machine_.injection.count();
-  virtual_time& port_free = extras().port_free;
+  virtual_time& port_free = nodes_.extras_of(*slot_).port_free;
   virtual_time enters = e.time;
   if (machine_.output_packets != 0) {
     enters = std::max(enters, port_free - (machine_.output_packets - 1) * injection);
@@ -192,7 +192,7 @@ void node_loop::clear_bundles() noexcept {
 
 bool node_loop::accept(std::span<const std::byte> bundle) {
   while (!bundle.empty()) {
-    const std::size_t bytes = lengths_.checked(bundle, {slots_.size(), partition_.blocks(), machine_.nodes()});
+    const std::size_t bytes = lengths_.checked(bundle, {nodes_.size(), partition_.blocks(), machine_.nodes()});
     if (bytes == 0) return false;
     const event& e = *reinterpret_cast<const event*>(bundle.data());
     if (e.time < window_begin_ && block_order_ == emulated_order::exact) return false;

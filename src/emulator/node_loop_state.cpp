@@ -10,14 +10,30 @@
 
 namespace nacre::detail {
 
+namespace {
+
+void pack_extras(writer& out, const emulator::node_extras* extras) {
+  out(extras != nullptr);
+  if (extras == nullptr) return;
+  out(static_cast<std::uint32_t>(extras->states.size()));
+  for (const emulator::state_value& value : extras->states) {
+    out(value.row().id);
+    value.row().pack(value.value(), out);
+  }
+  out(static_cast<std::uint32_t>(extras->waiting.size()));
+  for (const emulator::waiting_queue& queue : extras->waiting) out(queue);
+  out(extras->held_back, extras->packets_waiting, extras->port_free);
+}
+
+}  // namespace
+
 void* node_loop::state(std::uint32_t node, const emulated_state& row) {
-  auto& extras = slots_[node].extras;
-  if (!extras) extras = std::make_unique<emulator::node_extras>();
-  for (emulator::state_value& value : extras->states) {
+  emulator::node_extras& extras = nodes_.extras_of(nodes_[node]);
+  for (emulator::state_value& value : extras.states) {
     if (&value.row() == &row) return value.value();
   }
   if (row.pack == nullptr) ++unpackable_states_;
-  return extras->states.emplace_back(row).value();
+  return extras.states.emplace_back(row).value();
 }
 
 std::vector<std::byte> node_loop::pack() {
@@ -32,30 +48,15 @@ std::vector<std::byte> node_loop::pack() {
   wheel_.for_each(append);
   for (const grouped_window& window : grouped_) std::for_each(window.groups.begin(), window.groups.end(), append);
   out(events);
-  for (std::uint32_t node = 0; node < slots_.size(); ++node) {
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     enter(node);
-    std::uint32_t used = threads_;
-    while (used > 0 && clock_of(used - 1) == 0) --used;
-    out(slot_->sent, used);
-    for (std::uint32_t thread = 0; thread < used; ++thread) out(clock_of(thread));
-    pack_extras(out, slots_[node].extras.get());
+    out(slot_->sent, slot_->used);
+    for (std::uint32_t thread = 0; thread < slot_->used; ++thread) out(clock_of(thread));
+    pack_extras(out, slot_->extras);
   }
   if (links_) out(*links_);
   const auto bytes = out.bytes();
   return {bytes.begin(), bytes.end()};
-}
-
-void node_loop::pack_extras(writer& out, const emulator::node_extras* extras) {
-  out(extras != nullptr);
-  if (extras == nullptr) return;
-  out(static_cast<std::uint32_t>(extras->states.size()));
-  for (const emulator::state_value& value : extras->states) {
-    out(value.row().id);
-    value.row().pack(value.value(), out);
-  }
-  out(static_cast<std::uint32_t>(extras->waiting.size()));
-  for (const emulator::waiting_queue& queue : extras->waiting) out(queue);
-  out(extras->held_back, extras->packets_waiting, extras->port_free);
 }
 
 bool node_loop::unpack(std::span<const std::byte> bytes) {
@@ -66,11 +67,12 @@ bool node_loop::unpack(std::span<const std::byte> bytes) {
   window_begin_ = static_cast<virtual_time>(window_) * width_;
   static_cast<void>(wheel_.take(window_));
   if (!in.ok() || !accept(events)) return false;
-  for (std::uint32_t node = 0; node < slots_.size() && in.ok(); ++node) {
+  for (std::uint32_t node = 0; node < nodes_.size() && in.ok(); ++node) {
     enter(node);
-    std::uint32_t used = 0;
+    std::uint16_t used = 0;
     in(slot_->sent, used);
     if (used > threads_) return false;
+    if (used != 0) nodes_.note_use(*slot_, used - 1U);
     for (std::uint32_t thread = 0; thread < used; ++thread) in(clock_of(thread));
     if (!unpack_extras(in, node)) return false;
   }
@@ -91,7 +93,7 @@ bool node_loop::unpack_extras(reader& in, std::uint32_t node) {
     if (id >= types.size() || types[id]->unpack == nullptr) return false;
     types[id]->unpack(state(node, *types[id]), in);
   }
-  emulator::node_extras& of = extras();
+  emulator::node_extras& of = nodes_.extras_of(*slot_);
   std::uint32_t queues = 0;
   in(queues);
   for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(of.waiting.emplace_back());

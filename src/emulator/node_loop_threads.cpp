@@ -49,11 +49,6 @@ emulator::virtual_time node_loop::free_at(std::uint16_t wanted) const noexcept {
   return least;
 }
 
-emulator::node_extras& node_loop::extras() {
-  if (!slot_->extras) slot_->extras = std::make_unique<emulator::node_extras>();
-  return *slot_->extras;
-}
-
 void node_loop::execute(const event& e) {
   start_ = e.time;
   if (e.handler < emulator::first_of_program && e.handler != emulator::resume_stretch) {
@@ -68,7 +63,7 @@ void node_loop::execute(const event& e) {
 void node_loop::arrive(const event& e) {
   const std::uint32_t thread = idle_thread(e.thread);
   if (thread == none) return wait(e);
-  if (const auto* queue = find(slot_->extras.get(), e.thread); queue != nullptr && !queue->empty()) return wait(e);
+  if (const auto* queue = find(slot_->extras, e.thread); queue != nullptr && !queue->empty()) return wait(e);
   run_on(thread, e);
 }
 
@@ -95,7 +90,7 @@ void node_loop::admit() {
 }
 
 void node_loop::wait(const event& e) {
-  emulator::node_extras& of = extras();
+  emulator::node_extras& of = nodes_.extras_of(*slot_);
   emulator::waiting_queue* queue = find(&of, e.thread);
   if (queue == nullptr) queue = &of.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
   ++counts_.delayed;
@@ -106,7 +101,7 @@ void node_loop::wait(const event& e) {
 }
 
 void node_loop::execute_waiting(const event& wake) {
-  emulator::waiting_queue& queue = *find(slot_->extras.get(), wake.thread);
+  emulator::waiting_queue& queue = *find(slot_->extras, wake.thread);
   const std::uint32_t thread = idle_thread(wake.thread);
   if (thread == none) return schedule_wake(wake.thread);
   // The handler may make other messages wait, which moves the queue's memory.
@@ -147,6 +142,7 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   const virtual_time cost = handler_cost_ + charged_;
   const virtual_time end = start_ + cost;
   clock_of(thread) = end;
+  nodes_.note_use(*slot_, thread);
   ++counts_.events;
   counts_.busy += std::chrono::nanoseconds(cost);
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
@@ -168,13 +164,17 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
   start_ = 0;
   thread_ = 0;
   charged_ = 0;
-  const std::uint32_t first_sent = slot_->sent;
+  const std::uint32_t first_sent =
+      recording_ ? slot_->sent : 0;  // the memory of a node that does nothing stays untouched
   try {
     program(here_);
   } catch (...) {
     fail("the start function");
   }
-  if (charged_ != 0) clock_of(0) = charged_;  // the memory of a thread that never runs stays untouched
+  if (charged_ != 0) {
+    clock_of(0) = charged_;
+    nodes_.note_use(*slot_, 0);
+  }
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(charged_));
   if (recording_ && (charged_ != 0 || staged_words_ != 0)) {
     emulator::path_record start;

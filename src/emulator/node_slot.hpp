@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,7 +67,7 @@ struct waiting_queue {
 };
 
 /// Made for a node when it first keeps a state or a message has to wait.
-struct node_extras {
+struct alignas(64) node_extras {
   std::vector<state_value> states;
   std::vector<waiting_queue> waiting;
   waiting_queue held_back;            ///< packets that the full input buffer keeps in the network
@@ -75,9 +75,17 @@ struct node_extras {
   virtual_time port_free = 0;         ///< when the port out of the node has sent all that it has been given
 };
 
-struct node_slot {
-  std::unique_ptr<node_extras> extras;
-  std::uint32_t sent = 0;  ///< events that the node has sent: the number of the next one
+/// Half a line of the cache: a node of which one or two threads run touches nothing else. Zeroed memory is a node that
+/// has not run.
+struct alignas(32) node_slot {
+  static constexpr std::uint32_t clocks = 2;
+
+  node_extras* extras;                ///< null until the node needs them
+  std::uint32_t sent;                 ///< events that the node has sent: the number of the next one
+  std::uint16_t used;                 ///< no thread of this number or a higher one has run
+  virtual_time first_clocks[clocks];  ///< of the threads 0 and 1
 };
+static_assert(sizeof(node_slot) == 32 && offsetof(node_slot, first_clocks) == 16);
+static_assert(std::is_trivial_v<node_slot>);
 
 }  // namespace nacre::emulator

@@ -41,7 +41,9 @@ class emulated_profile : public testing::Test {
                   [&](runtime& rt) {
                     // Rank 0 alone says where.
                     const std::string to = rt.rank().value() == 0 ? path_ : "";
-                    emulate(rt, machine, start, {.blocks = job.blocks, .critical_path = true, .profile = to});
+                    emulate(
+                        rt, machine, start,
+                        {.blocks = job.blocks, .critical_path = true, .profile = to, .moves = emulated_moves::always});
                   }),
               0);
   }

@@ -75,13 +75,13 @@ outcome_of_run run_emulator(const emulated_machine& machine, const random_job& j
   made.set("seed", std::to_string(job.seed));
   EXPECT_EQ(run(made,
                 [&](runtime& rt) {
-                  const auto done =
-                      emulate(rt, machine,
-                              [](emulated_node& here) {
-                                if (const std::uint32_t key = first_key(here.machine(), program_seed, here.at()))
-                                  act(here, key);
-                              },
-                              {.blocks = job.blocks, .critical_path = true, .order = order});
+                  const auto done = emulate(
+                      rt, machine,
+                      [](emulated_node& here) {
+                        if (const std::uint32_t key = first_key(here.machine(), program_seed, here.at()))
+                          act(here, key);
+                      },
+                      {.blocks = job.blocks, .critical_path = true, .order = order, .moves = emulated_moves::always});
                   if (rt.rank().value() != 0) return;
                   result.counts = done.counts();
                   result.path = done.path();

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks move when they have worked long enough to make up for it, not because a rank is idle at a window's end.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include <nacre/emulator.hpp>
+#include <nacre/nacre.hpp>
+#include "emulator/move_credit.hpp"
+
+namespace nacre {
+namespace {
+
+using namespace std::chrono_literals;
+
+void pass_on(emulated_node& here, std::uint32_t rounds) {
+  if (rounds == 0) return;
+  here.send<pass_on>({(here.at().x + 1) % here.machine().grid.x, 0, 0}, rounds - 1);
+}
+
+/// The nodes that rank 0 has at the end of a run on two simulated ranks, between which everything moves that may.
+std::set<std::int32_t> nodes_of_rank_0(emulated_moves moves, std::uint32_t rounds) {
+  config made;
+  made.set("transport", "sim");
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  made.set("balancer", "rotate");
+  made.set("balance.rotate.interval", "50us");
+  made.set("seed", "3");
+  std::set<std::int32_t> there;
+  const auto start = [rounds](emulated_node& here) { here.add_task<pass_on>(rounds); };
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const bool first = rt.rank().value() == 0;
+                  const auto note = [&there, first](emulated_node& here) {
+                    if (first) there.insert(here.at().x);
+                  };
+                  static_cast<void>(emulate(rt, {.grid = {64, 1, 1}, .threads = 1, .hop = 5ns, .handler = 1us}, start,
+                                            {.blocks = 4, .finish = note, .moves = moves}));
+                }),
+            0);
+  return there;
+}
+
+TEST(moves_of_blocks, are_made_when_a_block_has_worked_for_longer_than_they_take) {
+  std::set<std::int32_t> first_half;
+  for (std::int32_t x = 0; x < 32; ++x) first_half.insert(x);
+  EXPECT_EQ(nodes_of_rank_0(emulated_moves::worthwhile, 200), first_half);
+  EXPECT_NE(nodes_of_rank_0(emulated_moves::always, 200), first_half);
+  EXPECT_NE(nodes_of_rank_0(emulated_moves::worthwhile, 10'000), first_half);
+}
+
+TEST(moves_of_blocks, take_less_than_a_sixteenth_of_the_time) {
+  constexpr std::uint64_t bytes = 1'000'000;
+  constexpr double move = emulator::move_credit::seconds_a_byte * bytes;
+  emulator::move_credit credit;
+  EXPECT_FALSE(credit.covers(bytes));
+  EXPECT_TRUE(credit.covers(0));
+  credit.add(15 * move, 0);
+  EXPECT_FALSE(credit.covers(bytes));
+  credit.add(1.01 * move, 0);
+  EXPECT_TRUE(credit.covers(bytes));
+  EXPECT_FALSE(credit.covers(2 * bytes));
+}
+
+TEST(moves_of_blocks, count_handlers_where_simulated_time_does_not_pass) {
+  emulator::move_credit credit;
+  credit.add(0, 1'000'000);  // fifty milliseconds
+  EXPECT_TRUE(credit.covers(700'000));
+  EXPECT_FALSE(credit.covers(900'000));
+}
+
+}  // namespace
+}  // namespace nacre
