@@ -17,6 +17,7 @@ constexpr channel other_of(channel on) noexcept {
   return on == channel::application ? channel::bulk : channel::application;
 }
 constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
+constexpr std::size_t apart_min = 8192;        // shorter stretches are copied behind the head in less time
 constexpr std::uint32_t patient_silences = 6;  // a peer that waits for a processor is silent for so many overdue times
 
 constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
@@ -108,35 +109,46 @@ void connection::acknowledge_into(datagram& next, time_point now) noexcept {
   next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
 }
 
-std::size_t connection::next_datagram(std::span<std::byte> into, time_point now) {
+std::size_t connection::next_datagram(std::span<std::byte> into, time_point now, datagram_pieces* apart) {
   NACRE_ASSERT(into.size() >= limits_.datagram_bytes, "there is room for a datagram");
+  if (apart != nullptr) apart->count = 0;
   datagram next{.number = sent_.next_number()};
   acknowledge_into(next, now);
   if (!choose(next)) return 0;
-  const std::size_t front = overhead_of(next.acknowledged.size());
-  std::size_t bytes = front;
   stretch taken{};
   if (next.kind == datagram_kind::stream) {
-    taken = to_peer_[place_of(next.on)].take(into.subspan(front, room_for_bytes(next.acknowledged.size())));
+    taken = to_peer_[place_of(next.on)].take(room_for_bytes(next.acknowledged.size()));
     next.offset = taken.offset;
-    bytes += taken.bytes;
-  } else if (next.kind == datagram_kind::ping) {  // as long as any datagram, to show that the path carries it
-    std::fill(into.begin() + static_cast<std::ptrdiff_t>(front), into.begin() + limits_.datagram_bytes, std::byte{0});
-    bytes = limits_.datagram_bytes;
   }
-  const std::size_t written = write_head(next, into);
-  if (written != front) {  // it has left out ranges that are too old for the format
-    std::copy(into.begin() + static_cast<std::ptrdiff_t>(front), into.begin() + static_cast<std::ptrdiff_t>(bytes),
-              into.begin() + static_cast<std::ptrdiff_t>(written));
-    bytes -= front - written;
-  }
-  outgoing_.sign(into.first(bytes));
-  next.bytes = into.subspan(written, taken.bytes);
-  note_sent(next, bytes, now);
-  return bytes;
+  const std::size_t written = write(next, taken, into, apart);
+  const bool is_apart = apart != nullptr && apart->count != 0;
+  note_sent(next, taken, written + (is_apart ? taken.bytes : 0), now);
+  return written;
 }
 
-void connection::note_sent(const datagram& what, std::size_t bytes, time_point now) {
+/// Writes and signs a datagram, or only its head, when its bytes stay apart. Returns the number of bytes written.
+std::size_t connection::write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart) {
+  const std::size_t head = write_head(next, into);  // may leave out ranges that are too old for the format
+  if (next.kind == datagram_kind::ping) {           // as long as any datagram, to show that the path carries it
+    std::fill(into.begin() + static_cast<std::ptrdiff_t>(head), into.begin() + limits_.datagram_bytes, std::byte{0});
+    outgoing_.sign(into.first(limits_.datagram_bytes));
+    return limits_.datagram_bytes;
+  }
+  if (next.kind == datagram_kind::stream) {
+    const send_stream& stream = to_peer_[place_of(next.on)];
+    if (apart != nullptr && taken.bytes >= apart_min && outgoing_.takes_pieces())
+      apart->count = stream.places_of(taken, apart->each);
+    if (apart != nullptr && apart->count != 0) {
+      outgoing_.sign(into.first(head), apart->view());
+      return head;
+    }
+    stream.copy(taken, into.subspan(head));
+  }
+  outgoing_.sign(into.first(head + taken.bytes));
+  return head + taken.bytes;
+}
+
+void connection::note_sent(const datagram& what, stretch taken, std::size_t bytes, time_point now) {
   unacknowledged_ = 0;
   unacknowledged_bytes_ = 0;
   ack_deadline_ = never;
@@ -146,7 +158,7 @@ void connection::note_sent(const datagram& what, std::size_t bytes, time_point n
   if (what.kind == datagram_kind::stream && what.on != channel::system) turn_ = other_of(what.on);
   sent_.add({.when = now,
              .offset = what.offset,
-             .stream_bytes = static_cast<std::uint32_t>(what.bytes.size()),
+             .stream_bytes = static_cast<std::uint32_t>(taken.bytes),
              .bytes = static_cast<std::uint32_t>(bytes),
              .buffer_bytes = buffer_bytes_of(bytes),
              .on = what.on,

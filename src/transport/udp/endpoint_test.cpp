@@ -18,6 +18,7 @@
 #include "transport/udp/endpoint.hpp"
 #include "transport/udp/fabric.hpp"
 #include "transport/udp/pair_test_kit.hpp"
+#include "transport/udp/peer_exchange.hpp"
 
 namespace nacre::transport::udp {
 namespace {
@@ -132,6 +133,17 @@ TEST(udp, a_kernel_with_small_buffers_delays_a_flood_and_loses_nothing) {
   pair_over_datagrams job({.receive_buffer_bytes = 1u << 16});
   for (int i = 0; i < 300; ++i) job.send(0, 20'000);
   EXPECT_EQ(job.take(1, 300), 300U);
+}
+
+TEST(udp, a_kernel_that_limits_buffers_is_told_of_once_with_the_remedy) {
+  EXPECT_EQ(line_of_small_buffer(4u << 20, 4u << 20), "");
+  EXPECT_EQ(line_of_small_buffer(4u << 20, 3u << 20), "") << "that much does no harm";
+  const std::string line = line_of_small_buffer(4u << 20, 425'984);
+  EXPECT_NE(line.find("keeps 416 KiB of what each peer sends instead of 4096 KiB"), std::string::npos) << line;
+  EXPECT_NE(line.find("net.core.rmem_max=2097152"), std::string::npos) << line;
+  EXPECT_NE(line.find("--nacre.udp.receive_buffer=416KiB"), std::string::npos) << line;
+  const datagram_socket socket(net::address::any_port_of_loopback(), 1u << 16);
+  EXPECT_GE(socket.buffer_bytes(), 1u << 16) << "every kernel gives as much";
 }
 
 TEST(udp, ranks_between_which_no_datagram_passes_say_so_when_the_time_is_over) {
