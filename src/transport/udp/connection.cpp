@@ -70,7 +70,17 @@ bool connection::may_leave(channel on, std::size_t bytes) noexcept {
   const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
   const bool fits = sent_.bytes_in_flight() + bytes <= window;
   window_in_use_ |= !fits;
-  return fits && sent_.buffer_bytes_in_flight() + buffer_bytes_of(bytes) <= buffer;
+  const std::uint64_t unread = sent_.buffer_bytes_in_flight() + unreliable_sent_ - unreliable_read_;
+  return fits && unread + buffer_bytes_of(bytes) <= buffer;
+}
+
+bool connection::has_room_for_unreliable(std::size_t bytes) const noexcept {
+  return unreliable_sent_ - unreliable_read_ + buffer_bytes_of(bytes) <= limits_.peer_buffer_bytes / 2;
+}
+
+void connection::note_unreliable(std::size_t bytes) noexcept {
+  unreliable_sent_ += buffer_bytes_of(bytes);
+  if (!left_ && !failed_ && unreliable_sent_ - unreliable_marked_ >= limits_.peer_buffer_bytes / 8) mark_ = true;
 }
 
 std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
@@ -91,7 +101,7 @@ bool connection::choose(datagram& next) {
       return true;
     }
     window_in_use_ &= some;
-    if (ping_ || (probe_ && sent_.in_flight() > 0)) {
+    if (ping_ || mark_ || (probe_ && sent_.in_flight() > 0)) {
       next.kind = datagram_kind::ping;
       return true;
     }
@@ -129,7 +139,7 @@ std::size_t connection::next_datagram(std::span<std::byte> into, time_point now,
 /// Writes and signs a datagram, or only its head, when its bytes stay apart. Returns the number of bytes written.
 std::size_t connection::write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart) {
   const std::size_t head = write_head(next, into);  // may leave out ranges that are too old for the format
-  if (next.kind == datagram_kind::ping) {           // as long as any datagram, to show that the path carries it
+  if (next.kind == datagram_kind::ping && ping_) {  // as long as any datagram, to show that the path carries it
     std::fill(into.begin() + static_cast<std::ptrdiff_t>(head), into.begin() + limits_.datagram_bytes, std::byte{0});
     outgoing_.sign(into.first(limits_.datagram_bytes));
     return limits_.datagram_bytes;
@@ -155,6 +165,10 @@ void connection::note_sent(const datagram& what, stretch taken, std::size_t byte
   const bool asks = what.kind != datagram_kind::acknowledgement;
   if (asks) probe_ = false;
   if (what.kind == datagram_kind::ping) ping_ = false;
+  if (asks) {
+    mark_ = false;
+    unreliable_marked_ = unreliable_sent_;
+  }
   if (what.kind == datagram_kind::stream && what.on != channel::system) turn_ = other_of(what.on);
   sent_.add({.when = now,
              .offset = what.offset,
@@ -163,13 +177,14 @@ void connection::note_sent(const datagram& what, stretch taken, std::size_t byte
              .buffer_bytes = buffer_bytes_of(bytes),
              .on = what.on,
              .ack_end = received_.end(),
+             .unreliable_before = unreliable_sent_,
              .in_flight = asks});
 }
 
 void connection::return_to_streams(std::span<const sent_datagram> which) {
   for (const sent_datagram& each : which) {
     if (each.stream_bytes == 0) {
-      ping_ = true;
+      (each.bytes == limits_.datagram_bytes ? ping_ : mark_) = true;
     } else if (!left_) {
       to_peer_[place_of(each.on)].on_lost({.offset = each.offset, .bytes = each.stream_bytes});
     }
@@ -203,7 +218,7 @@ bool connection::unsent() const noexcept {
 }
 
 bool connection::all_acknowledged() const noexcept {
-  return !ping_ && sent_.in_flight() == 0 &&
+  return !ping_ && !mark_ && sent_.in_flight() == 0 &&
          std::all_of(to_peer_.begin(), to_peer_.end(), [](const send_stream& each) { return each.held_bytes() == 0; });
 }
 
@@ -218,7 +233,7 @@ bool connection::under_way() noexcept {
 
 void connection::leave() noexcept {
   left_ = true;
-  ping_ = probe_ = false;
+  ping_ = mark_ = probe_ = false;
   lost_.clear();
   sent_.withdraw(0, lost_);
   for (send_stream& each : to_peer_) each.clear();

@@ -92,6 +92,18 @@ class connection {
   /// Asks the peer for a sign of life, by a datagram of full length.
   void ping() noexcept { ping_ = true; }
 
+  /// False: next_datagram has none. Takes little time.
+  [[nodiscard]] bool wants_to_send() const noexcept {
+    return to_peer_[0].has_bytes() || to_peer_[1].has_bytes() || to_peer_[2].has_bytes() || ping_ || mark_ || probe_ ||
+           ack_deadline_ == time_point::min();
+  }
+  /// Whether the peer's socket has room for an unreliable datagram of so many bytes. They get half of it, so that no
+  /// flood of them makes it lose datagrams of this protocol.
+  [[nodiscard]] bool has_room_for_unreliable(std::size_t bytes) const noexcept;
+  /// An unreliable datagram leaves. From time to time a short ping follows; its acknowledgement tells that the peer
+  /// has read all that left before.
+  void note_unreliable(std::size_t bytes) noexcept;
+
   /// Writes the next datagram into `into`, which has room for limits.datagram_bytes, and returns its length. 0: there
   /// is none that may leave now.
   std::size_t next_datagram(std::span<std::byte> into, time_point now) { return next_datagram(into, now, nullptr); }
@@ -168,7 +180,11 @@ class connection {
   std::uint64_t confirmed_ = 0;          // the peer knows which numbers below have come
   channel turn_ = channel::application;  // of the channels other than system, the one that may send first
   bool window_in_use_ = false;           // the window of the network keeps bytes from leaving
+  std::uint64_t unreliable_sent_ = 0;    // what all unreliable datagrams take in the peer's socket
+  std::uint64_t unreliable_marked_ = 0;  // those of them that a datagram of this protocol follows
+  std::uint64_t unreliable_read_ = 0;    // those that the peer has read
   bool ping_ = false;
+  bool mark_ = false;   // a short ping is to leave
   bool probe_ = false;  // the next datagram may leave whatever the windows say
   bool left_ = false;
   bool failed_ = false;

@@ -4,6 +4,8 @@
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -30,6 +32,24 @@ constexpr std::uint32_t headers_of_ipv6 = 40 + 8;
 
 void set(int socket, int level, int name, int value) noexcept {
   ::setsockopt(socket, level, name, &value, sizeof value);  // without it the socket works, too
+}
+
+// The functions of the C library are points at which a thread may be cancelled, which takes 20 ns of each call. The
+// thread sanitizer sees only those.
+ssize_t send_one(int socket, const iovec& what) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return ::send(socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+#else
+  return ::syscall(SYS_sendto, socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+#endif
+}
+
+ssize_t receive_one(int socket, const iovec& into) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return ::recv(socket, into.iov_base, into.iov_len, MSG_DONTWAIT);
+#else
+  return ::syscall(SYS_recvfrom, socket, into.iov_base, into.iov_len, MSG_DONTWAIT, nullptr, nullptr);
+#endif
 }
 
 msghdr header_of(std::span<const iovec> places) noexcept {
@@ -192,9 +212,8 @@ std::size_t datagram_socket::send(const outgoing_batch& batch) {
   if (batch.lengths().size() == 1) {  // half of the time of sendmmsg
     const std::span<const iovec> places = batch.places(0, 1);
     const msghdr header = header_of(places);
-    const ssize_t sent = places.size() == 1
-                             ? ::send(socket_.get(), places[0].iov_base, places[0].iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
-                             : ::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = places.size() == 1 ? send_one(socket_.get(), places[0])
+                                            : ::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return 1;
   }
   std::size_t taken = 0;
@@ -242,7 +261,7 @@ std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
     }
   }
   if (!many_ && !joins_) {  // half of the time of recvmmsg
-    const ssize_t bytes = ::recv(socket_.get(), into.places_[0].iov_base, into.places_[0].iov_len, MSG_DONTWAIT);
+    const ssize_t bytes = receive_one(socket_.get(), into.places_[0]);
     many_ = bytes >= 0 && found_;  // two in a row: more may wait
     found_ = bytes >= 0;
     if (bytes < 0) return 0;

@@ -78,7 +78,7 @@ bool udp_endpoint::let_leave(peer& to, time_point now) {
     for (full = false; !full;) {
       const std::span<std::byte> space = outgoing_.space();
       full = space.empty();
-      bytes = full ? 0 : link.next_datagram(space, now, &apart);
+      bytes = full || !link.wants_to_send() ? 0 : link.next_datagram(space, now, &apart);
       if (bytes == 0) break;
       outgoing_.add(bytes, apart.view());
     }

@@ -32,6 +32,8 @@ class send_stream {
   [[nodiscard]] std::uint64_t held_bytes() const noexcept { return end_ - acknowledged_; }
   /// Whether some bytes have never left.
   [[nodiscard]] bool unsent() const noexcept { return next_ != end_; }
+  /// Whether `available` may be more than 0.
+  [[nodiscard]] bool has_bytes() const noexcept { return next_ != end_ || !lost_.empty(); }
   [[nodiscard]] std::uint64_t acknowledged() const noexcept { return acknowledged_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return next_; }
 
