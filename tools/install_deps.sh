@@ -8,8 +8,9 @@ packages="ninja-build g++ cmake pkg-config python3
   libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libpmix-dev libmimalloc-dev libtbb-dev
   libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmetis-dev libpng-dev libnetcdf-dev gmt-gshhg-low doxygen"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
-# long as the first, without lld programs link slower, without the others nacre report writes no OTF2.
-optional="ccache lld libopen-trace-format2-dev otf2-tools"
+# long as the first, without lld programs link slower, without libssl-dev long datagrams are authenticated more slowly, without
+# the others nacre report writes no OTF2.
+optional="ccache lld libssl-dev libopen-trace-format2-dev otf2-tools"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
@@ -24,7 +25,6 @@
 #include "output_file.hpp"
 #include "parts/figures.hpp"
 #include "parts/floors.hpp"
-
 #include "parts/report.hpp"
 
 namespace {
@@ -38,6 +38,7 @@ struct plan {
   int runs = 3;
   std::vector<std::string> only{};  // the name of a rung must contain one of them; empty: all
   std::string json{}, svg{}, costs{};
+  std::size_t mtu = 0;  // of udp; 0: that of the route
   bool full = false;
   bool as_job = false;  // started by the ladder itself, as a rank
 };
@@ -55,6 +56,18 @@ bool wanted(const plan& how, std::string_view transport, std::string_view name) 
 }
 
 void say(const std::string& what) { fmt::print(stderr, "ladder: {}\n", what); }
+
+/// One datagram in each system call; and, if they are short, many.
+template <class Floor>
+void measure_datagram_floors(std::size_t mtu, const Floor& floor) {
+  const auto measure = [&](std::string_view name, const ladder::datagram_way& way) {
+    floor(
+        name, [way](std::size_t bytes) { return ladder::raw_datagrams(bytes, way); }, 1, SIZE_MAX);
+  };
+  const ladder::datagram_way plain = ladder::way_of_mtu(mtu);
+  measure("raw loopback datagrams, polled", plain);
+  if (plain.longest <= 32'000) measure("raw datagrams, UDP_SEGMENT and UDP_GRO, polled", {plain.longest, true});
+}
 
 /// The floors of a transport, at all sizes.
 void measure_floors(const std::string& transport, const plan& how, ladder::figures& into) {
@@ -74,7 +87,7 @@ void measure_floors(const std::string& transport, const plan& how, ladder::figur
     floor("raw single copy (process_vm_readv)", ladder::single_copy, 4096, any);
   }
   if (transport == "tcp") floor("raw loopback socket, polled", ladder::raw_socket, 1, any);
-  if (transport == "udp") floor("raw loopback datagrams, polled", ladder::raw_datagrams, 1, any);
+  if (transport == "udp") measure_datagram_floors(how.mtu, floor);
   if (transport == "ucx") measure_raw_ucx(how, into);
   if (transport == "openmpi" || transport == "mpich") measure_raw_mpi(transport, how, into);
 }
@@ -260,6 +273,10 @@ void declare(nacre::program_options& options, plan& how) {
   options.add("--runs", how.runs, "Runs of every rung").between(1, 100);
   options.add("--only", how.only, "Only floors and rungs whose name, or \"TRANSPORT, NAME\", contains one of these")
       .verbatim();
+  options.add("--mtu", how.mtu, "The longest packet of udp, such as 1500; 65535 bytes over the loopback interface")
+      .of_bytes()
+      .between(1280, 65535)
+      .otherwise("that of the route");
   options.add("--json", how.json, "Also write the figures to this file").called("FILE");
   options.add("--svg", how.svg, "Also plot latency and bandwidth over size to this file").called("FILE");
   options
@@ -291,6 +308,7 @@ int main(int argc, char** argv) {
   if (const auto mpi = std::find(how.transports.begin(), how.transports.end(), "mpi"); mpi != how.transports.end()) {
     how.transports.insert(how.transports.erase(mpi), {"openmpi", "mpich"});
   }
+  if (how.mtu != 0) ::setenv("NACRE_UDP_MTU", std::to_string(how.mtu).c_str(), 1);  // the ranks inherit it
   try {
     return how.as_job ? serve_job(how, argc, argv) : measure_all(how);
   } catch (const std::exception& problem) {

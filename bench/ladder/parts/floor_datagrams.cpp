@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floor of udp: datagrams between two processes.
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,19 +17,26 @@
 namespace ladder {
 namespace {
 
+constexpr std::size_t joined_max =
+    64'000;  // bytes that the kernel cuts or joins; at most 64 datagrams on older kernels
+
 struct datagram_end {
-  static constexpr std::size_t longest = 65507;
   int data, credits;
+  datagram_way how;
   std::size_t window;  // datagrams that fit into the receiver's buffer
   payloads from, to;
   std::size_t ahead = 0, owed = 0;
+  [[nodiscard]] std::size_t count_of(std::size_t bytes) const { return (bytes + how.longest - 1) / how.longest; }
   void send(std::size_t bytes, int position) {
-    for (std::size_t sent = 0; sent < bytes; sent += longest, ++ahead) {
+    const std::size_t most = how.joined ? joined_max / how.longest * how.longest : how.longest;
+    for (std::size_t sent = 0; sent < bytes; sent += most) {
+      const std::size_t part = std::min(most, bytes - sent);
       char credit = 0;
-      while (ahead >= window) {
+      while (ahead + count_of(part) > window) {
         if (recv(credits, &credit, 1, MSG_DONTWAIT) == 1) ahead -= window / 4;
       }
-      if (::send(data, from.at(position) + sent, std::min(longest, bytes - sent), 0) < 0) {
+      ahead += count_of(part);
+      if (::send(data, from.at(position) + sent, part, 0) < 0) {
         throw std::runtime_error("loopback send failed");
       }
     }
@@ -38,8 +46,9 @@ struct datagram_end {
       const ssize_t more = recv(data, to.at(0) + got, bytes - got, MSG_DONTWAIT);
       if (more < 0) continue;
       got += static_cast<std::size_t>(more);
-      if (++owed < window / 4) continue;
-      owed = 0;
+      owed += count_of(static_cast<std::size_t>(more));
+      if (owed < window / 4) continue;
+      owed -= window / 4;
       if (::send(credits, "", 1, 0) < 0) throw std::runtime_error("loopback send failed");
     }
   }
@@ -69,28 +78,43 @@ std::array<int, 2> datagram_pair() {
   return ends;
 }
 
+/// Has the kernel cut what is longer than a datagram, and join what arrives. False: it cannot.
+bool join(const std::array<int, 2>& ends, std::size_t longest) {
+  const int each = static_cast<int>(longest), on = 1;
+  return std::all_of(ends.begin(), ends.end(), [&](int end) {
+    return setsockopt(end, IPPROTO_UDP, UDP_SEGMENT, &each, sizeof each) == 0 &&
+           setsockopt(end, IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;
+  });
+}
+
+void close_both(const std::array<int, 2>& ends) {
+  for (const int end : ends) close(end);
+}
+
 }  // namespace
 
-sample raw_datagrams(std::size_t bytes) {
+sample raw_datagrams(std::size_t bytes, datagram_way how) {
   const std::array<int, 2> data = datagram_pair();
   const std::array<int, 2> credits = datagram_pair();
+  if (how.joined && !join(data, how.longest)) {
+    for (const auto& pair : {data, credits}) close_both(pair);
+    return {bytes, 0, 0};
+  }
   int buffer = 0;
   socklen_t length = sizeof buffer;
   getsockopt(data[0], SOL_SOCKET, SO_RCVBUF, &buffer, &length);
-  const std::size_t each = 2 * std::min(bytes, datagram_end::longest) + 2048;
+  const std::size_t each = 2 * std::min(bytes, how.longest) + 2048;
   const std::size_t window = std::max<std::size_t>(4, static_cast<std::size_t>(buffer) / each);
   sample result{};
   {
     const partner other([&] {
-      datagram_end end{data[1], credits[1], window, payloads(bytes), payloads(bytes)};
+      datagram_end end{data[1], credits[1], how, window, payloads(bytes), payloads(bytes)};
       serve(end, bytes);
     });
-    datagram_end end{data[0], credits[0], window, payloads(bytes), payloads(bytes)};
+    datagram_end end{data[0], credits[0], how, window, payloads(bytes), payloads(bytes)};
     result = drive(end, bytes);
   }
-  for (const auto& pair : {data, credits}) {
-    for (const int end : pair) close(end);
-  }
+  for (const auto& pair : {data, credits}) close_both(pair);
   return result;
 }
 

@@ -22,8 +22,20 @@ namespace ladder {
 /// Two processes at the ends of a loopback connection; both poll: the floor of tcp.
 [[nodiscard]] sample raw_socket(std::size_t bytes);
 
+/// How raw datagrams travel.
+struct datagram_way {
+  std::size_t longest = 65507;  ///< bytes of a datagram
+  bool joined = false;          ///< many in one system call: UDP_SEGMENT and UDP_GRO
+};
+
+/// One datagram in a packet of `mtu` bytes with the headers of IPv4 and UDP; 0: the longest that there is.
+[[nodiscard]] constexpr datagram_way way_of_mtu(std::size_t mtu) {
+  return mtu == 0 ? datagram_way{} : datagram_way{mtu - 28};
+}
+
 /// Two processes with connected UDP sockets on the loopback interface; both poll: the floor of udp. Long messages go in
-/// datagrams of 65,507 bytes; credits of the receiver keep the sender from overrunning its buffer.
-[[nodiscard]] sample raw_datagrams(std::size_t bytes);
+/// datagrams of that length; credits of the receiver keep the sender from overrunning its buffer. All zero where the
+/// kernel cannot join datagrams.
+[[nodiscard]] sample raw_datagrams(std::size_t bytes, datagram_way how);
 
 }  // namespace ladder

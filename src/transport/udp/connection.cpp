@@ -17,6 +17,7 @@ constexpr channel other_of(channel on) noexcept {
   return on == channel::application ? channel::bulk : channel::application;
 }
 constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
+constexpr std::size_t apart_min = 8192;        // shorter stretches are copied behind the head in less time
 constexpr std::uint32_t patient_silences = 6;  // a peer that waits for a processor is silent for so many overdue times
 
 constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
@@ -69,7 +70,17 @@ bool connection::may_leave(channel on, std::size_t bytes) noexcept {
   const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
   const bool fits = sent_.bytes_in_flight() + bytes <= window;
   window_in_use_ |= !fits;
-  return fits && sent_.buffer_bytes_in_flight() + buffer_bytes_of(bytes) <= buffer;
+  const std::uint64_t unread = sent_.buffer_bytes_in_flight() + unreliable_sent_ - unreliable_read_;
+  return fits && unread + buffer_bytes_of(bytes) <= buffer;
+}
+
+bool connection::has_room_for_unreliable(std::size_t bytes) const noexcept {
+  return unreliable_sent_ - unreliable_read_ + buffer_bytes_of(bytes) <= limits_.peer_buffer_bytes / 2;
+}
+
+void connection::note_unreliable(std::size_t bytes) noexcept {
+  unreliable_sent_ += buffer_bytes_of(bytes);
+  if (!left_ && !failed_ && unreliable_sent_ - unreliable_marked_ >= limits_.peer_buffer_bytes / 8) mark_ = true;
 }
 
 std::size_t connection::room_for_bytes(std::size_t ranges) const noexcept {
@@ -90,7 +101,7 @@ bool connection::choose(datagram& next) {
       return true;
     }
     window_in_use_ &= some;
-    if (ping_ || (probe_ && sent_.in_flight() > 0)) {
+    if (ping_ || mark_ || (probe_ && sent_.in_flight() > 0)) {
       next.kind = datagram_kind::ping;
       return true;
     }
@@ -108,56 +119,72 @@ void connection::acknowledge_into(datagram& next, time_point now) noexcept {
   next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
 }
 
-std::size_t connection::next_datagram(std::span<std::byte> into, time_point now) {
+std::size_t connection::next_datagram(std::span<std::byte> into, time_point now, datagram_pieces* apart) {
   NACRE_ASSERT(into.size() >= limits_.datagram_bytes, "there is room for a datagram");
+  if (apart != nullptr) apart->count = 0;
   datagram next{.number = sent_.next_number()};
   acknowledge_into(next, now);
   if (!choose(next)) return 0;
-  const std::size_t front = overhead_of(next.acknowledged.size());
-  std::size_t bytes = front;
   stretch taken{};
   if (next.kind == datagram_kind::stream) {
-    taken = to_peer_[place_of(next.on)].take(into.subspan(front, room_for_bytes(next.acknowledged.size())));
+    taken = to_peer_[place_of(next.on)].take(room_for_bytes(next.acknowledged.size()));
     next.offset = taken.offset;
-    bytes += taken.bytes;
-  } else if (next.kind == datagram_kind::ping) {  // as long as any datagram, to show that the path carries it
-    std::fill(into.begin() + static_cast<std::ptrdiff_t>(front), into.begin() + limits_.datagram_bytes, std::byte{0});
-    bytes = limits_.datagram_bytes;
   }
-  const std::size_t written = write_head(next, into);
-  if (written != front) {  // it has left out ranges that are too old for the format
-    std::copy(into.begin() + static_cast<std::ptrdiff_t>(front), into.begin() + static_cast<std::ptrdiff_t>(bytes),
-              into.begin() + static_cast<std::ptrdiff_t>(written));
-    bytes -= front - written;
-  }
-  outgoing_.sign(into.first(bytes));
-  next.bytes = into.subspan(written, taken.bytes);
-  note_sent(next, bytes, now);
-  return bytes;
+  const std::size_t written = write(next, taken, into, apart);
+  const bool is_apart = apart != nullptr && apart->count != 0;
+  note_sent(next, taken, written + (is_apart ? taken.bytes : 0), now);
+  return written;
 }
 
-void connection::note_sent(const datagram& what, std::size_t bytes, time_point now) {
+/// Writes and signs a datagram, or only its head, when its bytes stay apart. Returns the number of bytes written.
+std::size_t connection::write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart) {
+  const std::size_t head = write_head(next, into);  // may leave out ranges that are too old for the format
+  if (next.kind == datagram_kind::ping && ping_) {  // as long as any datagram, to show that the path carries it
+    std::fill(into.begin() + static_cast<std::ptrdiff_t>(head), into.begin() + limits_.datagram_bytes, std::byte{0});
+    outgoing_.sign(into.first(limits_.datagram_bytes));
+    return limits_.datagram_bytes;
+  }
+  if (next.kind == datagram_kind::stream) {
+    const send_stream& stream = to_peer_[place_of(next.on)];
+    if (apart != nullptr && taken.bytes >= apart_min && outgoing_.takes_pieces())
+      apart->count = stream.places_of(taken, apart->each);
+    if (apart != nullptr && apart->count != 0) {
+      outgoing_.sign(into.first(head), apart->view());
+      return head;
+    }
+    stream.copy(taken, into.subspan(head));
+  }
+  outgoing_.sign(into.first(head + taken.bytes));
+  return head + taken.bytes;
+}
+
+void connection::note_sent(const datagram& what, stretch taken, std::size_t bytes, time_point now) {
   unacknowledged_ = 0;
   unacknowledged_bytes_ = 0;
   ack_deadline_ = never;
   const bool asks = what.kind != datagram_kind::acknowledgement;
   if (asks) probe_ = false;
   if (what.kind == datagram_kind::ping) ping_ = false;
+  if (asks) {
+    mark_ = false;
+    unreliable_marked_ = unreliable_sent_;
+  }
   if (what.kind == datagram_kind::stream && what.on != channel::system) turn_ = other_of(what.on);
   sent_.add({.when = now,
              .offset = what.offset,
-             .stream_bytes = static_cast<std::uint32_t>(what.bytes.size()),
+             .stream_bytes = static_cast<std::uint32_t>(taken.bytes),
              .bytes = static_cast<std::uint32_t>(bytes),
              .buffer_bytes = buffer_bytes_of(bytes),
              .on = what.on,
              .ack_end = received_.end(),
+             .unreliable_before = unreliable_sent_,
              .in_flight = asks});
 }
 
 void connection::return_to_streams(std::span<const sent_datagram> which) {
   for (const sent_datagram& each : which) {
     if (each.stream_bytes == 0) {
-      ping_ = true;
+      (each.bytes == limits_.datagram_bytes ? ping_ : mark_) = true;
     } else if (!left_) {
       to_peer_[place_of(each.on)].on_lost({.offset = each.offset, .bytes = each.stream_bytes});
     }
@@ -191,7 +218,7 @@ bool connection::unsent() const noexcept {
 }
 
 bool connection::all_acknowledged() const noexcept {
-  return !ping_ && sent_.in_flight() == 0 &&
+  return !ping_ && !mark_ && sent_.in_flight() == 0 &&
          std::all_of(to_peer_.begin(), to_peer_.end(), [](const send_stream& each) { return each.held_bytes() == 0; });
 }
 
@@ -206,7 +233,7 @@ bool connection::under_way() noexcept {
 
 void connection::leave() noexcept {
   left_ = true;
-  ping_ = probe_ = false;
+  ping_ = mark_ = probe_ = false;
   lost_.clear();
   sent_.withdraw(0, lost_);
   for (send_stream& each : to_peer_) each.clear();

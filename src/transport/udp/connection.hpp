@@ -30,11 +30,27 @@ using messages_by_channel = std::array<message_list, channel_count>;
 
 /// The fixed properties of a connection.
 struct connection_limits {
-  frame_limits frames;                  ///< those of the peer's messages; the channels are set by the connection
-  std::uint32_t datagram_bytes = 0;     ///< the longest datagram, tag and head included
-  std::uint32_t peer_buffer_bytes = 0;  ///< the receive buffer of the peer's socket
-  std::uint64_t network_bytes_min = 0;  ///< the network carries so many at a time, whatever its losses seem to say
-  std::uint64_t first_number = 0;       ///< of the datagrams to the peer
+  frame_limits frames;                     ///< those of the peer's messages; the channels are set by the connection
+  std::uint32_t datagram_bytes = 0;        ///< the longest datagram, tag and head included
+  std::uint32_t peer_buffer_bytes = 0;     ///< the receive buffer of the peer's socket
+  std::uint64_t acknowledge_bytes = 4096;  ///< an acknowledgement leaves when so many have come; or 8 datagrams
+  std::uint64_t network_bytes_min = 0;     ///< the network carries so many at a time, whatever its losses seem to say
+  std::uint64_t first_number = 0;          ///< of the datagrams to the peer
+};
+
+/// Where the bytes of the next datagram belong, if it continues the message of the one before.
+struct landing {
+  std::size_t head_bytes = 0;    ///< tag, head and ranges in front of them
+  std::span<std::byte> place{};  ///< empty: unknown. More may follow behind it
+  std::uint64_t offset = 0;      ///< of the place in the stream
+  channel on = channel::system;  ///< of the stream
+};
+
+/// A datagram that a socket has written to a landing.
+struct landed_datagram {
+  std::span<const std::byte> head;    ///< of landing::head_bytes, or fewer
+  std::size_t written = 0;            ///< bytes at the front of landing::place
+  std::span<const std::byte> behind;  ///< bytes behind the place
 };
 
 /// The outcome of an arrived datagram. Only `taken` changes the connection, and `failed` ends it.
@@ -76,9 +92,24 @@ class connection {
   /// Asks the peer for a sign of life, by a datagram of full length.
   void ping() noexcept { ping_ = true; }
 
+  /// False: next_datagram has none. Takes little time.
+  [[nodiscard]] bool wants_to_send() const noexcept {
+    return to_peer_[0].has_bytes() || to_peer_[1].has_bytes() || to_peer_[2].has_bytes() || ping_ || mark_ || probe_ ||
+           ack_deadline_ == time_point::min();
+  }
+  /// Whether the peer's socket has room for an unreliable datagram of so many bytes. They get half of it, so that no
+  /// flood of them makes it lose datagrams of this protocol.
+  [[nodiscard]] bool has_room_for_unreliable(std::size_t bytes) const noexcept;
+  /// An unreliable datagram leaves. From time to time a short ping follows; its acknowledgement tells that the peer
+  /// has read all that left before.
+  void note_unreliable(std::size_t bytes) noexcept;
+
   /// Writes the next datagram into `into`, which has room for limits.datagram_bytes, and returns its length. 0: there
   /// is none that may leave now.
-  std::size_t next_datagram(std::span<std::byte> into, time_point now);
+  std::size_t next_datagram(std::span<std::byte> into, time_point now) { return next_datagram(into, now, nullptr); }
+  /// Leaves long stretches of bytes where they are. Then it writes the head only and returns the head's length, and
+  /// `apart` tells where the bytes lie until this connection is called next.
+  std::size_t next_datagram(std::span<std::byte> into, time_point now, datagram_pieces* apart);
   /// The number that the next datagram gets.
   [[nodiscard]] std::uint64_t next_number() const noexcept { return sent_.next_number(); }
   /// The datagrams from this number on have not left: the network took no more.
@@ -86,6 +117,15 @@ class connection {
 
   /// A datagram has arrived. Appends the messages that it completes.
   [[nodiscard]] arrival on_datagram(std::span<const std::byte> bytes, time_point now, messages_by_channel& arrived);
+
+  /// Where to write the next datagram, so that its bytes need not be copied again.
+  [[nodiscard]] landing next_landing() noexcept;
+  /// Whether a datagram says that it belongs there, which its tag has still to prove. If not, make one piece of it for
+  /// on_datagram.
+  [[nodiscard]] static bool fits(const landed_datagram& what, const landing& where) noexcept;
+  /// As on_datagram, for one that fits next_landing. Other bytes at that place do no harm.
+  [[nodiscard]] arrival on_landed(const landed_datagram& what, const landing& where, time_point now,
+                                  messages_by_channel& arrived);
 
   /// The time at which `on_deadline` wants to be called, and then next_datagram.
   [[nodiscard]] time_point deadline() const noexcept;
@@ -109,7 +149,11 @@ class connection {
   [[nodiscard]] std::size_t room_for_bytes(std::size_t ranges) const noexcept;
   [[nodiscard]] bool choose(datagram& next);
   void acknowledge_into(datagram& next, time_point now) noexcept;
-  void note_sent(const datagram& what, std::size_t bytes, time_point now);
+  std::size_t write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart);
+  void note_sent(const datagram& what, stretch taken, std::size_t bytes, time_point now);
+  template <class TakeBytes>
+  arrival take(const datagram& what, std::size_t bytes, time_point now, TakeBytes take_bytes);
+  [[nodiscard]] bool accept_bytes(std::optional<frame_error> error);
   [[nodiscard]] bool take_acknowledgement(const datagram& from, time_point now);
   [[nodiscard]] bool take_bytes(const datagram& from, messages_by_channel& arrived);
   void note_received(const datagram& what, std::size_t bytes, bool in_sequence, time_point now) noexcept;
@@ -131,10 +175,16 @@ class connection {
   std::uint64_t unacknowledged_bytes_ = 0;                  // in these
   time_point newest_at_{};                                  // when the newest one came
   time_point ack_deadline_ = never;
+  std::size_t ranges_before_ = 0;        // of the last datagram with bytes
+  channel on_before_ = channel::system;  // its channel
   std::uint64_t confirmed_ = 0;          // the peer knows which numbers below have come
   channel turn_ = channel::application;  // of the channels other than system, the one that may send first
   bool window_in_use_ = false;           // the window of the network keeps bytes from leaving
+  std::uint64_t unreliable_sent_ = 0;    // what all unreliable datagrams take in the peer's socket
+  std::uint64_t unreliable_marked_ = 0;  // those of them that a datagram of this protocol follows
+  std::uint64_t unreliable_read_ = 0;    // those that the peer has read
   bool ping_ = false;
+  bool mark_ = false;   // a short ping is to leave
   bool probe_ = false;  // the next datagram may leave whatever the windows say
   bool left_ = false;
   bool failed_ = false;

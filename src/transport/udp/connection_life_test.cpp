@@ -145,5 +145,51 @@ TEST(congestion_window, grows_by_a_datagram_for_a_window_of_short_ones_too) {
   EXPECT_LE(window.bytes(), before + 10 * 1400);
 }
 
+constexpr connection_limits long_datagrams{
+    .frames = {}, .datagram_bytes = 65'507, .peer_buffer_bytes = 4u << 20, .network_bytes_min = 4u << 20};
+
+TEST(udp_connection, a_forged_datagram_that_is_written_into_a_message_under_way_does_the_message_no_harm) {
+  if (!has_aes() || !key_of(1, tag_method::aes).takes_pieces()) GTEST_SKIP() << "no AES, or no libcrypto 3";
+  two_ends ends(1, {}, long_datagrams, tag_method::aes);
+  ends.send(0, channel::application, 1'000'000);
+  const std::vector<datagram_bytes> sent = ends.leaving(0);
+  ASSERT_GE(sent.size(), 15U);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    datagram_bytes forged = sent[i];
+    forged[forged.size() / 2] ^= std::byte{1};
+    ASSERT_EQ(ends.arrive(1, forged), arrival::no_datagram);
+    ASSERT_EQ(ends.arrive(1, datagram_bytes(20'000, std::byte{0x5a})), arrival::no_datagram);
+    if (i > 0) {
+      ASSERT_EQ(ends.arrive(1, sent[i - 1]), arrival::replayed);
+    }
+    ASSERT_FALSE(ends.delivered(1));
+    ASSERT_EQ(ends.arrive(1, sent[i]), arrival::taken);
+  }
+  EXPECT_TRUE(ends.delivered(1)) << "and its bytes are those that were sent";
+  EXPECT_GE(ends.landed(), sent.size() / 2);
+}
+
+TEST(udp_connection, an_acknowledgement_waits_for_as_many_bytes_as_the_limits_say_and_no_longer_than_its_time) {
+  connection_limits limits = long_datagrams;
+  limits.acknowledge_bytes = 4 * 65'000;
+  two_ends ends(1, {}, limits);
+  ends.send(0, channel::application, 1'000'000);
+  const std::vector<datagram_bytes> sent = ends.leaving(0);
+  std::size_t acknowledgements = 0;
+  for (const datagram_bytes& each : sent) {
+    ASSERT_EQ(ends.arrive(1, each), arrival::taken);
+    for (const datagram_bytes& answer : ends.leaving(1)) {
+      ASSERT_EQ(ends.arrive(0, answer), arrival::taken);
+      ++acknowledgements;
+    }
+  }
+  EXPECT_GE(acknowledgements, 3U);
+  EXPECT_LE(acknowledgements, sent.size() / 4 + 1) << "one for some of them, not for each";
+  ends.pass(round_trip::ack_delay_max);
+  ends.at(1).on_deadline(ends.now());
+  for (const datagram_bytes& answer : ends.leaving(1)) ends.arrive(0, answer);
+  EXPECT_TRUE(ends.at(0).all_acknowledged()) << "the last ones are acknowledged in time";
+}
+
 }  // namespace
 }  // namespace nacre::transport::udp

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reliable protocol between two ranks over datagrams: what arrives.
 #include <algorithm>
+#include <array>
 #include <string_view>
+
+#include <nacre/assert.hpp>
 
 #include "transport/udp/connection.hpp"
 
@@ -9,7 +12,7 @@ namespace nacre::transport::udp {
 namespace {
 
 constexpr std::uint32_t datagrams_an_acknowledgement = 8;
-constexpr std::uint64_t bytes_an_acknowledgement = 4096;
+constexpr std::size_t landing_min = 16'384;  // a shorter rest of a message is copied in less time
 
 constexpr std::size_t stream_place(channel on) noexcept { return static_cast<std::size_t>(on); }
 
@@ -29,13 +32,51 @@ arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now
   ack_ranges ranges;
   const auto what = read_datagram(bytes, ranges);
   if (!what) return fail("sent a datagram that makes no sense");
-  if (!received_.is_new(what->number)) return arrival::replayed;
-  const bool in_sequence = what->number == received_.end();
-  if (!take_acknowledgement(*what, now)) return fail("acknowledged a datagram that was never sent");
-  if (what->kind == datagram_kind::stream && !take_bytes(*what, arrived)) return fail(reason_);
-  static_cast<void>(received_.accept(what->number));
-  note_received(*what, bytes.size(), in_sequence, now);
+  return take(*what, bytes.size(), now,
+              [&] { return what->kind != datagram_kind::stream || take_bytes(*what, arrived); });
+}
+
+/// The effects of an authentic datagram.
+template <class TakeBytes>
+arrival connection::take(const datagram& what, std::size_t bytes, time_point now, TakeBytes take_bytes) {
+  if (!received_.is_new(what.number)) return arrival::replayed;
+  const bool in_sequence = what.number == received_.end();
+  if (!take_acknowledgement(what, now)) return fail("acknowledged a datagram that was never sent");
+  if (!take_bytes()) return fail(reason_);
+  static_cast<void>(received_.accept(what.number));
+  note_received(what, bytes, in_sequence, now);
   return arrival::taken;
+}
+
+landing connection::next_landing() noexcept {
+  if (failed_ || !incoming_.takes_pieces()) return {};
+  receive_stream& stream = from_peer_[stream_place(on_before_)];
+  const std::span<std::byte> place = stream.place();
+  if (place.size() < landing_min) return {};
+  return {.head_bytes = overhead_of(ranges_before_), .place = place, .offset = stream.next(), .on = on_before_};
+}
+
+bool connection::fits(const landed_datagram& what, const landing& where) noexcept {
+  if (what.written == 0) return false;
+  ack_ranges ranges;
+  const auto read = read_datagram(what.head, ranges, what.written + what.behind.size());
+  return read && read->kind == datagram_kind::stream && read->on == where.on && read->offset == where.offset &&
+         read->bytes.empty();
+}
+
+arrival connection::on_landed(const landed_datagram& what, const landing& where, time_point now,
+                              messages_by_channel& arrived) {
+  if (failed_) return arrival::no_datagram;
+  const std::array<std::span<const std::byte>, 2> rest{where.place.first(what.written), what.behind};
+  if (!incoming_.verify(what.head, rest)) return arrival::no_datagram;
+  ack_ranges ranges;
+  const std::size_t bytes = what.written + what.behind.size();
+  const auto read = read_datagram(what.head, ranges, bytes);
+  NACRE_EXPECT(read && fits(what, where), "only datagrams that fit have landed");
+  receive_stream& stream = from_peer_[stream_place(where.on)];
+  return take(*read, what.head.size() + bytes, now, [&] {
+    return accept_bytes(stream.add_written(what.written, what.behind, arrived[stream_place(where.on)]));
+  });
 }
 
 bool connection::take_acknowledgement(const datagram& from, time_point now) {
@@ -46,6 +87,7 @@ bool connection::take_acknowledgement(const datagram& from, time_point now) {
   sent_.on_acknowledgement(from.acknowledged, std::chrono::microseconds(from.ack_delay_us), now, arrived_, lost_);
   for (const sent_datagram& each : arrived_) {
     window_.on_acknowledged(each.bytes, each.when, window_in_use_);
+    unreliable_read_ = std::max(unreliable_read_, each.unreliable_before);
     confirmed_ = std::max(confirmed_, each.ack_end);
     if (each.stream_bytes == 0) continue;
     to_peer_[stream_place(each.on)].on_acknowledged({.offset = each.offset, .bytes = each.stream_bytes});
@@ -56,12 +98,17 @@ bool connection::take_acknowledgement(const datagram& from, time_point now) {
 }
 
 bool connection::take_bytes(const datagram& from, messages_by_channel& arrived) {
+  on_before_ = from.on;
+  ranges_before_ = from.acknowledged.size();
   receive_stream& stream = from_peer_[stream_place(from.on)];
   if (!stream.within_window(from.offset, from.bytes.size())) {
     reason_ = "sent bytes beyond the window of their channel";
     return false;
   }
-  const auto error = stream.add(from.offset, from.bytes, arrived[stream_place(from.on)]);
+  return accept_bytes(stream.add(from.offset, from.bytes, arrived[stream_place(from.on)]));
+}
+
+bool connection::accept_bytes(std::optional<frame_error> error) {
   if (error) reason_ = describe(*error);
   return !error;
 }
@@ -74,7 +121,7 @@ void connection::note_received(const datagram& what, std::size_t bytes, bool in_
   ++unacknowledged_;
   unacknowledged_bytes_ += bytes;
   const bool much =
-      unacknowledged_ >= datagrams_an_acknowledgement || unacknowledged_bytes_ >= bytes_an_acknowledgement;
+      unacknowledged_ >= datagrams_an_acknowledgement || unacknowledged_bytes_ >= limits_.acknowledge_bytes;
   if (!in_sequence || much || what.kind == datagram_kind::ping) {
     ack_deadline_ = time_point::min();
   } else if (ack_deadline_ == never) {

@@ -88,7 +88,8 @@ std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept
   return static_cast<std::size_t>(at - into.data());
 }
 
-std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges) noexcept {
+std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges,
+                                      std::size_t apart_bytes) noexcept {
   if (bytes.size() < overhead_of(0)) return std::nullopt;
   head front;
   std::memcpy(&front, bytes.data() + tag_bytes, sizeof front);
@@ -101,9 +102,10 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_rang
                   .bytes = bytes.subspan(overhead_of(front.ranges))};
   if (!read_ranges(front, bytes.subspan(overhead_of(0)), ranges)) return std::nullopt;
   result.acknowledged = ranges.view();
-  if (result.kind == datagram_kind::stream && result.bytes.empty()) return std::nullopt;
-  if (result.kind == datagram_kind::acknowledgement && !result.bytes.empty()) return std::nullopt;
-  if (result.offset > std::numeric_limits<std::uint64_t>::max() - result.bytes.size()) return std::nullopt;
+  const std::size_t behind = result.bytes.size() + apart_bytes;
+  if (result.kind == datagram_kind::stream && behind == 0) return std::nullopt;
+  if (result.kind == datagram_kind::acknowledgement && behind != 0) return std::nullopt;
+  if (result.offset > std::numeric_limits<std::uint64_t>::max() - behind) return std::nullopt;
   return result;
 }
 

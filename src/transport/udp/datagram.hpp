@@ -20,6 +20,17 @@ inline constexpr std::size_t datagram_bytes_max = 65'507;
 /// Every path carries datagrams of this size (RFC 8200 asks for 1,280 bytes with the headers of IPv6 and UDP).
 inline constexpr std::size_t datagram_bytes_min = 1'232;
 
+/// The bytes behind the head of a datagram may lie in so many places.
+inline constexpr std::size_t datagram_pieces_max = 4;
+/// The bytes of a datagram where they lie, in order.
+using byte_pieces = std::span<const std::span<const std::byte>>;
+/// Room for them. None: the bytes follow the head.
+struct datagram_pieces {
+  std::array<std::span<const std::byte>, datagram_pieces_max> each;
+  std::size_t count = 0;
+  [[nodiscard]] byte_pieces view() const noexcept { return {each.data(), count}; }
+};
+
 /// Consecutive numbers of datagrams, from `begin` up to but not including `end`.
 struct number_range {
   std::uint64_t begin;
@@ -65,8 +76,10 @@ struct datagram {
 std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept;
 
 /// Reads a datagram whose tag has been verified, and its ranges into `ranges`, which the result refers to. Nothing: it
-/// is too short, or one of its fields makes no sense.
-[[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges) noexcept;
+/// is too short, or one of its fields makes no sense. Behind `bytes` follow `apart_bytes` more of the stream, which lie
+/// elsewhere.
+[[nodiscard]] std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges,
+                                                    std::size_t apart_bytes = 0) noexcept;
 
 /// The fields of an unreliable datagram. The others of its head are 0.
 struct unreliable_head {

@@ -7,14 +7,27 @@
 #include <algorithm>
 #include <cstring>
 
+#include <nacre/assert.hpp>
+
 #include "transport/udp/datagram.hpp"
 
 namespace nacre::transport::udp {
 
 namespace {
 
-using gcm_nonce = std::array<unsigned char, crypto_aead_aes256gcm_NPUBBYTES>;
+using gcm_nonce = gmac::nonce;
+static_assert(sizeof(gcm_nonce) == crypto_aead_aes256gcm_NPUBBYTES);
 static_assert(sizeof(gcm_nonce) == sizeof(unreliable_head::number) + sizeof(unreliable_head::label));
+
+/// From this length on gmac is faster, measured on a processor with AVX-512.
+constexpr std::size_t long_bytes = 2048;
+
+gcm_nonce nonce_of(std::span<const std::byte> datagram) noexcept {
+  gcm_nonce nonce{};
+  const std::uint64_t number = number_of(datagram);
+  std::memcpy(nonce.data(), &number, sizeof number);
+  return nonce;
+}
 
 }  // namespace
 
@@ -46,11 +59,20 @@ datagram_key::datagram_key(tag_method by, const job_secret::proof& key) {
   }
   schedule_ = std::make_unique<schedule>();
   crypto_aead_aes256gcm_beforenm(&schedule_->state, reinterpret_cast<const unsigned char*>(key.data()));
+  long_ = gmac::make(key);
 }
 
 datagram_key::datagram_key(datagram_key&&) noexcept = default;
 
 datagram_key::~datagram_key() { sodium_memzero(short_key_.data(), short_key_.size()); }
+
+datagram_tag datagram_key::tag_of(std::span<const std::byte> head, byte_pieces rest) const noexcept {
+  NACRE_EXPECT(long_ != nullptr && rest.size() <= datagram_pieces_max, "takes_pieces, and not more than that");
+  std::array<std::span<const std::byte>, datagram_pieces_max + 1> covered;
+  covered[0] = head.subspan(tag_bytes);
+  std::copy(rest.begin(), rest.end(), covered.begin() + 1);
+  return long_->tag_of(std::span(covered).first(rest.size() + 1), nonce_of(head));
+}
 
 datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noexcept {
   datagram_tag result{};
@@ -60,9 +82,8 @@ datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noe
     crypto_shorthash_siphashx24(result.data(), covered, bytes, short_key_.data());
     return result;
   }
-  gcm_nonce nonce{};
-  const std::uint64_t number = number_of(datagram);
-  std::memcpy(nonce.data(), &number, sizeof number);
+  if (long_ != nullptr && bytes >= long_bytes) return tag_of(datagram, {});
+  const gcm_nonce nonce = nonce_of(datagram);
   return schedule_->tag_of({covered, bytes}, nonce);
 }
 
@@ -73,6 +94,7 @@ datagram_tag datagram_key::tag_apart(const unreliable_head& head, std::span<cons
   std::memcpy(nonce.data(), &head.number, sizeof head.number);
   std::memcpy(nonce.data() + sizeof head.number, &head.label, sizeof head.label);
   const std::span covered(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  if (long_ != nullptr && bytes.size() >= long_bytes) return long_->tag_of({&bytes, 1}, nonce);
   if (schedule_ != nullptr) return schedule_->tag_of(covered, nonce);
   datagram_tag key_of_one{}, result{};
   crypto_shorthash_siphashx24(key_of_one.data(), nonce.data(), nonce.size(), short_key_.data());
@@ -88,6 +110,15 @@ bool datagram_key::verify_apart(const unreliable_head& head, std::span<const std
 void datagram_key::sign(std::span<std::byte> datagram) const noexcept {
   const datagram_tag made = tag_of(datagram);
   std::memcpy(datagram.data(), made.data(), made.size());
+}
+
+void datagram_key::sign(std::span<std::byte> head, byte_pieces rest) const noexcept {
+  const datagram_tag made = tag_of(head, rest);
+  std::memcpy(head.data(), made.data(), made.size());
+}
+
+bool datagram_key::verify(std::span<const std::byte> head, byte_pieces rest) const noexcept {
+  return crypto_verify_16(tag_of(head, rest).data(), reinterpret_cast<const unsigned char*>(head.data())) == 0;
 }
 
 bool datagram_key::verify(std::span<const std::byte> datagram) const noexcept {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "transport/udp/datagram.hpp"
+#include "transport/udp/gmac.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::transport::udp {
@@ -36,6 +37,13 @@ class datagram_key {
   /// Whether the tag is right. False too for fewer bytes than a head. Compares in constant time.
   [[nodiscard]] bool verify(std::span<const std::byte> datagram) const noexcept;
 
+  /// Whether the two functions below may be called: they need tag_method::aes and libcrypto.
+  [[nodiscard]] bool takes_pieces() const noexcept { return long_ != nullptr; }
+  /// Writes the tag of a datagram, which consists of `head` and of bytes that lie elsewhere, into the front of `head`.
+  void sign(std::span<std::byte> head, byte_pieces rest) const noexcept;
+  /// Whether the tag of such a datagram is right. `head` holds at least overhead_of(0) bytes.
+  [[nodiscard]] bool verify(std::span<const std::byte> head, byte_pieces rest) const noexcept;
+
   /// The tag of an unreliable datagram. Its bytes lie where their owner has them: they are read once, and not copied.
   /// One key signs either these or the others, so that each number is signed once.
   [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept;
@@ -45,10 +53,12 @@ class datagram_key {
 
  private:
   [[nodiscard]] datagram_tag tag_of(std::span<const std::byte> datagram) const noexcept;
+  [[nodiscard]] datagram_tag tag_of(std::span<const std::byte> head, byte_pieces rest) const noexcept;
 
   struct schedule;
   std::array<unsigned char, 16> short_key_{};  // for siphash
   std::unique_ptr<schedule> schedule_;         // null: siphash
+  std::unique_ptr<gmac> long_;                 // for long datagrams and for pieces; null: there is none here
 };
 
 }  // namespace nacre::transport::udp

@@ -4,6 +4,8 @@
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,8 +17,9 @@
 namespace nacre::transport::udp {
 namespace {
 
-constexpr std::size_t segments_max = 64;               // UDP_MAX_SEGMENTS of older kernels
-constexpr std::uint32_t segmented_bytes_max = 32'000;  // longer datagrams do not fit twice into one buffer
+constexpr std::size_t segments_max = 64;                    // UDP_MAX_SEGMENTS of older kernels
+constexpr std::uint32_t segmented_bytes_max = 32'000;       // longer datagrams do not fit twice into one buffer
+constexpr std::size_t bytes_max = 4 * std::size_t{65'536};  // of a batch: they are in the cache when the kernel copies
 constexpr int refusals_max = 3;
 constexpr std::uint32_t headers_of_ipv4 = 20 + 8;
 constexpr std::uint32_t headers_of_ipv6 = 40 + 8;
@@ -31,6 +34,31 @@ void set(int socket, int level, int name, int value) noexcept {
   ::setsockopt(socket, level, name, &value, sizeof value);  // without it the socket works, too
 }
 
+// The functions of the C library are points at which a thread may be cancelled, which takes 20 ns of each call. The
+// thread sanitizer sees only those.
+ssize_t send_one(int socket, const iovec& what) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return ::send(socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+#else
+  return ::syscall(SYS_sendto, socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+#endif
+}
+
+ssize_t receive_one(int socket, const iovec& into) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return ::recv(socket, into.iov_base, into.iov_len, MSG_DONTWAIT);
+#else
+  return ::syscall(SYS_recvfrom, socket, into.iov_base, into.iov_len, MSG_DONTWAIT, nullptr, nullptr);
+#endif
+}
+
+msghdr header_of(std::span<const iovec> places) noexcept {
+  msghdr header{};
+  header.msg_iov = const_cast<iovec*>(places.data());  // the kernel reads them only
+  header.msg_iovlen = places.size();
+  return header;
+}
+
 int value_of(int socket, int level, int name, int otherwise) noexcept {
   int value = 0;
   socklen_t bytes = sizeof value;
@@ -40,18 +68,33 @@ int value_of(int socket, int level, int name, int otherwise) noexcept {
 }  // namespace
 
 std::span<std::byte> outgoing_batch::space() noexcept {
-  if (lengths_.size() == datagrams_max || memory_bytes - used_ < datagram_bytes_max) return {};
+  if (lengths_.size() == datagrams_max || memory_bytes - used_ < datagram_bytes_max || bytes_ >= bytes_max) return {};
   return {memory_.get() + used_, datagram_bytes_max};
 }
 
-void outgoing_batch::add(std::size_t bytes) {
-  lengths_.push_back(static_cast<std::uint32_t>(bytes));
+void outgoing_batch::add(std::size_t bytes, byte_pieces apart) {
+  places_.push_back({.iov_base = memory_.get() + used_, .iov_len = bytes});
   used_ += bytes;
+  std::size_t all = bytes;
+  for (const std::span<const std::byte> piece : apart) {
+    places_.push_back({.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()});
+    all += piece.size();
+  }
+  bytes_ += all;
+  lengths_.push_back(static_cast<std::uint32_t>(all));
+  ends_.push_back(places_.size());
 }
 
 void outgoing_batch::clear() noexcept {
   lengths_.clear();
-  used_ = 0;
+  places_.clear();
+  ends_.clear();
+  used_ = bytes_ = 0;
+}
+
+std::span<const iovec> outgoing_batch::places(std::size_t first, std::size_t count) const noexcept {
+  const std::size_t begin = first == 0 ? 0 : ends_[first - 1];
+  return std::span(places_).subspan(begin, ends_[first + count - 1] - begin);
 }
 
 incoming_batch::incoming_batch() {
@@ -66,8 +109,12 @@ datagram_socket::datagram_socket(const net::address& local, std::size_t buffer_b
     : socket_(::socket(local.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (!socket_ || ::bind(socket_.get(), local.data(), local.bytes()) != 0) throw_no_socket("no socket for datagrams");
   const int wanted = static_cast<int>(buffer_bytes / 2);  // the kernel doubles it, for its bookkeeping
+  // A privileged process may exceed what net.core.rmem_max and wmem_max permit.
   set(socket_.get(), SOL_SOCKET, SO_RCVBUF, wanted);
+  if (this->buffer_bytes() < buffer_bytes) set(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, wanted);
   set(socket_.get(), SOL_SOCKET, SO_SNDBUF, wanted);
+  if (value_of(socket_.get(), SOL_SOCKET, SO_SNDBUF, 0) < 2 * wanted)
+    set(socket_.get(), SOL_SOCKET, SO_SNDBUFFORCE, wanted);
   // The kernel learns what the route carries, and cuts longer packets itself.
   const bool four = local.family() == AF_INET;
   set(socket_.get(), four ? IPPROTO_IP : IPPROTO_IPV6, four ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
@@ -113,12 +160,11 @@ std::size_t datagram_socket::group_from(std::span<const std::uint32_t> lengths) 
 }
 
 std::size_t datagram_socket::send_losing(const outgoing_batch& batch) {
-  const std::byte* at = batch.data();
   std::size_t taken = 0;
-  for (const std::uint32_t bytes : batch.lengths()) {
-    if (!lose_() && ::send(socket_.get(), at, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN) break;
-    at += bytes;
-    ++taken;
+  for (; taken < batch.lengths().size(); ++taken) {
+    if (lose_()) continue;
+    const msghdr header = header_of(batch.places(taken, 1));
+    if (::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN) break;
   }
   return taken;
 }
@@ -138,21 +184,15 @@ struct datagram_socket::system_call {
   using control = std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))>;
 
   alignas(cmsghdr) std::array<control, messages_max> controls;
-  std::array<iovec, messages_max> places;
   std::array<mmsghdr, messages_max> headers;
   std::array<std::size_t, messages_max> datagrams;  // in each
   std::size_t count = 0;
 
-  /// Adds consecutive datagrams, which begin at `at`. Returns where they end.
-  std::byte* add(std::byte* at, std::span<const std::uint32_t> lengths) noexcept {
-    std::size_t bytes = 0;
-    for (const std::uint32_t each : lengths) bytes += each;
+  /// Adds consecutive datagrams, which lie at those places.
+  void add(std::span<const iovec> places, std::span<const std::uint32_t> lengths) noexcept {
     datagrams[count] = lengths.size();
-    places[count] = {.iov_base = at, .iov_len = bytes};
     headers[count] = {};
-    msghdr& header = headers[count].msg_hdr;
-    header.msg_iov = &places[count];
-    header.msg_iovlen = 1;
+    msghdr& header = headers[count].msg_hdr = header_of(places);
     if (lengths.size() > 1) {
       header.msg_control = controls[count].data();
       header.msg_controllen = controls[count].size();
@@ -164,25 +204,27 @@ struct datagram_socket::system_call {
       std::memcpy(CMSG_DATA(note), &segment, sizeof segment);
     }
     ++count;
-    return at + bytes;
   }
 };
 
 std::size_t datagram_socket::send(const outgoing_batch& batch) {
   if (lose_) return send_losing(batch);
   if (batch.lengths().size() == 1) {  // half of the time of sendmmsg
-    if (::send(socket_.get(), batch.data(), batch.lengths()[0], MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return 1;
+    const std::span<const iovec> places = batch.places(0, 1);
+    const msghdr header = header_of(places);
+    const ssize_t sent = places.size() == 1 ? send_one(socket_.get(), places[0])
+                                            : ::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0) return 1;
   }
   std::size_t taken = 0;
-  std::byte* at = batch.data();
   int refusals = 0;
   while (taken < batch.lengths().size()) {
     system_call call;
-    std::byte* next = at;
-    for (auto rest = batch.lengths().subspan(taken); !rest.empty() && call.count < system_call::messages_max;) {
+    for (std::size_t next = taken; next < batch.lengths().size() && call.count < system_call::messages_max;) {
+      const auto rest = batch.lengths().subspan(next);
       const std::size_t group = group_from(rest);
-      next = call.add(next, rest.first(group));
-      rest = rest.subspan(group);
+      call.add(batch.places(next, group), rest.first(group));
+      next += group;
     }
     const int sent =
         ::sendmmsg(socket_.get(), call.headers.data(), static_cast<unsigned>(call.count), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -191,10 +233,7 @@ std::size_t datagram_socket::send(const outgoing_batch& batch) {
       if (errno == EAGAIN || errno == ENOBUFS) break;
       done = gives_up(call.datagrams[0]) || ++refusals > refusals_max ? 1 : 0;
     }
-    for (std::size_t i = 0; i < done; ++i) {
-      taken += call.datagrams[i];
-      at += call.places[i].iov_len;
-    }
+    for (std::size_t i = 0; i < done; ++i) taken += call.datagrams[i];
   }
   return taken;
 }
@@ -222,7 +261,7 @@ std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
     }
   }
   if (!many_ && !joins_) {  // half of the time of recvmmsg
-    const ssize_t bytes = ::recv(socket_.get(), into.places_[0].iov_base, into.places_[0].iov_len, MSG_DONTWAIT);
+    const ssize_t bytes = receive_one(socket_.get(), into.places_[0]);
     many_ = bytes >= 0 && found_;  // two in a row: more may wait
     found_ = bytes >= 0;
     if (bytes < 0) return 0;
@@ -233,6 +272,31 @@ std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
   many_ = got > 1;
   found_ = false;
   return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
+}
+
+std::optional<split_datagram> datagram_socket::receive_split(incoming_batch& into, std::size_t head_bytes,
+                                                             std::span<std::byte> place) noexcept {
+  const std::span<std::byte> slot(into.memory_.get(), incoming_batch::slot_bytes);
+  const std::size_t gap = std::min(place.size(), slot.size() - head_bytes);
+  const std::span<std::byte> behind = slot.subspan(head_bytes + gap);
+  std::array<iovec, 3> places{{{.iov_base = slot.data(), .iov_len = head_bytes},
+                               {.iov_base = place.data(), .iov_len = gap},
+                               {.iov_base = behind.data(), .iov_len = behind.size()}}};
+  msghdr header = header_of(places);
+  const ssize_t got = ::recvmsg(socket_.get(), &header, MSG_DONTWAIT);
+  if (got < 0) return std::nullopt;  // an error is a report about an earlier datagram
+  const auto bytes = static_cast<std::size_t>(got);
+  const std::size_t in_head = std::min(bytes, head_bytes);
+  const std::size_t elsewhere = std::min(bytes - in_head, gap);
+  return split_datagram{
+      .head = slot.first(in_head), .elsewhere = elsewhere, .behind = behind.first(bytes - in_head - elsewhere)};
+}
+
+std::span<const std::byte> datagram_socket::rejoin(const split_datagram& what,
+                                                   std::span<const std::byte> place) noexcept {
+  std::byte* const begin = what.head.data();
+  if (what.elsewhere != 0) std::memcpy(begin + what.head.size(), place.data(), what.elsewhere);
+  return {begin, what.head.size() + what.elsewhere + what.behind.size()};
 }
 
 std::size_t datagram_socket::segment_bytes(const msghdr& header, std::size_t all) noexcept {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,25 +19,37 @@
 
 namespace nacre::transport::udp {
 
-/// Datagrams that leave together, one behind the other in memory.
+/// Datagrams that leave together. Each lies in the memory of the batch, or only its head does.
 class outgoing_batch {
  public:
   static constexpr std::size_t datagrams_max = 64;
 
   /// Room for one more datagram; empty: there is none. Valid until `add` or `clear`.
   [[nodiscard]] std::span<std::byte> space() noexcept;
-  /// The first `bytes` of `space` are a datagram.
-  void add(std::size_t bytes);
+  /// The first `bytes` of `space`, and then the bytes of `apart`, are a datagram. Those stay where they are until the
+  /// batch has been sent.
+  void add(std::size_t bytes, byte_pieces apart = {});
   void clear() noexcept;
   [[nodiscard]] std::span<const std::uint32_t> lengths() const noexcept { return lengths_; }
-  [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
+  /// Where the bytes of the datagrams `first` to `first + count - 1` lie, in order.
+  [[nodiscard]] std::span<const iovec> places(std::size_t first, std::size_t count) const noexcept;
 
  private:
   static constexpr std::size_t memory_bytes = 4 * std::size_t{65'536};
 
   std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(memory_bytes);
-  std::size_t used_ = 0;
+  std::size_t used_ = 0;   // of memory_
+  std::size_t bytes_ = 0;  // of all datagrams
   std::vector<std::uint32_t> lengths_;
+  std::vector<iovec> places_;
+  std::vector<std::size_t> ends_;  // of the places of each datagram
+};
+
+/// A datagram that was received into memory of an incoming_batch, but for a part that lies elsewhere.
+struct split_datagram {
+  std::span<std::byte> head;    ///< in the batch
+  std::size_t elsewhere = 0;    ///< bytes in the memory that the caller has given
+  std::span<std::byte> behind;  ///< in the batch, with room for the others between head and behind
 };
 
 /// Memory for datagrams that arrive together. Several sockets may use it one after the other.
@@ -90,6 +103,16 @@ class datagram_socket {
   [[nodiscard]] std::size_t send(const outgoing_batch& batch);
   /// Sends one datagram of a head and of bytes that lie apart. False: the kernel has no room for it now.
   [[nodiscard]] bool send(std::span<const std::byte> head, std::span<const std::byte> bytes) noexcept;
+
+  /// Receives one datagram: `head_bytes` into the batch, those behind into `place`, and the rest into the batch again.
+  /// Nothing: none is there. For sockets whose datagrams the kernel does not join.
+  [[nodiscard]] std::optional<split_datagram> receive_split(incoming_batch& into, std::size_t head_bytes,
+                                                            std::span<std::byte> place) noexcept;
+  /// Copies the part of a datagram that lies at `place` between the others. Returns the datagram.
+  [[nodiscard]] static std::span<const std::byte> rejoin(const split_datagram& what,
+                                                         std::span<const std::byte> place) noexcept;
+  /// Whether receive_split may be called.
+  [[nodiscard]] bool can_split() const noexcept { return !joins_; }
 
   /// Receives what has arrived, and calls on_datagram(bytes) for each datagram. Returns whether more may be there.
   template <class OnDatagram>

@@ -21,6 +21,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t other_tag = 0;
 constexpr int rounds_max = 4;                            // of one socket in one poll; then others are served
+constexpr int landings_a_round = 16;                     // datagrams that are received one by one
 constexpr std::chrono::microseconds blocked_retry{100};  // no event tells that a full socket takes more
 
 }  // namespace
@@ -69,6 +70,7 @@ bool udp_endpoint::let_leave(peer& to, time_point now) {
   if (std::exchange(to.blocked, false)) --blocked_;
   bool moved = false;
   connection& link = to.parts.link;
+  datagram_pieces apart;
   for (bool full = true; full;) {
     outgoing_.clear();
     const std::uint64_t first = link.next_number();
@@ -76,9 +78,9 @@ bool udp_endpoint::let_leave(peer& to, time_point now) {
     for (full = false; !full;) {
       const std::span<std::byte> space = outgoing_.space();
       full = space.empty();
-      bytes = full ? 0 : link.next_datagram(space, now);
+      bytes = full || !link.wants_to_send() ? 0 : link.next_datagram(space, now, &apart);
       if (bytes == 0) break;
-      outgoing_.add(bytes);
+      outgoing_.add(bytes, apart.view());
     }
     const std::size_t count = outgoing_.lengths().size();
     if (count == 0) break;
@@ -142,20 +144,36 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
   peer& from = *peers_[rank];
   bool moved = false;
   bool failed = false;
-  const auto take = [&](std::span<const std::byte> bytes) {
-    if (is_unreliable(bytes)) {
-      moved |= keep(rank_id(rank), bytes);
-      return;
-    }
-    const arrival how = from.parts.link.on_datagram(bytes, now, ready_);
+  const auto note = [&](arrival how) {
     moved |= how == arrival::taken;
     failed |= how == arrival::failed;
   };
+  const auto take = [&](std::span<const std::byte> bytes) {
+    if (is_unreliable(bytes)) {
+      moved |= keep(rank_id(rank), bytes);
+    } else {
+      note(from.parts.link.on_datagram(bytes, now, ready_));
+    }
+  };
   bool more = true;
-  for (int round = 0; more && round < rounds_max && ready_messages() < messages_max && has_room(); ++round) {
+  int landings = 0;
+  for (int round = 0; more && round < rounds_max && ready_messages() < messages_max && has_room();) {
     const std::size_t kept_before = kept_.size();
-    more = from.parts.socket.receive(batch(), take);
+    const landing where = from.parts.socket.can_split() ? from.parts.link.next_landing() : landing{};
+    if (where.place.empty()) {
+      more = from.parts.socket.receive(batch(), take);
+    } else if (const auto got = from.parts.socket.receive_split(batch(), where.head_bytes, where.place)) {
+      const landed_datagram landed{.head = got->head, .written = got->elsewhere, .behind = got->behind};
+      if (connection::fits(landed, where)) {
+        note(from.parts.link.on_landed(landed, where, now, ready_));
+      } else {
+        take(datagram_socket::rejoin(*got, where.place));
+      }
+    } else {
+      more = false;
+    }
     if (kept_.size() != kept_before) ++batches_used_;  // they lie there until the next poll
+    if (where.place.empty() || ++landings % landings_a_round == 0) ++round;
   }
   if (moved) from.path.on_heard(now);
   if (failed) lose(rank, from.parts.link.reason());

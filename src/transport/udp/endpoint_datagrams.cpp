@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unreliable datagrams of a rank's end of a job over datagrams.
+#include <chrono>
 #include <memory>
 
 #include <nacre/assert.hpp>
@@ -15,7 +16,13 @@ bool udp_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::by
   NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
   peer& target = *peers_[to.value()];
   if (target.now != peer::state::present || signed_off_) return true;  // nobody is there, so it is lost
-  return target.parts.socket.send(target.parts.apart.seal(label, bytes), bytes);
+  connection& link = target.parts.link;
+  const std::size_t all = unreliable_head_bytes + bytes.size();
+  if (!link.has_room_for_unreliable(all)) return false;
+  if (!target.parts.socket.send(target.parts.apart.seal(label, bytes), bytes)) return false;
+  link.note_unreliable(all);
+  if (link.wants_to_send() && !target.blocked) let_leave(target, std::chrono::steady_clock::now());
+  return true;
 }
 
 /// Keeps a datagram where it is, if it is authentic and new.

@@ -101,6 +101,25 @@ TEST(udp_datagrams, more_than_one_poll_has_room_for_stay_in_the_socket_and_those
   EXPECT_TRUE(numbers_of_a_poll(job.at(1)).empty());
 }
 
+TEST(udp_datagrams, a_flood_of_them_makes_no_message_lost_and_goes_on_when_the_peer_has_read) {
+  pair_over_datagrams job;
+  const std::vector<std::byte> content(1000);
+  message_list arrived, nothing;
+  for (std::uint32_t round = 1; round <= 20; ++round) {
+    std::size_t dropped = 0, came = 0;
+    for (int i = 0; i < 20'000; ++i) dropped += job.at(0).datagrams()->send(rank_id(1), 9, content) ? 0 : 1;
+    EXPECT_GT(dropped, 0U) << "the peer has not polled, so there is no room for all";
+    job.send(0, 100);
+    job.send(0, 200'000);
+    while (job.at(1).poll(arrived, 64)) {  // rank 0 sends nothing again meanwhile
+      while (job.at(1).datagrams()->take()) ++came;
+    }
+    ASSERT_EQ(arrived.size(), 2 * round) << "messages find room beside the flood";
+    EXPECT_GT(came, 100U) << "and the flood goes on";
+    while (job.at(0).poll(nothing, 64)) continue;
+  }
+}
+
 TEST(udp_datagrams, those_to_a_rank_that_has_left_are_lost) {
   pair_over_datagrams job;
   job.at(1).close(std::chrono::seconds(5));

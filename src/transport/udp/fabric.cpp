@@ -2,14 +2,17 @@
 // The fabrics of the backend udp: all ranks in one process for tests, or the end of one rank of a job.
 #include "transport/udp/fabric.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <nacre/assert.hpp>
 
 #include "join/net/descriptors.hpp"
 #include "join/net/liveness_sockets.hpp"
+#include "join/net/refusal_log.hpp"
 #include "transport/udp/endpoint.hpp"
 #include "transport/udp/peer_exchange.hpp"
 
@@ -23,6 +26,11 @@ std::unique_ptr<endpoint> connect_by_datagrams(const peer_exchange& how_to_meet,
                                                std::shared_ptr<launch::launcher_connection> launcher,
                                                const settings& how) {
   auto peers = exchange_with_peers(how_to_meet, std::move(candidates));
+  const auto any = std::find_if(peers.begin(), peers.end(), [](const auto& each) { return each.has_value(); });
+  if (launcher != nullptr && how_to_meet.rank == rank_id(0) && any != peers.end()) {
+    const std::string line = line_of_small_buffer(how.receive_buffer_bytes, (*any)->socket.buffer_bytes());
+    if (!line.empty()) net::write_error_line(line);
+  }
   auto result = std::make_unique<udp_endpoint>(endpoint_parts{.rank = how_to_meet.rank,
                                                               .peers = std::move(peers),
                                                               .launcher = std::move(launcher),

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -118,16 +119,20 @@ class two_ends {
     std::vector<datagram_bytes> result;
     for (;;) {
       datagram_bytes next(largest_);
-      const std::size_t bytes = at(side).next_datagram(next, now_);
+      datagram_pieces apart;
+      const bool copies = random_.below(4) == 0;
+      const std::size_t bytes = at(side).next_datagram(next, now_, copies ? nullptr : &apart);
       if (bytes == 0) return result;
       next.resize(bytes);
+      for (const auto piece : apart.view()) next.insert(next.end(), piece.begin(), piece.end());
+      gathered_ += apart.count != 0;
       result.push_back(std::move(next));
     }
   }
   /// Hands a datagram to one side, and checks the messages that it completes.
   arrival arrive(std::size_t side, const datagram_bytes& what) {
     messages_by_channel arrived;
-    const arrival how = at(side).on_datagram(what, now_, arrived);
+    const arrival how = take(at(side), what, arrived);
     ++arrivals_[static_cast<std::size_t>(how)];
     for (std::size_t on = 0; on < channel_count; ++on) {
       while (const message_ptr m = arrived[on].pop_front()) check(side, static_cast<channel>(on), *m);
@@ -151,9 +156,27 @@ class two_ends {
     }
     return true;
   }
+  /// Datagrams whose bytes left from where they lay, and those that came straight to where they belong.
+  [[nodiscard]] std::size_t gathered() const { return gathered_; }
+  [[nodiscard]] std::size_t landed() const { return landed_; }
   void pass(std::chrono::nanoseconds time) { now_ += time; }
 
  private:
+  /// As a socket does: writes the datagram where the next one is expected, whatever it is.
+  arrival take(connection& to, const datagram_bytes& what, messages_by_channel& arrived) {
+    const landing where = random_.below(8) == 0 ? landing{} : to.next_landing();
+    if (where.place.empty()) return to.on_datagram(what, now_, arrived);
+    const std::span<const std::byte> all(what);
+    const std::size_t in_head = std::min(all.size(), where.head_bytes);
+    const std::size_t written = std::min(all.size() - in_head, where.place.size());
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(in_head), written, where.place.begin());
+    const landed_datagram split{
+        .head = all.first(in_head), .written = written, .behind = all.subspan(in_head + written)};
+    if (!connection::fits(split, where)) return to.on_datagram(what, now_, arrived);
+    const arrival how = to.on_landed(split, where, now_, arrived);
+    landed_ += how == arrival::taken;
+    return how;
+  }
   void step() {
     for (std::size_t side = 0; side < 2; ++side) {
       for (datagram_bytes& each : leaving(side)) paths_[side].carry(std::move(each), now_);
@@ -186,6 +209,7 @@ class two_ends {
   std::array<std::array<std::vector<std::uint32_t>, channel_count>, 2> sizes_{};  // sent, by side and channel
   std::array<std::array<std::uint32_t, channel_count>, 2> got_{};                 // received, by side and channel
   std::array<std::size_t, 4> arrivals_{};
+  std::size_t gathered_ = 0, landed_ = 0;
 };
 
 inline constexpr connection_limits small_datagrams{.frames = {}, .datagram_bytes = 1400, .peer_buffer_bytes = 1u << 20};

@@ -25,6 +25,7 @@ namespace {
 
 using nonce = std::array<std::byte, 32>;
 
+constexpr std::uint32_t acknowledge_bytes_min = 4096;
 constexpr std::string_view reliable_purpose = "nacre datagrams";
 constexpr std::string_view unreliable_purpose = "nacre unreliable datagrams";
 
@@ -134,12 +135,23 @@ peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t
               {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
                .datagram_bytes = bytes,
                .peer_buffer_bytes = theirs.buffer_bytes,
+               .acknowledge_bytes =
+                   one_host ? std::max(own.own.buffer_bytes / 16, acknowledge_bytes_min) : acknowledge_bytes_min,
                .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
               outgoing(reliable_purpose), incoming(reliable_purpose)),
           .apart = unreliable_link(bytes, outgoing(unreliable_purpose), incoming(unreliable_purpose))};
 }
 
 }  // namespace
+
+std::string line_of_small_buffer(std::size_t wanted_bytes, std::size_t given_bytes) {
+  if (given_bytes >= wanted_bytes / 2) return {};
+  return fmt::format(
+      "nacre: the kernel keeps {} KiB of what each peer sends instead of {} KiB, so streams of long messages over udp "
+      "are "
+      "slower: raise the limit (sysctl net.core.rmem_max={}), or ask for less (--nacre.udp.receive_buffer={}KiB)",
+      given_bytes / 1024, wanted_bytes / 1024, wanted_bytes / 2, given_bytes / 1024);
+}
 
 std::vector<std::optional<peer_parts>> exchange_with_peers(const peer_exchange& parts,
                                                            std::vector<std::optional<net::peer_candidate>> candidates) {

@@ -2,8 +2,10 @@
 // How two ranks that have met over a stream agree on a connection over datagrams.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "join/launch/launcher_connection.hpp"
@@ -12,6 +14,9 @@
 #include "wire/job_secret.hpp"
 
 namespace nacre::transport::udp {
+
+/// The line that tells a user that the kernel keeps less of each peer than was asked for; empty: it keeps enough.
+[[nodiscard]] std::string line_of_small_buffer(std::size_t wanted_bytes, std::size_t given_bytes);
 
 /// The parts that a rank brings to the exchange.
 struct peer_exchange {

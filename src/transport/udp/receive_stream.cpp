@@ -46,6 +46,26 @@ std::optional<frame_error> frame_assembler::add(std::span<const std::byte> bytes
   return failed_;
 }
 
+std::span<std::byte> frame_assembler::place() noexcept {
+  if (partial_ == nullptr) return {};
+  return {partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_};
+}
+
+void frame_assembler::add_written(std::size_t bytes, message_list& arrived) noexcept {
+  NACRE_EXPECT(bytes <= place().size(), "the payload has room for what was written into it");
+  partial_bytes_ += bytes;
+  if (partial_ != nullptr && partial_bytes_ == partial_->header.payload_bytes)
+    arrived.push_back(std::exchange(partial_, nullptr));
+}
+
+std::optional<frame_error> receive_stream::add_written(std::size_t written, std::span<const std::byte> behind,
+                                                       message_list& arrived) {
+  NACRE_EXPECT(early_.empty() && within_window(next_, written + behind.size()), "place was asked before");
+  frames_.add_written(written, arrived);
+  next_ += written + behind.size();
+  return frames_.add(behind, arrived);
+}
+
 bool receive_stream::within_window(std::uint64_t offset, std::size_t bytes) const noexcept {
   return offset + bytes <= next_ + send_stream::window_bytes;
 }

@@ -30,6 +30,10 @@ class frame_assembler {
 
   /// Appends the messages that these bytes complete, also those before an error. Returns the error, if any.
   [[nodiscard]] std::optional<frame_error> add(std::span<const std::byte> bytes, message_list& arrived);
+  /// Where the rest of the payload belongs; empty: in a header. What lies there does not count before add_written.
+  [[nodiscard]] std::span<std::byte> place() noexcept;
+  /// The next bytes have been written to the front of `place`.
+  void add_written(std::size_t bytes, message_list& arrived) noexcept;
 
  private:
   [[nodiscard]] std::optional<frame_error> end_header();
@@ -54,6 +58,13 @@ class receive_stream {
   /// Takes bytes that are within the window, and appends the messages that are complete now.
   [[nodiscard]] std::optional<frame_error> add(std::uint64_t offset, std::span<const std::byte> bytes,
                                                message_list& arrived);
+  /// Where the bytes from `next` on belong, until something is added; empty: unknown.
+  [[nodiscard]] std::span<std::byte> place() noexcept {
+    return early_.empty() ? frames_.place() : std::span<std::byte>();
+  }
+  /// As `add`, for bytes from `next` on, the first of which, so many, have been written to the front of `place`.
+  [[nodiscard]] std::optional<frame_error> add_written(std::size_t written, std::span<const std::byte> behind,
+                                                       message_list& arrived);
   [[nodiscard]] std::uint64_t next() const noexcept { return next_; }
   [[nodiscard]] bool waits_for_bytes() const noexcept { return !early_.empty(); }
 

@@ -38,9 +38,8 @@ std::size_t send_stream::available(std::size_t most) {
   return std::min({std::uint64_t{most}, end_ - next_, acknowledged_ + window_bytes - next_});
 }
 
-stretch send_stream::take(std::span<std::byte> into) {
-  const stretch taken{.offset = lost_.empty() ? next_ : lost_.front().offset, .bytes = available(into.size())};
-  copy(taken.offset, into.first(taken.bytes));
+stretch send_stream::take(std::size_t most) {
+  const stretch taken{.offset = lost_.empty() ? next_ : lost_.front().offset, .bytes = available(most)};
   if (lost_.empty()) {
     next_ += taken.bytes;
   } else if (taken.bytes == lost_.front().bytes) {
@@ -52,17 +51,37 @@ stretch send_stream::take(std::span<std::byte> into) {
   return taken;
 }
 
-void send_stream::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept {
-  auto at = std::upper_bound(messages_.begin(), messages_.end(), offset,
+/// Calls on_piece(bytes) for each message that holds some of the bytes, until that returns false.
+template <class OnPiece>
+void send_stream::for_each_piece(stretch which, OnPiece on_piece) const noexcept {
+  auto at = std::upper_bound(messages_.begin(), messages_.end(), which.offset,
                              [](std::uint64_t sought, const entry& each) { return sought < each.offset; });
   NACRE_ASSERT(at != messages_.begin(), "bytes that have not arrived are kept");
-  for (--at; !into.empty(); ++at) {
-    const std::span<const std::byte> rest = frame_of(*at->m).subspan(offset - at->offset);
-    const std::size_t bytes = std::min(rest.size(), into.size());
-    std::memcpy(into.data(), rest.data(), bytes);
-    into = into.subspan(bytes);
-    offset += bytes;
+  for (--at; which.bytes > 0; ++at) {
+    const std::span<const std::byte> rest = frame_of(*at->m).subspan(which.offset - at->offset);
+    const std::size_t bytes = std::min(rest.size(), which.bytes);
+    if (!on_piece(rest.first(bytes))) return;
+    which = {.offset = which.offset + bytes, .bytes = which.bytes - bytes};
   }
+}
+
+void send_stream::copy(stretch which, std::span<std::byte> into) const noexcept {
+  for_each_piece(which, [&](std::span<const std::byte> piece) {
+    std::memcpy(into.data(), piece.data(), piece.size());
+    into = into.subspan(piece.size());
+    return true;
+  });
+}
+
+std::size_t send_stream::places_of(stretch which, std::span<std::span<const std::byte>> into) const noexcept {
+  std::size_t count = 0;
+  bool fits = true;
+  for_each_piece(which, [&](std::span<const std::byte> piece) {
+    fits = count < into.size();
+    if (fits) into[count++] = piece;
+    return fits;
+  });
+  return fits ? count : 0;
 }
 
 void send_stream::on_acknowledged(stretch which) {

@@ -32,13 +32,19 @@ class send_stream {
   [[nodiscard]] std::uint64_t held_bytes() const noexcept { return end_ - acknowledged_; }
   /// Whether some bytes have never left.
   [[nodiscard]] bool unsent() const noexcept { return next_ != end_; }
+  /// Whether `available` may be more than 0.
+  [[nodiscard]] bool has_bytes() const noexcept { return next_ != end_ || !lost_.empty(); }
   [[nodiscard]] std::uint64_t acknowledged() const noexcept { return acknowledged_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return next_; }
 
   /// How many bytes `take` would give now, `most` of them at most. 0: nothing is lost, and nothing may leave.
   [[nodiscard]] std::size_t available(std::size_t most);
-  /// Copies the next bytes to send into the front of `into`: lost ones first. Call it after `available`.
-  stretch take(std::span<std::byte> into);
+  /// The next bytes to send, lost ones first, `most` of them at most: they leave now. Call it after `available`.
+  stretch take(std::size_t most);
+  /// Copies bytes that have been taken and have not arrived.
+  void copy(stretch which, std::span<std::byte> into) const noexcept;
+  /// Tells where such bytes lie until they arrive. Returns the number of places; 0: more than `into` has room for.
+  [[nodiscard]] std::size_t places_of(stretch which, std::span<std::span<const std::byte>> into) const noexcept;
 
   void on_acknowledged(stretch which);
   /// The bytes must leave again, those excepted that have arrived since.
@@ -51,7 +57,8 @@ class send_stream {
     std::uint64_t offset = 0;
     message_ptr m;
   };
-  void copy(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+  template <class OnPiece>
+  void for_each_piece(stretch which, OnPiece on_piece) const noexcept;
   void advance_to(std::uint64_t offset) noexcept;
   void drop_arrived_losses() noexcept;
 

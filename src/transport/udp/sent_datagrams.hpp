@@ -25,7 +25,8 @@ struct sent_datagram {
   std::uint32_t bytes = 0;         ///< in all
   std::uint32_t buffer_bytes = 0;  ///< what it takes in the receiver's socket
   channel on = channel::system;
-  std::uint64_t ack_end = 0;  ///< it acknowledges numbers below
+  std::uint64_t ack_end = 0;            ///< it acknowledges numbers below
+  std::uint64_t unreliable_before = 0;  ///< what all unreliable datagrams that left before it take in that socket
   bool in_flight = false;
 };
 
