@@ -6,6 +6,9 @@
 #   x_plugin.cpp          part of a shared object that is loaded at run time, see the folder's CMakeLists.txt
 #   x_libfuzzer.cpp       built by tools/libfuzzer.sh only
 
+# Of tests that have one thread the thread sanitizer sees nothing: they are left out where this is not -1.
+string(FIND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" "-fsanitize=thread" NACRE_UNDER_TSAN)
+
 # Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
 function(nacre_glob prefix folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -29,8 +32,12 @@ endfunction()
 # Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
 # selects.
 function(nacre_register_tests target)
+  set(cost 0)
+  if(target MATCHES "^(campaign|communication_mp|user_exceptions_mp|mesh3d)_tests?$")
+    set(cost 100)  # takes longest, and so begins first: what is left at the end must not be one test that takes minutes
+  endif()
   nacre_optimise_tests(${target})
-  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${cost})
 endfunction()
 
 # More than half of the time that a small file takes to compile is that of the headers of others: those of all tests and
@@ -85,12 +92,14 @@ function(nacre_precompiled name)
   endif()
 endfunction()
 
-# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>] [WAITS] [PRECOMPILE <headers>])
+# nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>] [WAITS] [ONE_THREAD]
+#             [PRECOMPILE <headers>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
 # A layer that WAITS, for people, files and processes, is not optimised in debug and sanitizer builds: the templates of
 # command lines and of JSON take half the time to compile then. Its headers to PRECOMPILE there are its own.
+# The tests of a layer with ONE_THREAD start no thread.
 function(nacre_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS;ONE_THREAD" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE")
   nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM layer_DEPENDS PREPEND nacre_)
   set(scope INTERFACE)
@@ -111,7 +120,7 @@ function(nacre_layer name)
   target_link_libraries(nacre_${name} ${scope} ${layer_DEPENDS} ${layer_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY NACRE_LAYER_LIBRARIES ${layer_LIBRARIES})
 
-  if(NACRE_TESTS AND layer_tests)
+  if(NACRE_TESTS AND layer_tests AND (NACRE_UNDER_TSAN EQUAL -1 OR NOT layer_ONE_THREAD))
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
     nacre_precompile(${name}_tests)
