@@ -101,7 +101,7 @@ void aggregator::start_bundle(slot& into) {
   header.flags = flag_uncounted;
   header.source = link_.rank().value();
   header.hops = needs_credit(first->header) ? 0 : 1;
-  header.object = bundle::uniform;
+  header.object = bundle::form_of_part(first->header);
   add_part(into, *first, first->header.payload_bytes);
 }
 
@@ -120,7 +120,7 @@ void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
   }
   std::memset(body + payload_bytes, 0, bundle::padded(payload_bytes) - payload_bytes);
   into.used += static_cast<std::uint32_t>(bundle::part_bytes(payload_bytes));
-  if (!bundle::is_uniform_part(header)) into.held->header.object = bundle::mixed;
+  if (bundle::form_of_part(header) != into.held->header.object) into.held->header.object = bundle::mixed;
 }
 
 void aggregator::send(slot& from, thread_context& by) {

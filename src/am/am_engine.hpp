@@ -26,6 +26,8 @@ namespace nacre {
 class object_sink {
  public:
   virtual void accept(thread_context& by, message_ptr m) = 0;
+  /// A bundle of the form bundle::objects, whose parts have been counted. Inside the poll loop.
+  virtual void accept_bundle(thread_context& by, message_ptr m) = 0;
   /// The messages from `first` on, of any kind, are to be accepted next: brings what that needs into the cache.
   virtual void prefetch(const message* first) const noexcept = 0;
   /// A coroutine handler on an object has ended: its access ends.
@@ -167,6 +169,8 @@ class am_engine final : public message_sink {
   /// Runs what a worker has taken out of `own_bundles`: a bundle, or a single message.
   void run_own(thread_context& on, message_ptr m);
   void fail(const std::string& why) { fail_(why); }
+  /// Fails because of a message that makes no sense.
+  void refuse(const message& m, std::string_view why);
 
  private:
   struct module {
@@ -180,7 +184,6 @@ class am_engine final : public message_sink {
   void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min);
   void dispatch_reply(thread_context& by, message_ptr m);
   bool skip_cancelled(thread_context& on, const detail::handler_info& row, const message& m);
-  void refuse(const message& m, std::string_view why);
   static void run_rank_message(work& item, thread_context& on);
   void run_measured(thread_context& on, message_ptr m);
   static void run_bundle_item(work& item, thread_context& on);

@@ -20,7 +20,7 @@ std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 
 }  // namespace
 
-/// A uniform bundle becomes one item of work. Any other is taken apart, and each part is dispatched.
+/// A uniform bundle becomes one item of work, one for objects goes to them, and any other is taken apart.
 void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   if (m->header.object == bundle::uniform) {
     NACRE_MARK("a bundle for workers becomes one item");
@@ -29,6 +29,7 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
     pool_.make_ready(by, *m.release());
     return;
   }
+  if (m->header.object == bundle::objects) return objects_->accept_bundle(by, std::move(m));
   NACRE_MARK("a bundle is taken apart");
   const std::span<const std::byte> bytes = m->payload();
   const bundle::limits limits{.sender = m->header.source, .ranks = size()};

@@ -16,10 +16,12 @@
 namespace nacre::bundle {
 
 /// The payload of a bundle is a row of parts, each with a header of 40 bytes, its payload, and zeros up to a multiple
-/// of 8 bytes. In the bundle's own header, `object` is `mixed`, or `uniform` when every part is for a worker and for
-/// the rank itself. Parts are in the order in which they were sent; a bundle holds no bundles.
+/// of 8 bytes. In the bundle's own header, `object` is its form: `uniform` when every part is for a worker and for the
+/// rank itself; `objects` when every part is a message to an object that comes straight from its sender; else `mixed`.
+/// Parts are in the order in which they were sent; a bundle holds no bundles.
 inline constexpr std::uint64_t mixed = 0;
 inline constexpr std::uint64_t uniform = bundle_stays_whole;
+inline constexpr std::uint64_t objects = 2;
 
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 /// Bytes that a message with this payload takes in a bundle.
@@ -28,6 +30,14 @@ inline constexpr std::uint64_t uniform = bundle_stays_whole;
 }
 [[nodiscard]] inline bool is_uniform_part(const message_header& header) noexcept {
   return header.kind == message_kind::rank && (header.flags & flag_communication) == 0;
+}
+
+/// The form of a bundle of such parts.
+[[nodiscard]] inline std::uint64_t form_of_part(const message_header& header) noexcept {
+  if (is_uniform_part(header)) return uniform;
+  constexpr std::uint8_t plain = flag_uncounted | flag_granted;
+  const bool direct = header.hops == 0 && (header.flags & ~plain) == 0;
+  return header.kind == message_kind::object && direct ? objects : mixed;
 }
 
 /// Writes a part with a packed payload; there is room for part_bytes at `at`.

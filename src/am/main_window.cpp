@@ -102,8 +102,8 @@ void main_window::check(std::chrono::nanoseconds now) {
     changed_at_ = now;
   } else if (now - changed_at_ >= patience) {
     changed_at_ = now;
-    limit_.store(now_used + bytes_max_ / 4, std::memory_order_relaxed);  // a hint for main
-    over_.store(false, std::memory_order_relaxed);                       // a hint for main
+    limit_.store(now_used + now_used / 4, std::memory_order_relaxed);  // a hint for main
+    over_.store(false, std::memory_order_relaxed);                     // a hint for main
   }
 }
 

@@ -23,12 +23,13 @@ namespace nacre {
 /// | at most the limit | sends | - |
 /// | more | waits before its next send, running other work | more than half: checks again after `patience` |
 /// | falls to half of `bytes_max`, after more | is woken | resets the limit to `bytes_max` |
-/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter of `bytes_max` |
+/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter more |
 ///
-/// The last line is why nothing deadlocks: messages may wait for the next ones that main sends.
+/// The last line is why nothing deadlocks: messages may wait for the next ones that main sends. `patience` is longer
+/// than a thread of a busy machine waits for a processor, lest the window grows because the workers do not run.
 class main_window {
  public:
-  static constexpr std::chrono::milliseconds patience{1};
+  static constexpr std::chrono::milliseconds patience{10};
   /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 

@@ -130,8 +130,8 @@ TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   EXPECT_FALSE(of.window.over());
   const std::uint64_t before = of.window.used();
   of.fill();
-  EXPECT_GE(of.window.used(), before + 1024) << "a quarter more at a time";
-  EXPECT_LT(of.window.used(), before + 1024 + 400);
+  EXPECT_GE(of.window.used(), before + before / 4) << "a quarter more at a time";
+  EXPECT_LT(of.window.used(), before + before / 4 + 400);
   of.sent.clear();
   of.window.check(now);
   of.fill();

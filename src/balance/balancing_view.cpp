@@ -19,9 +19,9 @@ constexpr std::size_t sample_more_max = 32;  // objects that it looks for at mos
 constexpr std::size_t sample_of_load = 64;   // waiting objects from which a sum is estimated
 constexpr std::size_t sample_of_bucket = 8;
 constexpr double seconds_of_nobody = 1e-6;  // assumed for a message while none has been measured
-// The least that this rank spends on a message that it packs with an object, or sends after it. As many as wait are
-// usually under way to it, too.
-constexpr double seconds_of_message_moved = 0.25e-6;
+// The least that a migration takes on threads, with the messages about it, and a message that is packed with an object
+// or sent after it. As many messages as wait are usually under way to it, too.
+constexpr double seconds_of_migration = 2e-6, seconds_of_message_moved = 0.5e-6;
 
 }  // namespace
 
@@ -34,12 +34,14 @@ rank_load balancing::summary() {
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
   messages_.pool().charge_own(own_work::look_step);
   const std::uint32_t behind = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
+  const double least = messages_.deferred() ? 0 : seconds_of_migration;
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
-  to.push_back({.object = each.id,
-                .messages = each.messages,
-                .migration_cost = objects_.migration().migration_seconds() + behind * seconds_of_message_moved,
-                .running = each.running,
-                .seconds = each.message_seconds * each.messages});
+  to.push_back(
+      {.object = each.id,
+       .messages = each.messages,
+       .migration_cost = std::max(least, objects_.migration().migration_seconds()) + behind * seconds_of_message_moved,
+       .running = each.running,
+       .seconds = each.message_seconds * each.messages});
 }
 
 /// Sets the load of each element of `all`; facts_ holds the facts of the element of the same index.

@@ -17,6 +17,7 @@ object_space::object_space(am_engine& messages, const options& limits)
       rules_(limits.location),
       entries_(messages.pool().readers()),
       activation_(*this, messages),
+      bundles_(*this, messages),
       access_(*this, messages, limits.check_serialization),
       waits_(*this, messages),
       locks_(*this, messages),
@@ -158,8 +159,6 @@ bool object_space::is_local(thread_context& on, object_id object) noexcept {
   // waited for the migration may look in between.
   return location.rank == messages_.rank() && !location.gone && at->object() != nullptr;
 }
-
-void object_space::accept(thread_context& by, message_ptr m) { accept(by, std::move(m), false); }
 
 /// Of many objects none is in a cache: the waits for their places and entries overlap.
 void object_space::prefetch(const message* first) const noexcept {

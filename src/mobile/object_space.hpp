@@ -25,6 +25,7 @@
 #include "mobile/object/balancer_view.hpp"
 #include "mobile/object/delivery_errors.hpp"
 #include "mobile/object/object_activation.hpp"
+#include "mobile/object/object_bundles.hpp"
 #include "mobile/object/object_ends.hpp"
 #include "mobile/object/own_messages.hpp"
 #include "mobile/object/traffic_counter.hpp"
@@ -37,6 +38,7 @@ namespace nacre {
 /// | part | does |
 /// |---|---|
 /// | activation | runs the messages of an object that is here, one step at a time |
+/// | bundles | many short messages that have arrived together |
 /// | access, locks | how handlers, and main, take and keep access to an object |
 /// | waits | messages that an object keeps for its coroutine handlers |
 /// | migration, ends | an object leaves, arrives, ends |
@@ -77,7 +79,10 @@ class object_space final : public object_sink {
   void post(thread_context& on, object_id to, message_ptr m, detail::future_state* result = nullptr);
   void post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done);
   void post_destroy(thread_context& on, object_id object);
-  void accept(thread_context& by, message_ptr m) override;
+  void accept(thread_context& by, message_ptr m) override {
+    if (!bundles_.takes_behind(by, m)) accept(by, std::move(m), false);
+  }
+  void accept_bundle(thread_context& by, message_ptr m) override { bundles_.accept(by, std::move(m)); }
   void prefetch(const message* first) const noexcept override;
   /// `by_handler`: a handler of this rank has sent the message.
   void accept(thread_context& by, message_ptr m, bool by_handler);
@@ -97,6 +102,7 @@ class object_space final : public object_sink {
   [[nodiscard]] const location_rules& rules() const noexcept { return rules_; }
 
   [[nodiscard]] object_activation& activation() noexcept { return activation_; }
+  [[nodiscard]] object_bundles& bundles() noexcept { return bundles_; }
   [[nodiscard]] handler_access& access() noexcept { return access_; }
   [[nodiscard]] message_waits& waits() noexcept { return waits_; }
   [[nodiscard]] main_lock& locks() noexcept { return locks_; }
@@ -119,6 +125,7 @@ class object_space final : public object_sink {
   location_rules rules_;
   directory entries_;
   object_activation activation_;
+  object_bundles bundles_;
   handler_access access_;
   message_waits waits_;
   main_lock locks_;

@@ -15,8 +15,29 @@ bool is_later(const message_ptr& a, const message_ptr& b) noexcept {
 }  // namespace
 
 void source_queue::put(message_ptr m) {
-  waiting_.push_back(std::move(m));
-  std::push_heap(waiting_.begin(), waiting_.end(), &is_later);
+  const std::uint32_t number = m->header.sequence;
+  if (in_sequence_.empty() || is_before(last_, number)) {
+    last_ = number;
+    return in_sequence_.push_back(std::move(m));
+  }
+  others_.push_back(std::move(m));
+  std::push_heap(others_.begin(), others_.end(), &is_later);
+}
+
+/// Null when none waits.
+const message* source_queue::first() const noexcept {
+  const message* const listed = in_sequence_.front();
+  if (others_.empty()) return listed;
+  const message* const other = others_.front().get();
+  return listed != nullptr && is_before(listed->header.sequence, other->header.sequence) ? listed : other;
+}
+
+message_ptr source_queue::pop_first() {
+  if (first() == in_sequence_.front()) return in_sequence_.pop_front();
+  std::pop_heap(others_.begin(), others_.end(), &is_later);
+  message_ptr found = std::move(others_.back());
+  others_.pop_back();
+  return found;
 }
 
 void source_queue::clear(std::uint32_t limit) noexcept {
@@ -25,28 +46,21 @@ void source_queue::clear(std::uint32_t limit) noexcept {
 }
 
 message_ptr source_queue::take() {
-  if (waiting_.empty() || !is_cleared(waiting_.front()->header.sequence)) return nullptr;
-  std::pop_heap(waiting_.begin(), waiting_.end(), &is_later);
-  message_ptr first = std::move(waiting_.back());
-  waiting_.pop_back();
-  return first;
+  const message* const next = first();
+  return next != nullptr && is_cleared(next->header.sequence) ? pop_first() : nullptr;
 }
 
 std::optional<std::uint32_t> source_queue::ask(std::uint32_t next) noexcept {
   const bool open = asked_ && (!cleared_ || is_before(limit_, end_));
-  if (open || waiting_.empty()) return std::nullopt;
+  if (open || size() == 0) return std::nullopt;
   asked_ = true;
   end_ = next;
   return next;
 }
 
 message_list source_queue::take_all() {
-  std::sort_heap(waiting_.begin(), waiting_.end(), &is_later);  // the last one first
   message_list all;
-  while (!waiting_.empty()) {
-    all.push_back(std::move(waiting_.back()));
-    waiting_.pop_back();
-  }
+  while (size() != 0) all.push_back(pop_first());
   return all;
 }
 

@@ -36,16 +36,19 @@ class source_queue {
   /// Returns `end` if the object must be asked now. `next`: the number of the next message.
   [[nodiscard]] std::optional<std::uint32_t> ask(std::uint32_t next) noexcept;
   /// Whether no message waits and no clearance is to come.
-  [[nodiscard]] bool over() const noexcept {
-    return waiting_.empty() && asked_ && cleared_ && !is_before(limit_, end_);
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
+  [[nodiscard]] bool over() const noexcept { return size() == 0 && asked_ && cleared_ && !is_before(limit_, end_); }
+  [[nodiscard]] std::size_t size() const noexcept { return in_sequence_.size() + others_.size(); }
   /// Takes all messages, in sequence.
   [[nodiscard]] message_list take_all();
 
  private:
-  std::vector<message_ptr> waiting_;  // a heap, the first message in front; one that comes in sequence stays in its
-                                      // position
+  [[nodiscard]] const message* first() const noexcept;
+  [[nodiscard]] message_ptr pop_first();
+
+  // Nearly all messages come in sequence, so that each takes constant time, however many wait.
+  message_list in_sequence_;
+  std::uint32_t last_ = 0;           // number of the last one in in_sequence_, if there is one
+  std::vector<message_ptr> others_;  // a heap, the first message in front
   std::uint32_t limit_ = 0, end_ = 0;
   bool cleared_ = false, asked_ = false;  // whether limit_ and end_ mean anything
 };

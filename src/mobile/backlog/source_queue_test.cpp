@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -36,6 +38,35 @@ TEST(source_queue, gives_in_sequence_what_is_cleared_in_whatever_order_it_came) 
   EXPECT_EQ(cleared(queue), (std::vector<std::uint32_t>{3, 4, 5}));
   EXPECT_EQ(queue.ask(9), std::nullopt) << "the object knows of all up to 8";
   EXPECT_FALSE(queue.over());
+}
+
+TEST(source_queue, gives_each_message_once_and_in_sequence_for_any_mixture_of_coming_and_clearing) {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    std::mt19937 random(seed);
+    const std::uint32_t begin = seed % 2 == 0 ? 0 : ~std::uint32_t{0} - 40;  // numbers that wrap
+    source_queue queue;
+    std::vector<std::uint32_t> came, gone;  // as distances from begin
+    std::uint32_t next = 0, limit = 0;
+    while (next < 100) {
+      const std::uint32_t run = random() % 8;  // some in sequence, then a few in any order
+      std::vector<std::uint32_t> some;
+      for (std::uint32_t each = 0; each < run; ++each) some.push_back(next++);
+      if (random() % 2 == 0) std::shuffle(some.begin(), some.end(), random);
+      for (const std::uint32_t each : some) {
+        queue.put(numbered(begin + each));
+        came.push_back(each);
+      }
+      limit += random() % 10;
+      limit = std::min(limit, next);  // those before it have come
+      queue.clear(begin + limit);
+      for (const std::uint32_t each : cleared(queue)) gone.push_back(each - begin);
+    }
+    std::sort(came.begin(), came.end());
+    ASSERT_EQ(gone, std::vector<std::uint32_t>(came.begin(), came.begin() + limit)) << "seed " << seed;
+    message_list rest = queue.take_all();
+    while (const message_ptr m = rest.pop_front()) gone.push_back(m->header.sequence - begin);
+    ASSERT_EQ(gone, came) << "seed " << seed;
+  }
 }
 
 TEST(source_queue, asks_again_when_all_that_it_had_told_of_is_cleared) {

@@ -43,7 +43,9 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
     const std::size_t bytes = what.ours ? packed_size_of(type, at.object(), at.id, space_.arrays()) : 0;
     observe_step_(at.id, seconds, static_cast<std::uint32_t>(what.run), bytes);
   }
-  if (seconds > 0 && what.ours) learn(at, on, time, what, seconds, charged);
+  if (!what.ours) return;
+  if (seconds > 0) return learn(at, on, time, what, seconds, charged);
+  if (at.pace.load() == 0) at.pace.store(1);  // it has run, and no step was long enough to be measured
 }
 
 void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,

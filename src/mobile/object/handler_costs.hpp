@@ -25,8 +25,14 @@ class handler_costs {
   /// Seconds that a message to this handler takes on average. Of a handler that has not been measured: as a message to
   /// any other; 0 while none has been. Any number.
   [[nodiscard]] double of(std::uint32_t handler) const noexcept {
-    const double mean = handler < published_.size() ? published_[handler].load() : 0;
-    return mean > 0 ? mean : published_of_all_.load();
+    const double mean = measured(handler);
+    return mean > 0 ? mean : of_any();
+  }
+  /// Seconds that a message takes on average; 0 while none has been measured.
+  [[nodiscard]] double of_any() const noexcept { return published_of_all_.load(); }
+  /// As `of`, but 0 when that handler has not been measured.
+  [[nodiscard]] double measured(std::uint32_t handler) const noexcept {
+    return handler < published_.size() ? published_[handler].load() : 0;
   }
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
   /// object, which was `pace` before; 0: not known, as long as it has run nothing that takes time. The thread context

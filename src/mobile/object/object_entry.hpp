@@ -74,6 +74,12 @@ struct object_entry_extra {
     if (backpressure_queue* const last = backpressure.load(std::memory_order_relaxed); last != nullptr)
       last->release_reference();
   }
+  /// Whether nothing waits here, and nobody waits for the object. The activation.
+  [[nodiscard]] bool only_has_streams() const noexcept {
+    // A balancer's wish that comes later keeps the activation from finishing: see inbox::claim_any.
+    return pending.empty() && colocations == nullptr && windows == nullptr && kept == nullptr &&
+           wanted_by.load(std::memory_order_relaxed) == nobody;
+  }
   /// Any thread while the object is here; the first caller makes it.
   [[nodiscard]] shared_traffic& need_traffic();
   /// Any thread while the object is here; the first caller makes it.

@@ -27,6 +27,14 @@ streams::verdict streams::admit(message_ptr& m, message_list& ready) {
   return verdict::admitted;
 }
 
+bool streams::admit_next(const message_header& header) {
+  if (!early_.empty()) return false;
+  stream& from = of(header.source);
+  if (header.sequence != from.next) return false;
+  ++from.next;
+  return true;
+}
+
 std::uint32_t streams::told_epoch(rank_id source) {
   if (first_.source == source.value()) return first_.told_epoch;
   const stream* const known = more_.find(source.value());

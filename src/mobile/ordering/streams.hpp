@@ -58,6 +58,8 @@ class streams {
 
   /// Appends the messages that may run now to `ready`. A repeated message is left in `m`.
   verdict admit(message_ptr& m, message_list& ready);
+  /// Counts the message if it is next and none was set aside, so that it may run. False: `admit` must decide.
+  [[nodiscard]] bool admit_next(const message_header& header);
 
   /// The newest epoch of which the object's places have told `source`; 0 when none.
   [[nodiscard]] std::uint32_t told_epoch(rank_id source);

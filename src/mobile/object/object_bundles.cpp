@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running bundles of messages to objects, one part after the other, for a bounded time.
+#include "mobile/object/object_bundles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/marks.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+namespace {
+
+// Of a short handler: less than what its message costs otherwise, and, where other workers could run it meanwhile, not
+// much more than what it costs to hand it to them.
+constexpr double seconds_of_short = 250e-9, seconds_of_short_beside_others = 100e-9;
+constexpr double seconds_of_slice = 20e-6;        // after which the rest waits behind other work
+constexpr std::uint32_t parts_between_looks = 8;  // at the clock
+
+double short_for(const worker_pool& pool) noexcept {
+  return pool.workers() == 1 ? seconds_of_short : seconds_of_short_beside_others;
+}
+
+/// Where a worker goes on in a bundle; a field of its header that has no other use here.
+std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
+
+}  // namespace
+
+/// The time that one activation of an item may take, and the block that its parts are copied to, one after the other.
+struct object_bundles::slice {
+  slice(const worker_pool& pool, std::uint64_t now) noexcept
+      : short_ticks(static_cast<std::uint64_t>(short_for(pool) / pool.seconds_a_tick())),
+        end(now + static_cast<std::uint64_t>(seconds_of_slice / pool.seconds_a_tick())),
+        looked_at(now) {}
+
+  const std::uint64_t short_ticks, end;
+  std::uint64_t looked_at;
+  std::uint32_t until_look = 1, looks_after = 1;
+  bool over = false, found_long = false;
+  message_ptr block;
+  std::size_t room = 0;
+
+  /// Looks at the clock after some parts.
+  void look(const worker_pool& pool) noexcept {
+    over = pool.ahead();
+    if (--until_look != 0) return;
+    const std::uint64_t now = pool.instant();
+    found_long = now - looked_at > short_ticks * looks_after * 4;
+    over = over || now > end;
+    looked_at = now;
+    until_look = looks_after = parts_between_looks;
+  }
+  /// A message with the header and the payload of the part, in the block of the part before if that is still there.
+  message& fill(const bundle::part& what) {
+    constexpr std::size_t room_min = 192;
+    if (block == nullptr || room < what.payload.size()) {
+      room = std::max(room_min, what.payload.size());
+      block = make_message(room);
+    }
+    block->header = what.header;
+    if (!what.payload.empty()) std::memcpy(block->body(), what.payload.data(), what.payload.size());
+    return *block;
+  }
+};
+
+/// Parts that are looked up together, so that the waits for memory overlap.
+struct object_bundles::group {
+  static constexpr std::size_t size_max = 16;
+  std::array<bundle::part, size_max> parts;
+  std::array<std::size_t, size_max> end;  // offset behind each part
+  std::size_t size = 0, ran = 0;
+
+  /// Reads parts from `offset` on. False: the bytes there are no part of such a bundle.
+  [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& what) noexcept {
+    size = ran = 0;
+    while (size < size_max && offset < bytes.size()) {
+      const auto found = bundle::read_part(bytes, offset, what);
+      if (!found || bundle::form_of_part(found->header) != bundle::objects) return false;
+      parts[size] = *found;
+      end[size++] = offset;
+    }
+    return true;
+  }
+};
+
+object_bundles& object_bundles::of(thread_context& on) noexcept { return object_space::on_thread(on).bundles(); }
+
+void object_bundles::accept(thread_context& by, message_ptr m) {
+  arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
+  if (!from.waits() && is_long(*m)) return take_apart(by, std::move(m), 0);
+  NACRE_MARK("a bundle for objects becomes one item");
+  cursor_of(*m) = 0;
+  if (from.arrivals.push(m.release())) messages_.pool().make_ready(by, from);
+}
+
+bool object_bundles::takes_behind(thread_context& by, message_ptr& m) {
+  const message_header& header = m->header;
+  if (!in_stream(header.kind) || header.hops != 0 || (header.flags & flag_returned) != 0) return false;
+  arrived* const from = arrived_.find(header.source);
+  if (from == nullptr || !from->waits()) return false;
+  NACRE_MARK("a message to an object comes behind bundles");
+  if (from->arrivals.push(m.release())) messages_.pool().make_ready(by, *from);
+  return true;
+}
+
+/// Accepts each part from that offset on as a message; the parts before have run.
+void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t offset) {
+  const bundle::limits limits{.sender = m->header.source, .ranks = messages_.size()};
+  const std::size_t begin = offset;
+  message_list parts;
+  while (offset < m->header.payload_bytes) {
+    const auto part = bundle::read_part(m->payload(), offset, limits);
+    const bool fits = part && bundle::form_of_part(part->header) == bundle::objects;
+    if (!fits) return messages_.refuse(*m, "is a bundle of something else");
+    message_ptr single = bundle::make_message_of(*part);
+    credit_account::hand_over(*m, *single);
+    parts.push_back(std::move(single));
+  }
+  if (begin == 0) credit_account::let_go(*m);
+  m->header.payload_bytes = static_cast<std::uint32_t>(begin);  // it holds the cost of the parts that have run
+  m.reset();
+  space_.prefetch(parts.front());
+  worker_pool& pool = messages_.pool();
+  while (message_ptr single = parts.pop_front()) {
+    if (pool.charges_own()) pool.charge_own(own_work::receive);
+    space_.accept(on, std::move(single), false);
+  }
+}
+
+/// Whether the handler of the first part may be long. In virtual time those that have charged nothing are not.
+bool object_bundles::is_long(const message& bundle) const noexcept {
+  if (bundle.header.payload_bytes < sizeof(message_header)) return true;  // and refused
+  message_header first;
+  std::memcpy(&first, bundle.body(), sizeof first);
+  const double seconds = space_.activation().costs().measured(first.handler);
+  return seconds > short_for(messages_.pool()) || (seconds == 0 && !messages_.deferred());
+}
+
+void object_bundles::run_arrived(work& item, thread_context& on) {
+  auto& from = static_cast<arrived&>(item);
+  object_bundles& self = of(on);
+  worker_pool& pool = on.pool();
+  message_list taken;
+  const bool claimed = from.arrivals.claim(taken);
+  NACRE_ASSERT(claimed, "the bundles of a rank were run by two workers");
+  from.rest.append(taken);
+  slice time(pool, pool.instant());
+  while (!time.over && !from.rest.empty()) self.run_first(on, from.rest, time);
+  if (from.rest.empty() && from.arrivals.finish() == inbox::finished::yes) return;
+  from.arrivals.requeue();
+  pool.make_ready(on, from);
+}
+
+/// Runs the first bundle of `rest`, or as much of it as there is time for.
+void object_bundles::run_first(thread_context& on, message_list& rest, slice& time) {
+  if (rest.front()->header.kind != message_kind::bundle) {
+    space_.accept(on, rest.pop_front(), false);
+    return time.look(messages_.pool());
+  }
+  const std::size_t begin = cursor_of(*rest.front());
+  time.found_long = false;
+  if (begin == 0 && is_long(*rest.front())) {
+    NACRE_MARK("a bundle for objects is taken apart by a worker");
+    take_apart(on, rest.pop_front(), 0);
+    return time.look(messages_.pool());
+  }
+  const bundle::limits limits{.sender = rest.front()->header.source, .ranks = messages_.size()};
+  for (std::size_t offset = begin; offset < rest.front()->header.payload_bytes;) {
+    group parts;
+    if (!parts.read(rest.front()->payload(), offset, limits)) {
+      return messages_.refuse(*rest.pop_front(), "is a bundle of something else");
+    }
+    run_group(on, parts, time);
+    offset = parts.end[parts.ran - 1];
+    if (offset == rest.front()->header.payload_bytes) break;
+    if (std::exchange(time.found_long, false)) {
+      NACRE_MARK("a bundle for objects turns out to be long");
+      return take_apart(on, rest.pop_front(), offset);
+    }
+    cursor_of(*rest.front()) = static_cast<std::uint32_t>(offset);
+    if (time.over) return;
+  }
+  static_cast<void>(rest.pop_front());
+}
+
+/// Runs at least one part, and the others if there is time.
+void object_bundles::run_group(thread_context& on, group& parts, slice& time) {
+  directory& entries = space_.entries();
+  const auto id_of = [&](std::size_t each) { return object_id::from_value(parts.parts[each].header.object); };
+  for (std::size_t each = 0; each < parts.size; ++each) entries.prefetch_place(id_of(each));
+  for (std::size_t each = 0; each < parts.size; ++each) entries.prefetch_entry(id_of(each));
+  std::array<object_entry*, group::size_max> at;
+  for (std::size_t each = 0; each < parts.size; ++each) {
+    at[each] = entries.find(id_of(each));
+    if (at[each] != nullptr) at[each]->prefetch_object();
+  }
+  while (parts.ran < parts.size) {
+    run_part(on, at[parts.ran], parts.parts[parts.ran], time);
+    ++parts.ran;
+    time.look(messages_.pool());
+    if (time.over || time.found_long) return;
+  }
+}
+
+void object_bundles::run_part(thread_context& on, object_entry* at, const bundle::part& what, slice& time) {
+  if (messages_.pool().charges_own()) messages_.pool().charge_own(own_work::receive);
+  if (at == nullptr || at->object() == nullptr || !at->arrivals.begin_idle()) {
+    return space_.accept(on, bundle::make_message_of(what), false);
+  }
+  if (const detail::handler_info* const row = plain_handler(*at, what.header)) {
+    return run_here(on, *at, *row, what, time);
+  }
+  message_list single;
+  single.push_back(bundle::make_message_of(what));
+  space_.activation().run_claimed(*at, on, single, true);
+}
+
+/// The handler of a message to an idle object, if it may run at once and nothing else is to be done: then the message
+/// has been admitted. Else null.
+const detail::handler_info* object_bundles::plain_handler(object_entry& at, const message_header& header) const {
+  const void* const object = at.object();
+  if (object == nullptr) return nullptr;
+  const detail::object_type& type = *messages_.handlers().type(at.type);
+  const detail::handler_info* const row = messages_.handlers().handler(header.handler);
+  const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine &&
+                     row->tag == nullptr && !declares(type) && at.gate.idle();
+  if (!plain) return nullptr;
+  object_entry_extra* const extra = at.extra();
+  if (extra == nullptr) return at.order.admit(header) ? row : nullptr;
+  if (!extra->only_has_streams()) return nullptr;
+  const bool next = extra->order.empty() ? at.order.admit(header) : extra->order.admit_next(header);
+  if (next) ++extra->ran;
+  return next ? row : nullptr;
+}
+
+/// The bundle holds the credit of the part until all of it has run.
+void object_bundles::run_here(thread_context& on, object_entry& at, const detail::handler_info& row,
+                              const bundle::part& what, slice& time) {
+  message& m = time.fill(what);
+  const bool counted = m.counted();
+  const object_activation::step_time step = space_.activation().begin_step(on, &m);
+  on.record_item();
+  if (messages_.run_and_leave(on, row, time.block, at.object()) && counted) on.counters().done.add(1);
+  space_.access().check_serialization(at);
+  space_.activation().end_step(at, on, step, {.run = 1, .ours = true});
+  if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
+  space_.activation().give_back(at, on, true);
+}
+
+}  // namespace nacre

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles of messages to objects: short messages run where they lie, with no block and no item of work of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "am/am_engine.hpp"
+#include "am/bundle.hpp"
+#include "base/sparse_table.hpp"
+#include "mobile/object/inbox.hpp"
+#include "mobile/object/object_entry.hpp"
+
+namespace nacre {
+
+class object_space;
+
+/// A message to an object costs a block, a place in an inbox, and an item of work, which together take several times as
+/// long as a short handler. A bundle of messages to short handlers is one item instead, whose runner takes the
+/// activation of each object, runs the handler, and gives it back.
+///
+/// | a part | the runner |
+/// |---|---|
+/// | its object is idle, and nothing is to be done before or after but to run a plain handler | runs it here |
+/// | its object is idle | makes a message of it, and runs a step of the object |
+/// | any other | makes a message of it, and accepts that as if it had arrived alone |
+///
+/// The bundles of one rank run one after the other, so that no message overtakes another one and has to be set aside.
+/// Bundles to handlers that are not known to be short are taken apart, so that other workers and balancers see each
+/// message: when they arrive if nothing of that rank waits here, else when they are the first. The rest of a bundle
+/// that turns out to be long is taken apart, too.
+class object_bundles {
+ public:
+  object_bundles(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+
+  /// A bundle has arrived; bundle::objects says so. Inside the poll loop.
+  void accept(thread_context& by, message_ptr m);
+  /// Takes a message that has arrived alone, if bundles of its rank wait before it. Inside the poll loop.
+  [[nodiscard]] bool takes_behind(thread_context& by, message_ptr& m);
+
+ private:
+  /// The bundles of one rank. Running it runs them.
+  struct arrived : work {
+    explicit arrived(std::uint32_t rank) noexcept : work(&run_arrived), source(rank) {}
+    arrived(const arrived&) = delete;
+    arrived& operator=(const arrived&) = delete;
+    ~arrived() {  // the job has failed if messages are left
+      if (arrivals.claim_any(rest) == inbox::begun::no) arrivals.take(rest);
+    }
+    [[nodiscard]] std::uint32_t key() const noexcept { return source; }
+    [[nodiscard]] bool waits() const noexcept { return arrivals.waits() || arrivals.active(); }
+    const std::uint32_t source;
+    inbox arrivals;     // bundles, and messages that have come behind them
+    message_list rest;  // taken out of arrivals; the activation's
+  };
+  struct slice;
+  struct group;
+
+  [[nodiscard]] static object_bundles& of(thread_context& on) noexcept;
+  static void run_arrived(work& item, thread_context& on);
+  [[nodiscard]] bool is_long(const message& bundle) const noexcept;
+  void take_apart(thread_context& on, message_ptr m, std::size_t offset);
+  void run_first(thread_context& on, message_list& rest, slice& time);
+  void run_group(thread_context& on, group& parts, slice& time);
+  void run_part(thread_context& on, object_entry* at, const bundle::part& what, slice& time);
+  [[nodiscard]] const detail::handler_info* plain_handler(object_entry& at, const message_header& header) const;
+  void run_here(thread_context& on, object_entry& at, const detail::handler_info& row, const bundle::part& what,
+                slice& time);
+
+  object_space& space_;
+  am_engine& messages_;
+  sparse_table<arrived> arrived_;  // by source
+};
+
+}  // namespace nacre
