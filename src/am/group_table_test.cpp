@@ -66,7 +66,7 @@ TEST(group_table, destroys_the_members_that_are_left) {
     }
     of_members.destroy(table.withdraw(4));
     EXPECT_EQ(ends, 1);
-    static_cast<void>(table.open(of_members));  // one whose constructor has thrown
+    static_cast<void>(table.open(of_members));  // as if its constructor had thrown
   }
   EXPECT_EQ(ends, 10);
 }

@@ -92,7 +92,7 @@ std::vector<std::uint32_t> routers_passed(std::uint32_t ports, std::uint32_t gro
     for (std::uint32_t k = 0; k < ports; ++k) {
       const std::uint32_t link = at % of_a_group * ports + k;
       const std::uint32_t other = link < group ? link : link + 1;
-      // The way back is the link of the other group whose number names this one.
+      // The way back is the link of the other group that is named after this one.
       const std::uint32_t back = group < other ? group : group - 1;
       visit(state, routers + other * of_a_group + back / ports);
     }
