@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `incast`: the simulated switch, the star of namespaces, and the end of a star that is killed.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -30,7 +31,7 @@ outcome run_incast(std::vector<std::string> arguments) {
 }
 
 nlohmann::json figures_of(const std::string& where, const std::string& policy, std::vector<std::string> more = {}) {
-  const fs::path file = fs::path(testing::TempDir()) / ("incast_" + where + "_" + policy + ".json");
+  const fs::path file = fs::path(testing::TempDir()) / ("incast_" + std::to_string(::getpid()) + ".json");
   fs::remove(file);
   std::vector<std::string> arguments{"--switch", where, "--policy", policy, "--runs", "1", "--json", file.string()};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -38,7 +39,9 @@ nlohmann::json figures_of(const std::string& where, const std::string& policy, s
   if (code_of(done) == cannot) return {};
   EXPECT_EQ(code_of(done), 0) << done.errors;
   std::ifstream in(file);
-  return nlohmann::json::parse(in);
+  const nlohmann::json figures = nlohmann::json::parse(in);
+  fs::remove(file);
+  return figures;
 }
 
 TEST_F(incast, senders_on_a_simulated_switch_collapse_and_the_token_keeps_them_from_it) {

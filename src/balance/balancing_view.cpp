@@ -34,14 +34,14 @@ rank_load balancing::summary() {
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
   messages_.pool().charge_own(own_work::look_step);
   const std::uint32_t behind = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
-  const double least = messages_.deferred() ? 0 : seconds_of_migration;
+  double move_seconds = objects_.migration().migration_seconds();
+  if (move_seconds > 0 && !messages_.deferred()) move_seconds = std::max(move_seconds, seconds_of_migration);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
-  to.push_back(
-      {.object = each.id,
-       .messages = each.messages,
-       .migration_cost = std::max(least, objects_.migration().migration_seconds()) + behind * seconds_of_message_moved,
-       .running = each.running,
-       .seconds = each.message_seconds * each.messages});
+  to.push_back({.object = each.id,
+                .messages = each.messages,
+                .migration_cost = move_seconds + behind * seconds_of_message_moved,
+                .running = each.running,
+                .seconds = each.message_seconds * each.messages});
 }
 
 /// Sets the load of each element of `all`; facts_ holds the facts of the element of the same index.
