@@ -27,6 +27,23 @@ double short_for(const worker_pool& pool) noexcept {
 /// Where a worker goes on in a bundle; a field of its header that has no other use here.
 std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 
+/// How many bytes of a bundle have become messages of their own, which hold the credit of these bytes; another such
+/// field.
+std::uint64_t& handed_over(message& m) noexcept { return m.header.reply; }
+
+/// A part as a message of its own, which takes over its share of the credit.
+message_ptr single_of(message& bundle, const bundle::part& what) {
+  message_ptr single = bundle::make_message_of(what);
+  credit_account::hand_over(bundle, *single);
+  handed_over(bundle) += bundle::part_bytes(what.payload.size());
+  return single;
+}
+
+/// Releases the credit of the parts up to `end` that have run in the bundle.
+void end_bundle(message_ptr m, std::size_t end) noexcept {
+  m->header.payload_bytes = static_cast<std::uint32_t>(end - handed_over(*m));
+}
+
 }  // namespace
 
 /// The time that one activation of an item may take, and the block that its parts are copied to, one after the other.
@@ -72,6 +89,7 @@ struct object_bundles::group {
   std::array<bundle::part, size_max> parts;
   std::array<std::size_t, size_max> end;  // offset behind each part
   std::size_t size = 0, ran = 0;
+  message* from = nullptr;  // the bundle
 
   /// Reads parts from `offset` on. False: the bytes there are no part of such a bundle.
   [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& what) noexcept {
@@ -90,6 +108,7 @@ object_bundles& object_bundles::of(thread_context& on) noexcept { return object_
 
 void object_bundles::accept(thread_context& by, message_ptr m) {
   arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
+  handed_over(*m) = 0;
   if (!from.waits() && is_long(*m)) return take_apart(by, std::move(m), 0);
   NACRE_MARK("a bundle for objects becomes one item");
   cursor_of(*m) = 0;
@@ -109,19 +128,14 @@ bool object_bundles::takes_behind(thread_context& by, message_ptr& m) {
 /// Accepts each part from that offset on as a message; the parts before have run.
 void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t offset) {
   const bundle::limits limits{.sender = m->header.source, .ranks = messages_.size()};
-  const std::size_t begin = offset;
   message_list parts;
   while (offset < m->header.payload_bytes) {
     const auto part = bundle::read_part(m->payload(), offset, limits);
     const bool fits = part && bundle::form_of_part(part->header) == bundle::objects;
     if (!fits) return messages_.refuse(*m, "is a bundle of something else");
-    message_ptr single = bundle::make_message_of(*part);
-    credit_account::hand_over(*m, *single);
-    parts.push_back(std::move(single));
+    parts.push_back(single_of(*m, *part));
   }
-  if (begin == 0) credit_account::let_go(*m);
-  m->header.payload_bytes = static_cast<std::uint32_t>(begin);  // it holds the cost of the parts that have run
-  m.reset();
+  end_bundle(std::move(m), offset);
   space_.prefetch(parts.front());
   worker_pool& pool = messages_.pool();
   while (message_ptr single = parts.pop_front()) {
@@ -170,6 +184,7 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
   const bundle::limits limits{.sender = rest.front()->header.source, .ranks = messages_.size()};
   for (std::size_t offset = begin; offset < rest.front()->header.payload_bytes;) {
     group parts;
+    parts.from = rest.front();
     if (!parts.read(rest.front()->payload(), offset, limits)) {
       return messages_.refuse(*rest.pop_front(), "is a bundle of something else");
     }
@@ -183,7 +198,8 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
     cursor_of(*rest.front()) = static_cast<std::uint32_t>(offset);
     if (time.over) return;
   }
-  static_cast<void>(rest.pop_front());
+  const std::size_t all = rest.front()->header.payload_bytes;
+  end_bundle(rest.pop_front(), all);
 }
 
 /// Runs at least one part, and the others if there is time.
@@ -198,23 +214,24 @@ void object_bundles::run_group(thread_context& on, group& parts, slice& time) {
     if (at[each] != nullptr) at[each]->prefetch_object();
   }
   while (parts.ran < parts.size) {
-    run_part(on, at[parts.ran], parts.parts[parts.ran], time);
+    run_part(on, at[parts.ran], *parts.from, parts.parts[parts.ran], time);
     ++parts.ran;
     time.look(messages_.pool());
     if (time.over || time.found_long) return;
   }
 }
 
-void object_bundles::run_part(thread_context& on, object_entry* at, const bundle::part& what, slice& time) {
+void object_bundles::run_part(thread_context& on, object_entry* at, message& bundle, const bundle::part& what,
+                              slice& time) {
   if (messages_.pool().charges_own()) messages_.pool().charge_own(own_work::receive);
   if (at == nullptr || at->object() == nullptr || !at->arrivals.begin_idle()) {
-    return space_.accept(on, bundle::make_message_of(what), false);
+    return space_.accept(on, single_of(bundle, what), false);
   }
   if (const detail::handler_info* const row = plain_handler(*at, what.header)) {
     return run_here(on, *at, *row, what, time);
   }
   message_list single;
-  single.push_back(bundle::make_message_of(what));
+  single.push_back(single_of(bundle, what));
   space_.activation().run_claimed(*at, on, single, true);
 }
 

@@ -63,7 +63,7 @@ class object_bundles {
   void take_apart(thread_context& on, message_ptr m, std::size_t offset);
   void run_first(thread_context& on, message_list& rest, slice& time);
   void run_group(thread_context& on, group& parts, slice& time);
-  void run_part(thread_context& on, object_entry* at, const bundle::part& what, slice& time);
+  void run_part(thread_context& on, object_entry* at, message& bundle, const bundle::part& what, slice& time);
   [[nodiscard]] const detail::handler_info* plain_handler(object_entry& at, const message_header& header) const;
   void run_here(thread_context& on, object_entry& at, const detail::handler_info& row, const bundle::part& what,
                 slice& time);
