@@ -37,6 +37,7 @@ struct holder {
   explicit holder(std::span<const std::byte>) {}
   void take(std::span<const std::byte>) { ++taken; }
   void take_one(int) { ++taken; }
+  void look() const { ++taken; }  // shared, so that it waits for none
   template <class Archive>
   void serialize(Archive&) {}
 };
@@ -116,10 +117,11 @@ std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
   return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
 }
 
-/// A bundle for workers alone, of which idle ones take a part, and one that is taken apart: what they cost their sender
-/// is given back to the last byte.
+/// A bundle for workers alone, of which idle ones take a part; one that is taken apart; and one for objects, whose parts
+/// run in it or become messages: what they cost their sender is given back to the last byte.
 TEST(bundles, give_all_their_credit_back_however_they_are_shared) {
-  for (const bool mixed : {false, true}) {
+  enum class parts { to_workers, to_both, to_objects };
+  for (const parts what : {parts::to_workers, parts::to_both, parts::to_objects}) {
     nacre::config how = settings("sim", 4);
     how.set("aggregate", "on");
     std::uint64_t left = 1;
@@ -128,15 +130,16 @@ TEST(bundles, give_all_their_credit_back_however_they_are_shared) {
                            const auto p = rt.broadcast(rt.create<holder>(), rank_id{1});
                            if (rt.rank() == rank_id{0}) {
                              for (int n = 0; n < 2000; ++n) {
-                               rt.send<work_a_little>(rank_id{1}, n);
-                               if (mixed) rt.send<&holder::take_one>(p, n);
+                               if (what != parts::to_objects) rt.send<work_a_little>(rank_id{1}, n);
+                               if (what != parts::to_workers) rt.send<&holder::take_one>(p, n);
+                               if (what == parts::to_objects && n % 7 == 0) rt.send<&holder::look>(p);
                              }
                            }
                            rt.wait_quiescence();
                            if (rt.rank() == rank_id{1}) left = rt.call<held_here>(rt.rank(), 0U).get();
                          }),
               0);
-    EXPECT_EQ(left, 0U) << (mixed ? "taken apart" : "shared");
+    EXPECT_EQ(left, 0U) << "bundles of the kind " << static_cast<int>(what);
   }
 }
 

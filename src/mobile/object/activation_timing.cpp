@@ -45,12 +45,12 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
   }
   if (!what.ours) return;
   if (seconds > 0) return learn(at, on, time, what, seconds, charged);
-  if (at.pace.load() == 0) at.pace.store(1);  // it has run, and no step was long enough to be measured
+  if (!time.measured && at.pace.load() == 0) at.pace.store(handler_costs::pace_of_others);
 }
 
 void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,
                               double seconds, double charged) {
-  const double pace = at.pace.load(), before = costs_.of(time.handler) * (pace > 0 ? pace : 1);
+  const double pace = at.pace.load(), before = costs_.of(time.handler) * (pace == 0 ? 1 : handler_costs::factor(pace));
   const double passed = seconds - charged;
   const bool doubtful = before > 0 && passed > doubtful_seconds && passed > doubtful_times * before * what.run;
   if (doubtful && !time.exact && on.preemption.lost_processor()) return;

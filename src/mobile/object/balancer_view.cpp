@@ -70,13 +70,9 @@ bool balancer_view::could_leave(const object_entry& at, object_estimate& into) c
   const std::uint32_t messages = pending + at.arrivals.count();
   const double seconds =
       at.inbox_seconds.load() + (extra != nullptr ? extra->pending_seconds.load(std::memory_order_relaxed) : 0);
-  const double pace = at.pace.load();
-  double message_seconds = messages != 0 ? seconds / messages * pace : 0;
-  // The object has run, but its messages came before any of their kind was measured.
-  if (messages != 0 && message_seconds == 0) message_seconds = space_.activation().costs().of_any() * pace;
   into = {.id = at.id,
           .declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0,
-          .message_seconds = message_seconds,
+          .message_seconds = messages != 0 ? seconds / messages * handler_costs::factor(at.pace.load()) : 0,
           .messages = messages,
           .running = at.arrivals.active()};
   return true;

@@ -33,15 +33,13 @@ double handler_costs::learn(std::uint32_t on, std::uint32_t handler, double seco
   knowledge& own = known_[on];
   own.means[handler].take(seconds);
   publish(own.means[handler], published_[handler]);
-  own.of_all.take(seconds);
-  publish(own.of_all, published_of_all_);
   const double spent = seconds * messages;
   own.seconds = own.seconds * kept_of_recent + spent;
   own.weighed = own.weighed * kept_of_recent + spent * seconds;
   const double share = std::min(1.0, seconds * own.seconds / own.weighed);  // of what steps usually take
   const double now = before > 0 ? std::min(seconds / before, pace_max) : 1;
-  if (pace > 0) return pace + (now - pace) * weight_in_pace * share;
-  return share > weight_in_pace ? now : 0;
+  if (is_known(pace)) return pace + (now - pace) * weight_in_pace * share;
+  return share > weight_in_pace ? now : pace;
 }
 
 }  // namespace nacre

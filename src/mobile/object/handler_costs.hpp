@@ -22,21 +22,20 @@ class handler_costs {
   handler_costs(std::size_t handlers, std::size_t thread_contexts)
       : published_(handlers), known_(thread_contexts, knowledge(handlers)) {}
 
-  /// Seconds that a message to this handler takes on average. Of a handler that has not been measured: as a message to
-  /// any other; 0 while none has been. Any number.
+  /// Seconds that a message to this handler takes on average; 0 while none has been measured. Any number.
   [[nodiscard]] double of(std::uint32_t handler) const noexcept {
-    const double mean = measured(handler);
-    return mean > 0 ? mean : of_any();
-  }
-  /// Seconds that a message takes on average; 0 while none has been measured.
-  [[nodiscard]] double of_any() const noexcept { return published_of_all_.load(); }
-  /// As `of`, but 0 when that handler has not been measured.
-  [[nodiscard]] double measured(std::uint32_t handler) const noexcept {
     return handler < published_.size() ? published_[handler].load() : 0;
   }
+
+  /// The pace of an object that has run short messages, of which none was measured: that of others, until it is known.
+  static constexpr double pace_of_others = 1e-30;
+  [[nodiscard]] static constexpr bool is_known(double pace) noexcept { return pace > 2 * pace_of_others; }
+  /// By what the times of the handlers are multiplied; 0 for an object that has not run, since nothing is known of it.
+  [[nodiscard]] static constexpr double factor(double pace) noexcept { return is_known(pace) || pace == 0 ? pace : 1; }
+
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
-  /// object, which was `pace` before; 0: not known, as long as it has run nothing that takes time. The thread context
-  /// `on` only.
+  /// object, which was `pace` before; that stays as it is as long as the object has run nothing that takes time. The
+  /// thread context `on` only.
   double learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
 
  private:
@@ -49,7 +48,6 @@ class handler_costs {
   struct alignas(cache_line_bytes) knowledge {
     explicit knowledge(std::size_t handlers) : means(handlers) {}
     std::vector<running_mean> means;  // by handler
-    running_mean of_all;
     // Sums over recent steps, in which each step weighs as much as it takes: short handlers, however many, say nothing
     // about the size of an object.
     double seconds = 0, weighed = 0;
@@ -57,8 +55,7 @@ class handler_costs {
   static void publish(const running_mean& from, compact_estimate& to) noexcept;
 
   std::vector<compact_estimate> published_;  // by handler
-  compact_estimate published_of_all_;
-  std::vector<knowledge> known_;  // by thread context
+  std::vector<knowledge> known_;             // by thread context
 };
 
 }  // namespace nacre

@@ -149,7 +149,7 @@ bool object_bundles::is_long(const message& bundle) const noexcept {
   if (bundle.header.payload_bytes < sizeof(message_header)) return true;  // and refused
   message_header first;
   std::memcpy(&first, bundle.body(), sizeof first);
-  const double seconds = space_.activation().costs().measured(first.handler);
+  const double seconds = space_.activation().costs().of(first.handler);
   return seconds > short_for(messages_.pool()) || (seconds == 0 && !messages_.deferred());
 }
 
