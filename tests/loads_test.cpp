@@ -203,7 +203,7 @@ int unknown_before() {
   return unknown;
 }
 
-/// Of eleven short messages one is measured. The objects of the others are as others, and not of unknown load: balancers
+/// Of eleven short messages one is measured. The objects of the others are as all, and not of unknown load: balancers
 /// would move them all.
 TEST(loads, an_object_that_was_not_measured_when_it_ran_is_taken_for_what_others_cost) {
   EXPECT_LE(unknown_before<&brief::touch>(), brief_objects / 4);

@@ -117,7 +117,7 @@ std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
   return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
 }
 
-/// A bundle for workers alone, of which idle ones take a part; one that is taken apart; and one for objects, whose parts
+/// A bundle for workers alone, of which idle ones take a part; one that is taken apart; and one for objects: its parts
 /// run in it or become messages: what they cost their sender is given back to the last byte.
 TEST(bundles, give_all_their_credit_back_however_they_are_shared) {
   enum class parts { to_workers, to_both, to_objects };
