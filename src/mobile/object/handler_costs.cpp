@@ -39,7 +39,7 @@ double handler_costs::learn(std::uint32_t on, std::uint32_t handler, double seco
   const double share = std::min(1.0, seconds * own.seconds / own.weighed);  // of what steps usually take
   const double now = before > 0 ? std::min(seconds / before, pace_max) : 1;
   if (is_known(pace)) return pace + (now - pace) * weight_in_pace * share;
-  return share > weight_in_pace ? now : pace;
+  return share > weight_in_pace ? now : pace_of_others;
 }
 
 }  // namespace nacre

@@ -27,15 +27,16 @@ class handler_costs {
     return handler < published_.size() ? published_[handler].load() : 0;
   }
 
-  /// The pace of an object that has run short messages, of which none was measured: that of others, until it is known.
+  /// The pace of an object that has run only messages which tell nothing about it, since they were not measured or are
+  /// too short: that of others, until it is known.
   static constexpr double pace_of_others = 1e-30;
   [[nodiscard]] static constexpr bool is_known(double pace) noexcept { return pace > 2 * pace_of_others; }
   /// By what the times of the handlers are multiplied; 0 for an object that has not run, since nothing is known of it.
   [[nodiscard]] static constexpr double factor(double pace) noexcept { return is_known(pace) || pace == 0 ? pace : 1; }
 
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
-  /// object, which was `pace` before; that stays as it is as long as the object has run nothing that takes time. The
-  /// thread context `on` only.
+  /// object, which was `pace` before; that stays unknown as long as the object has run nothing that takes time. The thread
+  /// context `on` only.
   double learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
 
  private:

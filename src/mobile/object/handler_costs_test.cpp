@@ -69,5 +69,15 @@ TEST(handler_costs, short_handlers_say_nothing_about_the_pace_of_an_object) {
   EXPECT_NEAR(pace, 4, 0.6);
 }
 
+/// Else balancers would take it for an object of which nothing is known, and move it.
+TEST(handler_costs, an_object_that_has_run_only_a_short_message_is_taken_for_as_large_as_others) {
+  handler_costs costs(3, 1);
+  EXPECT_EQ(costs.learn(0, 1, 1e-3, 1, 1), 1);
+  const double after_a_short_one = costs.learn(0, 2, 1e-7, 1, 0);
+  EXPECT_EQ(handler_costs::factor(after_a_short_one), 1);
+  EXPECT_FALSE(handler_costs::is_known(after_a_short_one));
+  EXPECT_TRUE(handler_costs::is_known(costs.learn(0, 1, 2e-3, 1, after_a_short_one)));
+}
+
 }  // namespace
 }  // namespace nacre
