@@ -3,11 +3,7 @@
 #include "am/aggregator.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include <nacre/archive.hpp>
-#include <nacre/assert.hpp>
 
 #include "am/bundle.hpp"
 #include "base/spin.hpp"
@@ -29,8 +25,6 @@ class held_flag {
  private:
   std::atomic_flag& flag_;
 };
-
-std::size_t payload_bytes_of(const message& m) { return m.packed() ? m.header.payload_bytes : m.ops->packed_size(m); }
 
 }  // namespace
 
@@ -62,7 +56,7 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
 }
 
 std::size_t aggregator::append_locked(slot& into, message_ptr m) {
-  const std::size_t payload_bytes = payload_bytes_of(*m);
+  const std::size_t payload_bytes = bundle::payload_bytes_of(*m);
   const std::size_t bytes = bundle::part_bytes(payload_bytes);
   if (into.held != nullptr) {
     const std::size_t used = into.used != 0 ? into.used : bundle::part_bytes(into.held->header.payload_bytes);
@@ -106,21 +100,9 @@ void aggregator::start_bundle(slot& into) {
 }
 
 void aggregator::add_part(slot& into, message& m, std::size_t payload_bytes) {
-  std::byte* const at = into.held->body() + into.used;
-  message_header header = m.header;
-  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-  std::memcpy(at, &header, sizeof header);
-  std::byte* const body = at + sizeof header;
-  if (m.packed()) {
-    if (payload_bytes != 0) std::memcpy(body, m.body(), payload_bytes);
-  } else {
-    writer out(std::span<std::byte>(body, payload_bytes));
-    m.ops->pack(m, out);
-    NACRE_ENSURE(out.size() == payload_bytes, "a serialize function wrote another number of bytes than it announced");
-  }
-  std::memset(body + payload_bytes, 0, bundle::padded(payload_bytes) - payload_bytes);
+  bundle::write_part_of(m, payload_bytes, into.held->body() + into.used);
   into.used += static_cast<std::uint32_t>(bundle::part_bytes(payload_bytes));
-  if (bundle::form_of_part(header) != into.held->header.object) into.held->header.object = bundle::mixed;
+  if (bundle::form_of_part(m.header) != into.held->header.object) into.held->header.object = bundle::mixed;
 }
 
 void aggregator::send(slot& from, thread_context& by) {

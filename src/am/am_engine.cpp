@@ -37,15 +37,17 @@ void am_engine::aggregate(const aggregator::settings& how) {
   }
 }
 
-void am_engine::aggregate_own(const aggregator::settings& how) {
-  if (packs_all_ || deferred()) return;
+own_bundles* am_engine::aggregate_own(const aggregator::settings& how, std::function<work*(message_ptr)> to_objects) {
+  if (packs_all_ || deferred()) return nullptr;
   own_ = std::make_unique<own_bundles>(
       pool_.application(),
       own_bundles::settings{.bytes_max = how.bytes_max,
                             .bound_ticks = how.bound_ticks,
                             .short_ticks = static_cast<std::uint64_t>(short_seconds / pool_.seconds_a_tick()),
-                            .window = window_.get()});
+                            .window = window_.get(),
+                            .to_objects = std::move(to_objects)});
   pool_.application().attach_own(own_.get());
+  return own_.get();
 }
 
 void am_engine::bound_main(std::uint64_t bytes_max) {

@@ -54,8 +54,9 @@ class am_engine final : public message_sink {
             std::function<void(const std::string&)> fail);
   /// From now on small messages of one thread context to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& how);
-  /// From now on small messages of main to its own rank travel together. After bound_main, before anything runs.
-  void aggregate_own(const aggregator::settings& how);
+  /// From now on small messages of main to its own rank travel together; `to_objects` as in own_bundles::settings.
+  /// After bound_main, before anything runs. Returns the bundles, or null where that cannot be.
+  own_bundles* aggregate_own(const aggregator::settings& how, std::function<work*(message_ptr)> to_objects);
 
   /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include <nacre/archive.hpp>
+#include <nacre/assert.hpp>
 #include <nacre/message.hpp>
 
 #include "backplane/credits.hpp"
@@ -46,6 +48,23 @@ inline void write_part(std::byte* at, const message_header& header, std::span<co
   std::byte* const body = at + sizeof header;
   if (!payload.empty()) std::memcpy(body, payload.data(), payload.size());
   std::memset(body + payload.size(), 0, padded(payload.size()) - payload.size());
+}
+
+[[nodiscard]] inline std::size_t payload_bytes_of(const message& m) {
+  return m.packed() ? m.header.payload_bytes : m.ops->packed_size(m);
+}
+
+/// Writes a part from a message of that payload, packed or of live values, which are packed here.
+inline void write_part_of(message& m, std::size_t payload_bytes, std::byte* at) {
+  message_header header = m.header;
+  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  if (m.packed()) return write_part(at, header, {m.body(), payload_bytes});
+  std::memcpy(at, &header, sizeof header);
+  std::byte* const body = at + sizeof header;
+  writer out(std::span<std::byte>(body, payload_bytes));
+  m.ops->pack(m, out);
+  NACRE_ENSURE(out.size() == payload_bytes, "a serialize function wrote another number of bytes than it announced");
+  std::memset(body + payload_bytes, 0, padded(payload_bytes) - payload_bytes);
 }
 
 /// A part as it lies in its bundle.

@@ -6,13 +6,13 @@
 #include <limits>
 #include <utility>
 
+#include "backplane/credits.hpp"
+
 namespace nacre {
 namespace {
 
-/// A bundle costs as much as its parts, so that it can be divided.
-std::uint64_t cost_within(const message& m) noexcept {
-  return m.header.payload_bytes + (m.header.kind == message_kind::bundle ? 0 : sizeof(message));
-}
+/// A bundle costs as much as its parts, so that it can be divided or taken apart.
+std::uint64_t cost_within(const message& m) noexcept { return bytes_of(m.header); }
 
 }  // namespace
 

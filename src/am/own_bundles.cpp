@@ -3,7 +3,6 @@
 #include "am/own_bundles.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -22,71 +21,133 @@ bool own_bundles::belongs_in_bundle(const message& m) const noexcept {
 own_bundles::opened own_bundles::append(message_ptr m) {
   const bool bundled = belongs_in_bundle(*m);
   const std::size_t bytes = bundle::part_bytes(m->header.payload_bytes);
-  std::uint32_t tokens = 0;
+  to_hand_over what;
   auto result = opened::no;
   {
     const std::scoped_lock lock(busy_);
-    if (bundled && open_ != nullptr && used_ + bytes <= room_) {
-      add_part(*m);
+    if (bundled && workers_.admits(bytes)) {
+      add_part(workers_, *m, m->header.payload_bytes);
       return result;
     }
     const std::uint64_t now = main_.pool().instant();
-    if (open_ != nullptr) {
-      if (bundled) room_ = static_cast<std::uint32_t>(std::min<std::size_t>(how_.bytes_max, std::size_t{room_} * 2));
-      close(now);
-      ++tokens;
+    if (workers_.open != nullptr) {
+      if (bundled) workers_.grow_room(how_.bytes_max);
+      close(now, what);
     }
-    if (bundled && bytes * 2 <= how_.bytes_max && now - closed_at_ <= how_.bound_ticks) {
-      start_bundle(*m, now);
+    if (bundled && may_start(workers_, bytes, now)) {
+      start_bundle(workers_, bundle::uniform, *m, m->header.payload_bytes, now);
       result = opened::yes;
     } else {
       if (how_.window != nullptr && m->ops == nullptr) how_.window->acquire(*m);
       entries_.push_back(std::move(m));
-      closed_at_ = now;
-      ++tokens;
+      workers_.closed_at = now;
+      ++what.tokens;
     }
   }
-  hand_over(main_, tokens);
+  hand_over(main_, what);
   return result;
 }
 
-void own_bundles::start_bundle(const message& first, std::uint64_t now) {
-  open_ = make_message(std::max<std::size_t>(room_, bundle::part_bytes(first.header.payload_bytes)));
-  message_header& header = open_->header;
+own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
+  const std::size_t payload_bytes = bundle::payload_bytes_of(*m), bytes = bundle::part_bytes(payload_bytes);
+  to_hand_over what;
+  auto result = joined::no;
+  {
+    const std::scoped_lock lock(busy_);
+    if (objects_.admits(bytes)) {
+      add_part(objects_, *m, payload_bytes);
+      m.reset();
+      return joined::yes;
+    }
+    const std::uint64_t now = main_.pool().instant();
+    if (objects_.open != nullptr) {
+      objects_.grow_room(how_.bytes_max);
+      close_objects(now, what);
+    }
+    if (may_start(objects_, bytes, now)) {
+      start_bundle(objects_, bundle::objects, *m, payload_bytes, now);
+      m.reset();
+      result = joined::first;
+    }
+    objects_.closed_at = now;
+  }
+  hand_over(main_, what);
+  return result;
+}
+
+void own_bundles::start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes,
+                               std::uint64_t now) {
+  in.open = make_message(std::max<std::size_t>(in.room, bundle::part_bytes(payload_bytes)));
+  message_header& header = in.open->header;
   header.kind = message_kind::bundle;
   header.channel = channel::application;
   header.flags = flag_uncounted;
   header.source = first.header.source;
-  header.object = bundle::uniform;
+  header.object = form;
   header.epoch = 0;  // where its runner begins
-  used_ = 0;
-  if (how_.window != nullptr) how_.window->acquire_bundle(*open_);
-  add_part(first);
-  note_waiting(now);
+  in.used = 0;
+  if (how_.window != nullptr) how_.window->acquire_bundle(*in.open);
+  add_part(in, first, payload_bytes);
+  if (since() == 0) note_waiting(now);
 }
 
-void own_bundles::add_part(const message& m) {
-  bundle::write_part(open_->body() + used_, m.header, m.payload());
-  const std::size_t bytes = bundle::part_bytes(m.header.payload_bytes);
-  used_ += static_cast<std::uint32_t>(bytes);
+void own_bundles::add_part(filling& in, message& m, std::size_t payload_bytes) {
+  bundle::write_part_of(m, payload_bytes, in.open->body() + in.used);
+  const std::size_t bytes = bundle::part_bytes(payload_bytes);
+  in.used += static_cast<std::uint32_t>(bytes);
   if (how_.window != nullptr) how_.window->grow(bytes);
 }
 
-void own_bundles::close(std::uint64_t now) {
-  open_->header.payload_bytes = used_;
-  entries_.push_back(std::move(open_));
-  closed_at_ = now;
-  note_none_waits();
+message_ptr own_bundles::filling::close(std::uint64_t now) noexcept {
+  open->header.payload_bytes = used;
+  closed_at = now;
+  return std::move(open);
+}
+
+void own_bundles::close(std::uint64_t now, to_hand_over& what) {
+  entries_.push_back(workers_.close(now));
+  ++what.tokens;
+  note_what_waits();
+}
+
+/// Under the lock, so that bundles come in their order.
+void own_bundles::close_objects(std::uint64_t now, to_hand_over& what) {
+  if (work* const item = how_.to_objects(objects_.close(now))) what.item = item;
+  note_what_waits();
+}
+
+/// Only main opens bundles, so that it need not look under the lock in most cases.
+void own_bundles::close_for_objects() {
+  if (since() == 0) return;
+  to_hand_over what;
+  {
+    const std::scoped_lock lock(busy_);
+    if (objects_.open == nullptr) return;
+    close_objects(main_.pool().instant(), what);
+  }
+  hand_over(main_, what);
+}
+
+void own_bundles::note_what_waits() {
+  if (workers_.open == nullptr && objects_.open == nullptr) note_none_waits();
 }
 
 void own_bundles::flush(thread_context& by) {
+  to_hand_over what;
   {
     const std::scoped_lock lock(busy_);
-    if (open_ == nullptr) return;
-    if (used_ < room_ / 4) room_ = std::max(room_min, room_ / 2);
-    close(main_.pool().instant());
+    if (workers_.open == nullptr && objects_.open == nullptr) return;
+    const std::uint64_t now = main_.pool().instant();
+    if (workers_.open != nullptr) {
+      workers_.shrink_room();
+      close(now, what);
+    }
+    if (objects_.open != nullptr) {
+      objects_.shrink_room();
+      close_objects(now, what);
+    }
   }
-  hand_over(by, 1);
+  hand_over(by, what);
 }
 
 void own_bundles::put_back(thread_context& by, message_ptr rest) {
@@ -94,12 +155,13 @@ void own_bundles::put_back(thread_context& by, message_ptr rest) {
     const std::scoped_lock lock(busy_);
     rests_.push_back(std::move(rest));
   }
-  hand_over(by, 1);
+  hand_over(by, {.tokens = 1});
 }
 
 /// After the entries, so that each token finds one.
-void own_bundles::hand_over(thread_context& by, std::uint32_t tokens) {
-  for (; tokens != 0; --tokens) main_.pool().make_ready(by, token_);
+void own_bundles::hand_over(thread_context& by, const to_hand_over& what) {
+  for (std::uint32_t each = 0; each < what.tokens; ++each) main_.pool().make_ready(by, token_);
+  if (what.item != nullptr) main_.pool().make_ready(by, *what.item);
 }
 
 void own_bundles::run_oldest(work& item, thread_context& on) {

@@ -2,9 +2,11 @@
 // Hands the messages of a rank's main to the workers of that rank, many at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include <nacre/message.hpp>
 #include <nacre/work.hpp>
@@ -35,6 +37,9 @@ namespace nacre {
 /// One worker runs the parts of a bundle one after the other. So only handlers that have been seen to be short share
 /// bundles: long ones, and those that have never run, are entries, which other workers can take at once.
 ///
+/// Messages to objects of the rank share bundles of their own, which are no entries: the objects have one item for all
+/// of them. Their sender knows which handlers are short.
+///
 /// Threads: `append` by the application's thread; the others by any thread context of the rank.
 class own_bundles final : public send_buffer {
  public:
@@ -43,6 +48,8 @@ class own_bundles final : public send_buffer {
     std::uint64_t bound_ticks = 0;     ///< how long a message waits for company
     std::uint64_t short_ticks = 0;     ///< a handler that takes less is short
     main_window* window = nullptr;     ///< in which the messages take room; null: in none
+    /// Takes the next bundle for objects, by one thread at a time; returns the item to make ready, or null.
+    std::function<work*(message_ptr)> to_objects{};
   };
   own_bundles(thread_context& main, const settings& how);
   own_bundles(const own_bundles&) = delete;
@@ -53,6 +60,12 @@ class own_bundles final : public send_buffer {
   /// here; one of live values has done so, because measuring these runs user code. Tells whether it has opened a
   /// bundle, so that the poll loop must be told of it.
   [[nodiscard]] opened append(message_ptr m);
+  enum class joined : std::uint8_t { no, yes, first };
+  /// Takes a short message of main to an object that is here, of simple values or packed; its header is complete. `no`:
+  /// the message has to go alone, since the last one is long ago. `first`: as `opened`.
+  [[nodiscard]] joined append_to_object(message_ptr& m);
+  /// The next message to an object goes alone. The application's thread.
+  void close_for_objects();
   void flush(thread_context& by) override;
   /// A message for `handler` has been run, or several of a bundle with an average, in so many ticks.
   void note_ticks(std::uint32_t handler, std::uint64_t ticks) noexcept {
@@ -72,11 +85,41 @@ class own_bundles final : public send_buffer {
   };
   static void run_oldest(work& item, thread_context& on);
 
+  /// Bundles of one form, one after the other.
+  struct filling {
+    message_ptr open;               // that main fills, or null
+    std::uint32_t used = 0;         // bytes of it
+    std::uint32_t room = room_min;  // bytes of this bundle, or of the next one
+    std::uint64_t closed_at = 0;
+
+    [[nodiscard]] bool admits(std::size_t bytes) const noexcept { return open != nullptr && used + bytes <= room; }
+    /// Its last bundle was full.
+    void grow_room(std::size_t bytes_max) noexcept {
+      room = static_cast<std::uint32_t>(std::min<std::size_t>(bytes_max, std::size_t{room} * 2));
+    }
+    /// Main waits, or is busy elsewhere.
+    void shrink_room() noexcept {
+      if (used < room / 4) room = std::max(room_min, room / 2);
+    }
+    [[nodiscard]] message_ptr close(std::uint64_t now) noexcept;
+  };
+  /// To be made ready once the lock is released.
+  struct to_hand_over {
+    std::uint32_t tokens = 0;
+    work* item = nullptr;  // that runs the bundles for objects; null: it knows already
+  };
+
   [[nodiscard]] bool belongs_in_bundle(const message& m) const noexcept;
-  void start_bundle(const message& first, std::uint64_t now);
-  void add_part(const message& m);
-  void close(std::uint64_t now);
-  void hand_over(thread_context& by, std::uint32_t tokens);
+  /// Whether a bundle of such messages may begin with one of so many bytes.
+  [[nodiscard]] bool may_start(const filling& in, std::size_t bytes, std::uint64_t now) const noexcept {
+    return bytes * 2 <= how_.bytes_max && now - in.closed_at <= how_.bound_ticks;
+  }
+  void start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes, std::uint64_t now);
+  void add_part(filling& in, message& m, std::size_t payload_bytes);
+  void close(std::uint64_t now, to_hand_over& what);
+  void close_objects(std::uint64_t now, to_hand_over& what);
+  void note_what_waits();
+  void hand_over(thread_context& by, const to_hand_over& what);
 
   thread_context& main_;
   const settings how_;
@@ -86,10 +129,7 @@ class own_bundles final : public send_buffer {
   alignas(cache_line_bytes) spinlock busy_;  // held for some tens of nanoseconds
   message_list entries_;                     // under busy_
   message_list rests_;                       // under busy_; of bundles that have begun, older than all entries
-  message_ptr open_;                         // under busy_; the bundle that main fills, or null
-  std::uint32_t used_ = 0;                   // under busy_; bytes of it
-  std::uint32_t room_ = room_min;            // under busy_; bytes of this bundle, or of the next one
-  std::uint64_t closed_at_ = 0;              // under busy_
+  filling workers_, objects_;                // under busy_
 };
 
 }  // namespace nacre

@@ -107,7 +107,9 @@ void object_space::post(thread_context& on, object_id to, message_ptr m, detail:
   object_entry* const at = entry_to_send_by(on, to);
   const known_location location = at != nullptr ? at->location.read() : known_location{};
   const bool stays = at != nullptr && location.rank == messages_.rank() && !messages_.deferred();
-  if (at != nullptr) m = messages_.prepare(on, stays, std::move(m));
+  const bool of_main = stays && own().bundles_those_of(on);
+  const bool may_join = of_main && !location.backlog && !backlog_.any() && bundles_.may_join_own(*m);
+  if (at != nullptr && !may_join) m = messages_.prepare(on, stays, std::move(m));
   messages_.commit(on, [&] {
     m->header.object = to.value();
     m->header.source = messages_.rank().value();
@@ -115,6 +117,7 @@ void object_space::post(thread_context& on, object_id to, message_ptr m, detail:
     if (m->counted()) on.counters().created.add(1);
     if (at == nullptr) return errors().undeliverable(on, std::move(m));
     m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
+    if (may_join) return own().push_of_main(*at, on, std::move(m), true);
     if ((location.backlog || backlog_.any()) &&
         backlog().keep_at_source(on, *at, m, location.backlog, stays || messages_.by_pointer())) {
       return;
@@ -123,6 +126,7 @@ void object_space::post(thread_context& on, object_id to, message_ptr m, detail:
     if (stays) {
       if (on.backpressure()) return own().push_under_backpressure(*at, on, std::move(m));
       if (own().push_behind_backpressure(*at, m)) return;
+      if (of_main) return own().push_of_main(*at, on, std::move(m), false);
       return push(*at, on, std::move(m), on.in_item());
     }
     if (next == messages_.rank() && messages_.deferred() && on.in_item())

@@ -32,14 +32,16 @@ worker_pool::settings worker_pool_settings(const engine_surroundings& around) {
           .backlog_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"))};
 }
 
-void aggregate(am_engine& messages, const transport::capabilities& link, const config& configuration) {
+void aggregate(am_engine& messages, object_space& objects, const transport::capabilities& link,
+               const config& configuration) {
   const std::string& wish = configuration.get_string("aggregate");
   // A simulation shows single messages, unless bundles are asked for.
   if (wish == "off" || (wish == "auto" && link.virtual_time)) return;
   const double bound = std::chrono::duration<double>(configuration.get_duration("aggregate_bound")).count();
   const aggregator::settings how{.bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
                                  .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
-  messages.aggregate_own(how);
+  objects.own().bundle_by(messages.aggregate_own(
+      how, [&of = objects.bundles()](message_ptr bundle) { return of.take_own(std::move(bundle)); }));
   if (!link.by_pointer) messages.aggregate(how);  // what goes to others by pointer is passed on at once
 }
 
@@ -104,7 +106,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
     messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                   main_window::worker_bytes * pool_->workers()));
   }
-  aggregate(messages_, link_.declared(), configuration_);
+  aggregate(messages_, objects_, link_.declared(), configuration_);
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);

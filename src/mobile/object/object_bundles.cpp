@@ -104,12 +104,15 @@ struct object_bundles::group {
   }
 };
 
+object_bundles::object_bundles(object_space& space, am_engine& messages)
+    : space_(space), messages_(messages), own_(messages.rank().value()) {}
+
 object_bundles& object_bundles::of(thread_context& on) noexcept { return object_space::on_thread(on).bundles(); }
 
 void object_bundles::accept(thread_context& by, message_ptr m) {
   arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
   handed_over(*m) = 0;
-  if (!from.waits() && is_long(*m)) return take_apart(by, std::move(m), 0);
+  if (!from.waits() && begins_long(*m)) return take_apart(by, std::move(m), 0);
   NACRE_MARK("a bundle for objects becomes one item");
   cursor_of(*m) = 0;
   if (from.arrivals.push(m.release())) messages_.pool().make_ready(by, from);
@@ -144,13 +147,36 @@ void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t o
   }
 }
 
-/// Whether the handler of the first part may be long. In virtual time those that have charged nothing are not.
-bool object_bundles::is_long(const message& bundle) const noexcept {
+bool object_bundles::may_join_own(const message& m) const noexcept {
+  const bool simple = m.packed() || m.ops->simple;
+  return simple && m.header.channel == channel::application && bundle::form_of_part(m.header) == bundle::objects &&
+         !is_long(m.header.handler);
+}
+
+work* object_bundles::take_own(message_ptr m) noexcept {
+  handed_over(*m) = 0;
+  cursor_of(*m) = 0;
+  return own_.arrivals.push(m.release()) ? &own_ : nullptr;
+}
+
+bool object_bundles::takes_behind_own(thread_context& main, message_ptr& m) {
+  if (!own_.waits()) return false;
+  if (own_.arrivals.push(m.release())) messages_.pool().make_ready(main, own_);
+  return true;
+}
+
+/// Whether a handler may be long. In virtual time those that have charged nothing are not.
+bool object_bundles::is_long(std::uint32_t handler) const noexcept {
+  const double seconds = space_.activation().costs().of(handler);
+  return seconds > short_for(messages_.pool()) || (seconds == 0 && !messages_.deferred());
+}
+
+/// By the first part.
+bool object_bundles::begins_long(const message& bundle) const noexcept {
   if (bundle.header.payload_bytes < sizeof(message_header)) return true;  // and refused
   message_header first;
   std::memcpy(&first, bundle.body(), sizeof first);
-  const double seconds = space_.activation().costs().of(first.handler);
-  return seconds > short_for(messages_.pool()) || (seconds == 0 && !messages_.deferred());
+  return is_long(first.handler);
 }
 
 void object_bundles::run_arrived(work& item, thread_context& on) {
@@ -176,7 +202,7 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
   }
   const std::size_t begin = cursor_of(*rest.front());
   time.found_long = false;
-  if (begin == 0 && is_long(*rest.front())) {
+  if (begin == 0 && begins_long(*rest.front())) {
     NACRE_MARK("a bundle for objects is taken apart by a worker");
     take_apart(on, rest.pop_front(), 0);
     return time.look(messages_.pool());

@@ -30,14 +30,24 @@ class object_space;
 /// Bundles to handlers that are not known to be short are taken apart, so that other workers and balancers see each
 /// message: when they arrive if nothing of that rank waits here, else when they are the first. The rest of a bundle
 /// that turns out to be long is taken apart, too.
+///
+/// Main's short messages to objects of its own rank come in bundles as well; see own_bundles.
 class object_bundles {
  public:
-  object_bundles(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+  object_bundles(object_space& space, am_engine& messages);
 
   /// A bundle has arrived; bundle::objects says so. Inside the poll loop.
   void accept(thread_context& by, message_ptr m);
   /// Takes a message that has arrived alone, if bundles of its rank wait before it. Inside the poll loop.
   [[nodiscard]] bool takes_behind(thread_context& by, message_ptr& m);
+
+  /// Whether a message of main to an object that is here may go into a bundle. Any thread.
+  [[nodiscard]] bool may_join_own(const message& m) const noexcept;
+  /// The next bundle of the rank's own main, by one thread at a time; returns what to make ready, or null.
+  [[nodiscard]] work* take_own(message_ptr m) noexcept;
+  /// Takes a message of main to an object that is here, which goes into no bundle, if bundles of main wait before it.
+  /// The application's thread.
+  [[nodiscard]] bool takes_behind_own(thread_context& main, message_ptr& m);
 
  private:
   /// The bundles of one rank. Running it runs them.
@@ -59,7 +69,8 @@ class object_bundles {
 
   [[nodiscard]] static object_bundles& of(thread_context& on) noexcept;
   static void run_arrived(work& item, thread_context& on);
-  [[nodiscard]] bool is_long(const message& bundle) const noexcept;
+  [[nodiscard]] bool is_long(std::uint32_t handler) const noexcept;
+  [[nodiscard]] bool begins_long(const message& bundle) const noexcept;
   void take_apart(thread_context& on, message_ptr m, std::size_t offset);
   void run_first(thread_context& on, message_list& rest, slice& time);
   void run_group(thread_context& on, group& parts, slice& time);
@@ -71,6 +82,7 @@ class object_bundles {
   object_space& space_;
   am_engine& messages_;
   sparse_table<arrived> arrived_;  // by source
+  arrived own_;                    // of this rank's main
 };
 
 }  // namespace nacre

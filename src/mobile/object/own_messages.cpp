@@ -10,6 +10,19 @@ namespace nacre {
 
 own_messages& own_messages::of(thread_context& on) noexcept { return object_space::on_thread(on).own(); }
 
+/// Hands a message of main over to an object that is here. `may_join`: in a bundle, and it has not been prepared yet.
+/// All others go behind the bundles before them, for they would be early.
+void own_messages::push_of_main(object_entry& at, thread_context& main, message_ptr m, bool may_join) {
+  if (may_join) {
+    const own_bundles::joined how = bundles_->append_to_object(m);
+    if (how == own_bundles::joined::first) messages_.wake_poll_loop();  // so that it closes the bundle
+    if (how != own_bundles::joined::no) return;
+    m = messages_.prepare(main, true, std::move(m));
+  }
+  bundles_->close_for_objects();
+  if (!space_.bundles().takes_behind_own(main, m)) space_.push(at, main, std::move(m));
+}
+
 /// In simulated time, a handler's message reaches its object after the time that the handler has spent before it.
 void own_messages::accept_when_spent(thread_context& on, message_ptr m) {
   worker_pool& pool = messages_.pool();

@@ -13,11 +13,18 @@ namespace nacre {
 class object_space;
 
 /// Under simulated time they wait for the time that their sender has spent; under backpressure they wait in a queue of
-/// their object (backpressure_queue.hpp).
+/// their object (backpressure_queue.hpp); short ones of main share bundles.
 class own_messages {
  public:
   own_messages(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
 
+  /// From now on short messages of main share bundles. Before anything runs.
+  void bundle_by(own_bundles* of) noexcept { bundles_ = of; }
+  /// Whether messages that this thread sends now, in no handler, may share bundles.
+  [[nodiscard]] bool bundles_those_of(const thread_context& on) const noexcept {
+    return bundles_ != nullptr && on.role() == thread_role::application && !on.in_item();
+  }
+  void push_of_main(object_entry& at, thread_context& main, message_ptr m, bool may_join);
   void accept_when_spent(thread_context& on, message_ptr m);
   bool end_idle(object_entry& at, thread_context& on, message_ptr& m);
   void push_under_backpressure(object_entry& at, thread_context& on, message_ptr m);
@@ -30,6 +37,7 @@ class own_messages {
 
   object_space& space_;
   am_engine& messages_;
+  own_bundles* bundles_ = nullptr;
   std::atomic<std::uint32_t> backpressured_{0};  // objects with own messages under backpressure
 };
 
