@@ -65,7 +65,7 @@ struct emulated_machine {
   std::uint32_t switch_ports = 16;        ///< downward ports of a fat tree's switch; nodes of a dragonfly's router
   std::chrono::nanoseconds injection{0};  ///< time for which a packet occupies the port out of its node
   double bandwidth = 0;                   ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
-  /// Each link of a mesh or a torus carries one packet at a time, for packet_bytes / bandwidth, in the order in which
+  /// Each link carries one packet at a time, for packet_bytes / bandwidth, in the order in which
   /// packets ask for it; hop and bandwidth are not 0. Without it packets on one link do not delay each other.
   bool contention = false;
   std::uint32_t packet_bytes = packet_bytes_max;  ///< longest payload of a packet, at most packet_bytes_max

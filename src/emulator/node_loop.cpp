@@ -70,7 +70,7 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
       nodes_(brick_.nodes(), machine.threads),
-      links_(machine.contention ? std::make_unique<emulator::link_clocks>(brick_.nodes(), times_.transfer()) : nullptr),
+      links_(machine.contention ? std::make_unique<emulator::link_clocks>(times_, brick_.nodes()) : nullptr),
       through_network_(machine.contention || machine.injection.count() > 0),
       bundles_(partition_.blocks()),
       records_(records),
