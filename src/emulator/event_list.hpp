@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <utility>
@@ -23,8 +24,9 @@ struct event_chunk {
 };
 static_assert(sizeof(event_chunk) == 4096);
 
-/// Hands out chunks and takes them back. Its memory comes in slabs, a small one first and then huge pages, and is freed
-/// when it ends; a chunk that has not been handed out is not touched. One thread at a time.
+/// Hands out chunks and takes them back. Its memory comes in slabs and is freed when it ends: each slab is twice as
+/// large as the one before, up to a huge page, which the kernel clears whole, so that a small block does not pay for
+/// one. A chunk that has not been handed out is not touched. One thread at a time.
 class chunk_pool {
  public:
   [[nodiscard]] event_chunk* take() {
@@ -45,14 +47,26 @@ class chunk_pool {
 
  private:
   static constexpr std::size_t first_slab_bytes = 16 * sizeof(event_chunk);
+  struct free_memory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
   void grow() {
-    const std::size_t bytes = slabs_.empty() ? first_slab_bytes : page_chunks::huge_page_bytes;
-    slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
-    fresh_ = static_cast<std::byte*>(slabs_.back()->data());
+    const std::size_t bytes = next_slab_bytes_;
+    if (bytes < page_chunks::huge_page_bytes) {
+      small_slabs_.emplace_back(std::aligned_alloc(cache_line_bytes, bytes));
+      if (small_slabs_.back() == nullptr) throw std::bad_alloc();
+      fresh_ = static_cast<std::byte*>(small_slabs_.back().get());
+      next_slab_bytes_ *= 2;
+    } else {
+      huge_slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
+      fresh_ = static_cast<std::byte*>(huge_slabs_.back()->data());
+    }
     slab_end_ = fresh_ + bytes;
     bytes_ += bytes;
   }
-  std::vector<std::unique_ptr<zeroed_memory>> slabs_;
+  std::vector<std::unique_ptr<void, free_memory>> small_slabs_;
+  std::vector<std::unique_ptr<zeroed_memory>> huge_slabs_;
+  std::size_t next_slab_bytes_ = first_slab_bytes;
   std::byte* fresh_ = nullptr;  ///< from here to the end of the last slab no chunk has been handed out
   std::byte* slab_end_ = nullptr;
   std::uint64_t bytes_ = 0;

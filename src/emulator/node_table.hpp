@@ -19,7 +19,10 @@ namespace nacre::emulator {
 class node_table {
  public:
   node_table(std::uint32_t nodes, std::uint32_t threads)
-      : nodes_(nodes), threads_(threads), bytes_(bytes_for(nodes, threads)), memory_(bytes_) {}
+      : nodes_(nodes),
+        threads_(threads),
+        bytes_(bytes_for(nodes, threads)),
+        memory_(bytes_, std::size_t{nodes} * sizeof(node_slot)) {}
 
   [[nodiscard]] std::uint32_t size() const noexcept { return nodes_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
