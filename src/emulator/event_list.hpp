@@ -2,6 +2,7 @@
 // Lists of events of different lengths, one behind the other in chunks from a pool.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,11 +25,15 @@ struct event_chunk {
 };
 static_assert(sizeof(event_chunk) == 4096);
 
-/// Hands out chunks and takes them back. Its memory comes in slabs and is freed when it ends: each slab is twice as
-/// large as the one before, up to a huge page, which the kernel clears whole, so that a small block does not pay for
-/// one. A chunk that has not been handed out is not touched. One thread at a time.
+/// Hands out chunks and takes them back. Its memory comes in slabs and is freed when it ends: a small one, then others
+/// twice as large each, up to a huge page. The kernel clears a huge page whole: a small block does not pay for one, and
+/// a large one does not pay for hundreds of small pages first. A chunk that has not been handed out is not touched. One
+/// thread at a time.
 class chunk_pool {
  public:
+  /// A block in which much happens needs about `usual_bytes`.
+  explicit chunk_pool(std::uint64_t usual_bytes) noexcept
+      : growth_(usual_bytes >= page_chunks::huge_page_bytes ? page_chunks::huge_page_bytes / first_slab_bytes : 2) {}
   [[nodiscard]] event_chunk* take() {
     event_chunk* chunk = free_;
     if (chunk != nullptr) {
@@ -52,11 +57,11 @@ class chunk_pool {
   };
   void grow() {
     const std::size_t bytes = next_slab_bytes_;
+    next_slab_bytes_ = std::min(growth_ * bytes, page_chunks::huge_page_bytes);
     if (bytes < page_chunks::huge_page_bytes) {
       small_slabs_.emplace_back(std::aligned_alloc(cache_line_bytes, bytes));
       if (small_slabs_.back() == nullptr) throw std::bad_alloc();
       fresh_ = static_cast<std::byte*>(small_slabs_.back().get());
-      next_slab_bytes_ *= 2;
     } else {
       huge_slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
       fresh_ = static_cast<std::byte*>(huge_slabs_.back()->data());
@@ -66,6 +71,7 @@ class chunk_pool {
   }
   std::vector<std::unique_ptr<void, free_memory>> small_slabs_;
   std::vector<std::unique_ptr<zeroed_memory>> huge_slabs_;
+  const std::size_t growth_;
   std::size_t next_slab_bytes_ = first_slab_bytes;
   std::byte* fresh_ = nullptr;  ///< from here to the end of the last slab no chunk has been handed out
   std::byte* slab_end_ = nullptr;
