@@ -56,8 +56,8 @@ struct emulated_machine {
   std::chrono::nanoseconds turn{0};     ///< a packet's time to change its direction
   std::chrono::nanoseconds handler{0};  ///< the constant part of a handler's cost; `charge` adds to it
 
-  /// Each second of processor time that a handler takes on this host costs so many of virtual time, beside the constant
-  /// part and what it charges. 0: nothing is measured. Else no two runs are alike.
+  /// Each second of processor time that a handler or the start function takes on this host costs so many of virtual
+  /// time, beside the constant part and what it charges. 0: nothing is measured. Else no two runs are alike.
   double measured = 0;
 
   turn_rule turns = turn_rule::once;
