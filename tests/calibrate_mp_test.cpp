@@ -50,4 +50,13 @@ TEST(nacre_calibrate, refuses_a_file_that_cannot_be_written_before_it_measures) 
   }
 }
 
+TEST(nacre_calibrate, refuses_one_file_for_both_outputs) {
+  const std::string both = file_named("both");
+  const outcome got = nacre_command({"calibrate", "--quick", "--out", both, "--json", both});
+  EXPECT_EQ(code_of(got), 2);
+  EXPECT_NE(got.errors.find(both), std::string::npos) << got.errors;
+  EXPECT_EQ(got.errors.find("1 of 7"), std::string::npos) << got.errors;
+  EXPECT_FALSE(std::filesystem::exists(both));
+}
+
 }  // namespace

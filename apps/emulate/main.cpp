@@ -50,6 +50,7 @@ int run(const emulate::options& asked, nacre::config configuration) {
     nacre::emulation_options how{.blocks = asked.blocks,
                                  .critical_path = asked.critical_path,
                                  .profile = asked.profile_path,
+                                 .title = std::string(asked.runs->name),
                                  .order = asked.order,
                                  .moves = asked.moves};
     if (line) how.progress = show_progress;

@@ -23,47 +23,60 @@ struct box {
 
 void receive_box(emulated_node& here, box of);
 
+/// A part of a side of a box, with the coordinate of the node that hears next.
+struct part {
+  std::int32_t low, high, middle;
+};
+/// The parts of a side, in the order in which they are sent; the first may be empty.
+struct side_parts {
+  std::array<part, 2> parts;
+  std::uint32_t bits;  ///< of the number of a part: 0 for one part, 1 for two
+};
+
+/// Sides of three nodes and more are cut at the pivot, which begins the second part.
+side_parts parts_of(std::int32_t low, std::int32_t high, std::int32_t pivot) {
+  if (high - low < 2) return {{part{low, high, pivot}}, 0};
+  return {{part{low, pivot - 1, (low + pivot - 1) / 2}, part{pivot, high, (pivot + high) / 2}}, 1};
+}
+
+/// Halves a box whose sides have one or two nodes: z of a cube, else the last side of two nodes in the order z, y, x.
+std::uint32_t axis_to_halve(const box& of) {
+  std::uint32_t found = 0, twos = 0;
+  for (std::uint32_t axis = 3; axis-- > 0;) {
+    if (of.low[axis] == of.high[axis]) continue;
+    found = axis;
+    ++twos;
+  }
+  return twos == 3 ? 2 : found;
+}
+
 /// Splits a box at `pivot`, which has heard or stands for the box's first node, that has; sends the parts to their
 /// middles. Sides of two nodes stay whole while another one is longer: the original's rule, on which the time depends.
 void split(emulated_node& here, const box& of, const point& pivot) {
-  if (of.low == of.high) return;
-  std::array<std::uint32_t, 3> axes{};
-  std::uint32_t count = 0;
-  std::uint32_t twos = 0;
-  std::uint32_t two = 0;
-  for (std::uint32_t axis = 3; axis-- > 0;) {
-    const std::int32_t side = of.high[axis] - of.low[axis] + 1;
-    if (side >= 3) axes[count++] = axis;
-    if (side != 2) continue;
-    two = axis;
-    ++twos;
-  }
-  if (count == 0) {
-    // All sides are of one or two nodes: halve one of them, z of a cube, else the first.
-    if (twos == 3) two = 2;
+  const std::int32_t x = of.high[0] - of.low[0], y = of.high[1] - of.low[1], z = of.high[2] - of.low[2];
+  if ((x | y | z) == 0) return;
+  if (x < 2 && y < 2 && z < 2) {
+    const std::uint32_t two = axis_to_halve(of);
     box near{of.low, of.high, true}, far{of.low, of.high, false};
     near.high[two] = of.low[two];
     far.low[two] = of.high[two];
     here.send<receive_box>({far.low[0], far.low[1], far.low[2]}, far);
     return split(here, near, pivot);
   }
-  for (std::uint32_t part = 0; part < 1u << count; ++part) {
-    box piece{of.low, of.high, false};
-    point middle = pivot;
-    bool empty = false;
-    for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint32_t axis = axes[k];
-      if ((part >> k & 1) != 0) {
-        piece.low[axis] = pivot[axis];
-      } else {
-        piece.high[axis] = pivot[axis] - 1;
-      }
-      empty = empty || piece.low[axis] > piece.high[axis];
-      middle[axis] = (piece.low[axis] + piece.high[axis]) / 2;
-    }
-    if (empty) continue;
-    piece.first_has_heard = part + 1 == 1u << count || (part == 0 && of.first_has_heard);
-    if (piece.first_has_heard && middle == piece.low) {
+  const side_parts along_x = parts_of(of.low[0], of.high[0], pivot[0]);
+  const side_parts along_y = parts_of(of.low[1], of.high[1], pivot[1]);
+  const side_parts along_z = parts_of(of.low[2], of.high[2], pivot[2]);
+  const std::uint32_t bits_zy = along_z.bits + along_y.bits;
+  const std::uint32_t last = (1U << (bits_zy + along_x.bits)) - 1;
+  for (std::uint32_t number = 0; number <= last; ++number) {
+    const part& in_z = along_z.parts[number & along_z.bits];
+    const part& in_y = along_y.parts[number >> along_z.bits & along_y.bits];
+    const part& in_x = along_x.parts[number >> bits_zy];
+    if (in_x.low > in_x.high || in_y.low > in_y.high || in_z.low > in_z.high) continue;
+    const bool has_heard = number == last || (number == 0 && of.first_has_heard);
+    const box piece{{in_x.low, in_y.low, in_z.low}, {in_x.high, in_y.high, in_z.high}, has_heard};
+    const point middle{in_x.middle, in_y.middle, in_z.middle};
+    if (has_heard && middle == piece.low) {
       split(here, piece, middle);
     } else {
       here.send<receive_box>({middle[0], middle[1], middle[2]}, piece);

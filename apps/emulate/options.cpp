@@ -71,7 +71,7 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
       .called("BYTES")
       .between(0, 1e18);
   parser.add("--contention", given.contention,
-             "Each link carries one packet at a time, for its length over the bandwidth (mesh and torus)");
+             "Each link carries one packet at a time, for its length over the bandwidth");
   parser.add("--topology", given.topology, "How nodes are wired (default mesh)")
       .called("NAME")
       .one_of({"mesh", "torus", "fat_tree", "dragonfly"});
@@ -92,6 +92,35 @@ void declare_programs(nacre::program_options& parser, program_parameters& with, 
   parser.add("--work", times.work, "jacobi: cost of a cell's update; md: cost of a pair of atoms")
       .called("TIME")
       .must_be(is_time);
+}
+
+void declare_run(nacre::program_options& parser, options& asked) {
+  parser.section("How to run");
+  parser.add("--blocks", asked.blocks, "Blocks of nodes over all ranks (0: four for each worker)").called("COUNT");
+  parser.add_choice("--order", asked.order,
+                    {{"exact", nacre::emulated_order::exact}, {"arrival", nacre::emulated_order::arrival}},
+                    "exact: by virtual time, the same in every run; arrival: blocks run what comes as it comes, as the "
+                    "original emulator did");
+  parser.add_choice("--moves", asked.moves,
+                    {{"worthwhile", nacre::emulated_moves::worthwhile}, {"always", nacre::emulated_moves::always}},
+                    "worthwhile: a balancer may move a block that has worked long enough since it has come to make up "
+                    "for the move; always: between any two windows, as a test");
+  parser.add("--critical-path", asked.critical_path,
+             "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
+  parser
+      .add("--profile", asked.profile_path,
+           "Write how busy each node was when, packets by hops, and the critical path: `nacre report FILE` draws it")
+      .called("FILE");
+  parser.add("--json", asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
+      .called("FILE");
+  parser.add("--quiet", asked.quiet, "No progress line (there is one only on a terminal)");
+}
+
+void demand_three_files(const options& asked, const std::string& machine) {
+  const std::string json = asked.json_path == "-" ? "" : asked.json_path;
+  nacre::demand_other_file(json, asked.profile_path);
+  nacre::demand_other_file(json, machine);
+  nacre::demand_other_file(asked.profile_path, machine);
 }
 
 nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
@@ -165,26 +194,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.add("--program", name, about).called("NAME").one_of(names).required();
   declare_machine(parser, given);
   declare_programs(parser, result.asked.with, times);
-  parser.section("How to run");
-  parser.add("--blocks", result.asked.blocks, "Blocks of nodes over all ranks (0: four for each worker)")
-      .called("COUNT");
-  parser.add_choice("--order", result.asked.order,
-                    {{"exact", nacre::emulated_order::exact}, {"arrival", nacre::emulated_order::arrival}},
-                    "exact: by virtual time, the same in every run; arrival: blocks run what comes as it comes, as the "
-                    "original emulator did");
-  parser.add_choice("--moves", result.asked.moves,
-                    {{"worthwhile", nacre::emulated_moves::worthwhile}, {"always", nacre::emulated_moves::always}},
-                    "worthwhile: a balancer may move a block that has worked long enough since it has come to make up "
-                    "for the move; always: between any two windows, as a test");
-  parser.add("--critical-path", result.asked.critical_path,
-             "At the end, show the chain of handlers that took the whole time; records 48 bytes for each handler");
-  parser
-      .add("--profile", result.asked.profile_path,
-           "Write how busy each node was when, packets by hops, and the critical path: `nacre report FILE` draws it")
-      .called("FILE");
-  parser.add("--json", result.asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
-      .called("FILE");
-  parser.add("--quiet", result.asked.quiet, "No progress line (there is one only on a terminal)");
+  declare_run(parser, result.asked);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
   for (const program& one : programs()) {
@@ -193,6 +203,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   result.asked.with.mean = *parse_time(times.mean);
   result.asked.with.until = *parse_time(times.until);
   result.asked.with.work = *parse_time(times.work);
+  demand_three_files(result.asked, given.file);
   result.asked.machine = machine_from(given, name == "phold");
   return result;
 }

@@ -3,8 +3,11 @@
 #include "programs.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
@@ -206,6 +209,18 @@ TEST(emulated_programs, the_command_line_reads_times_and_grids_and_refuses_other
   for (const char* wrong : {"", "x", "3x", "3x0x1", "-3", "3x3x3x3", "3 x 3", "a"}) {
     EXPECT_EQ(emulate::parse_grid(wrong), std::nullopt) << wrong;
   }
+}
+
+TEST(emulated_programs, no_two_outputs_are_one_file) {
+  const std::string name = testing::TempDir() + "nacre_emulate_" + std::to_string(getpid());
+  const auto parse = [&](const std::string& json, const std::string& profile) {
+    const std::vector<const char*> words{"emulate", "--program", "line",      "--grid",      "2x2x2",
+                                         "--json",  json.data(), "--profile", profile.data()};
+    return emulate::parse_command_line(static_cast<int>(words.size()), words.data());
+  };
+  EXPECT_THROW(static_cast<void>(parse(name, name)), nacre::setup_error);
+  EXPECT_EQ(parse("-", "-").asked.profile_path, "-") << "a file of that name, and standard output";
+  EXPECT_EQ(parse(name, name + ".profile").asked.json_path, name);
 }
 
 }  // namespace

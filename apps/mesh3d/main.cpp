@@ -25,10 +25,10 @@ int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& 
   const double started = rt.now();
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
     for (const std::string& file : {asked.out, asked.costs}) {
-      meshing::demand_other_file(file, asked.input);
+      nacre::demand_other_file(file, asked.input);
       if (!file.empty()) meshing::check_output_file(file);
     }
-    meshing::demand_other_file(asked.costs, asked.out);
+    nacre::demand_other_file(asked.costs, asked.out);
     made = mesh3d::make_plan(asked);
   });
   const bool is_first = rt.rank().value() == 0;

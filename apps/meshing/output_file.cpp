@@ -5,10 +5,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
 
 #include <nacre/error.hpp>
 
@@ -42,15 +40,6 @@ void check_output_file(const std::string& name) {
     write_by_mode(name, std::ios::app, [](std::ostream&) {});
   } catch (const std::runtime_error& error) {
     throw nacre::setup_error(error.what());
-  }
-}
-
-void demand_other_file(const std::string& output, const std::string& other) {
-  std::error_code none;
-  if (output.empty() || other.empty()) return;
-  if (output == other || std::filesystem::equivalent(output, other, none)) {
-    throw nacre::setup_error({fmt::format("'{}' would be replaced by '{}'", other, output), "both names mean one file",
-                              "choose another name"});
   }
 }
 

@@ -21,9 +21,6 @@ void write_file(const std::string& name, const std::function<void(std::ostream&)
 /// Throws nacre::setup_error if write_file could not write there now. A missing file is made, empty.
 void check_output_file(const std::string& name);
 
-/// Throws nacre::setup_error if an output would replace another file of the program: an input, or another output.
-void demand_other_file(const std::string& output, const std::string& other);
-
 /// A pale colour. Steps of the golden angle give neighbours in number different hues.
 [[nodiscard]] std::string colour_of(std::uint32_t number);
 

@@ -56,8 +56,8 @@ struct emulated_machine {
   std::chrono::nanoseconds turn{0};     ///< a packet's time to change its direction
   std::chrono::nanoseconds handler{0};  ///< the constant part of a handler's cost; `charge` adds to it
 
-  /// Each second of processor time that a handler takes on this host costs so many of virtual time, beside the constant
-  /// part and what it charges. 0: nothing is measured. Else no two runs are alike.
+  /// Each second of processor time that a handler or the start function takes on this host costs so many of virtual
+  /// time, beside the constant part and what it charges. 0: nothing is measured. Else no two runs are alike.
   double measured = 0;
 
   turn_rule turns = turn_rule::once;
@@ -65,7 +65,7 @@ struct emulated_machine {
   std::uint32_t switch_ports = 16;        ///< downward ports of a fat tree's switch; nodes of a dragonfly's router
   std::chrono::nanoseconds injection{0};  ///< time for which a packet occupies the port out of its node
   double bandwidth = 0;                   ///< bytes a second of a link, which add bytes / bandwidth once; 0: no limit
-  /// Each link of a mesh or a torus carries one packet at a time, for packet_bytes / bandwidth, in the order in which
+  /// Each link carries one packet at a time, for packet_bytes / bandwidth, in the order in which
   /// packets ask for it; hop and bandwidth are not 0. Without it packets on one link do not delay each other.
   bool contention = false;
   std::uint32_t packet_bytes = packet_bytes_max;  ///< longest payload of a packet, at most packet_bytes_max

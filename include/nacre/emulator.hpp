@@ -55,9 +55,12 @@ struct emulation_options {
   bool critical_path = false;
   /// Rank 0 writes a profile to this file at the end, which `nacre report` draws: how busy each node was in each part
   /// of virtual time, packets by hops, and the critical path if that is recorded. Rank 0 alone decides. Empty: none is
-  /// kept. It takes 32 bytes a node and 64 to 2,048 more a node that works (64 MiB in all up to a million nodes), and
-  /// as much again on rank 0 at the end. Equal emulations in the exact order write equal files.
+  /// kept. It takes 40 bytes a node and 64 to 2,048 more a node that works (64 MiB in all up to a million nodes), and
+  /// as much again on rank 0 at the end. Equal emulations in the exact order write equal files. A file that exists
+  /// keeps its content until the whole profile takes its place.
   std::string profile{};
+  /// The heading of the page that shows the profile, such as the name of the program.
+  std::string title{};
   emulated_order order = emulated_order::exact;
   emulated_moves moves = emulated_moves::worthwhile;
 };

@@ -40,6 +40,7 @@ void block_profile::make_room(row& of, virtual_time end) {
 std::vector<std::byte> block_profile::encode(std::uint32_t shift) {
   cell_encoder out;
   for (row& of : rows_) {
+    out.put(of.handlers);
     if (of.cells.empty()) {
       out.idle(bins_);
       continue;

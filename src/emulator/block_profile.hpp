@@ -18,15 +18,16 @@ namespace nacre::emulator {
 
 /// Adds up the time of handlers while an emulation runs. When the time of a node passes its last bin, the node makes
 /// its bins twice as wide and adds each two of them, which loses nothing: sums of whole nanoseconds do not depend on
-/// when that happens. 32 bytes for a node that never works, 8 more a bin for another one. One thread at a time.
+/// when that happens. 40 bytes for a node that never works, 8 more a bin for another one. One thread at a time.
 class block_profile {
  public:
   block_profile(std::uint32_t nodes, std::uint32_t bins) : rows_(nodes), bins_(bins) {}
 
-  /// A thread of this node of the block has worked from `begin` to `end`.
+  /// A thread of this node of the block has run a handler from `begin` to `end`, which may be the same time.
   void add(std::uint32_t node, virtual_time begin, virtual_time end) {
-    if (begin >= end) return;
     row& of = rows_[node];
+    ++of.handlers;
+    if (begin == end) return;
     if (static_cast<std::uint64_t>(end - 1) >> of.shift >= bins_ || of.cells.empty()) [[unlikely]]
       make_room(of, end);
     const auto first = static_cast<std::size_t>(begin >> of.shift);
@@ -40,8 +41,8 @@ class block_profile {
     for (std::size_t bin = first + 1; bin < last; ++bin) of.cells[bin] += static_cast<std::uint64_t>(width);
     of.cells[last] += static_cast<std::uint64_t>(end - static_cast<virtual_time>(last) * width);
   }
-  /// The nanoseconds of each node by bins of this width, which is none that the end of its work has passed; node after
-  /// node as encode_cells writes them.
+  /// Of each node the number of its handlers, and its nanoseconds by bins of this width, which is none that the end of
+  /// its work has passed; node after node as cell_encoder writes them.
   [[nodiscard]] std::vector<std::byte> encode(std::uint32_t shift);
 
   template <class Archive>
@@ -52,10 +53,11 @@ class block_profile {
  private:
   struct row {
     std::vector<std::uint64_t> cells;  ///< nanoseconds by bin; none before the node has worked
-    std::uint32_t shift = 0;           ///< a bin has 1 << shift nanoseconds
+    std::uint64_t handlers = 0;
+    std::uint32_t shift = 0;  ///< a bin has 1 << shift nanoseconds
     template <class Archive>
     void serialize(Archive& ar) {
-      ar(cells, shift);
+      ar(cells, handlers, shift);
     }
   };
   void make_room(row& of, virtual_time end);

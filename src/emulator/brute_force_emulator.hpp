@@ -13,6 +13,7 @@
 
 #include <nacre/emulator.hpp>
 #include "emulator/brute_force_links.hpp"
+#include "emulator/brute_force_switches.hpp"
 #include "emulator/random_programs.hpp"
 #include "emulator/travel_times.hpp"
 
@@ -51,7 +52,12 @@ class brute_force {
   }
 
   brute_force(const emulated_machine& machine, std::uint64_t seed)
-      : histories(machine.nodes(), 1), machine_(machine), links_(machine), seed_(seed), nodes_(machine.nodes()) {
+      : histories(machine.nodes(), 1),
+        machine_(machine),
+        links_(machine),
+        switches_(machine),
+        seed_(seed),
+        nodes_(machine.nodes()) {
     for (node_state& node : nodes_) {
       node.clocks.resize(machine.threads);
       node.last_run.resize(machine.threads, nothing);
@@ -103,6 +109,7 @@ class brute_force {
     bool waits_for_it = false;
     bool asks_for_link = false;
     brute_force_links::packet_place place{};  // of one that asks for a link
+    std::vector<std::size_t> links{};         // that it still has to pass, between switches
     bool operator<(const item& o) const {
       return std::tie(time, node, source, number) < std::tie(o.time, o.node, o.source, o.number);
     }
@@ -145,8 +152,13 @@ class brute_force {
   void travel_to(item one, std::int64_t time) {
     if (machine_.contention && one.to != at(one.node)) {
       one.asks_for_link = true;
-      one.place = links_.start(at(one.node), one.to);
-      one.time = time + (machine_.turns == turn_rule::once ? machine_.turn.count() : 0);
+      one.time = time + (machine_.turns == turn_rule::once || switches_.any() ? machine_.turn.count() : 0);
+      if (switches_.any()) {
+        one.links = switches_.way(one.node, number_of(one.to));
+        one.node = place_of_link(one.links.front());
+      } else {
+        one.place = links_.start(at(one.node), one.to);
+      }
     } else {
       one.time = time + travel(at(one.node), one.to);
       one.node = number_of(one.to);
@@ -154,6 +166,7 @@ class brute_force {
     pending_.insert(one);
   }
   void pass_link(item one) {
+    if (switches_.any()) return pass_switch(one);
     const std::int64_t start = links_.carry(one.place, one.to, one.time);
     link_waits += start > one.time ? 1 : 0;
     link_wait += start - one.time;
@@ -167,6 +180,21 @@ class brute_force {
     }
     pending_.insert(one);
   }
+  /// Asks for the first of the links that are left. There is one switch less than links; each of them takes a hop.
+  void pass_switch(item one) {
+    std::int64_t& free = free_[one.links.front()];
+    const std::int64_t start = std::max(one.time, free);
+    free = start + links_.transfer();
+    link_waits += start > one.time ? 1 : 0;
+    link_wait += start - one.time;
+    one.links.erase(one.links.begin());
+    one.asks_for_link = !one.links.empty();
+    one.time = start + (one.asks_for_link ? machine_.hop.count() : links_.transfer());
+    one.node = one.asks_for_link ? place_of_link(one.links.front()) : number_of(one.to);
+    pending_.insert(one);
+  }
+  /// Packets that ask for one link are compared at one node, whichever it is.
+  std::uint32_t place_of_link(std::size_t link) const { return static_cast<std::uint32_t>(link % nodes_.size()); }
   std::uint32_t number_of(const coordinates& to) const {
     return static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z));
   }
@@ -246,8 +274,12 @@ class brute_force {
                                     [](const random_action& one) { return one.kind != random_action::charge; });
   }
   /// Ways around missing nodes are checked in travel_times_test.cpp.
-  std::int64_t travel(const coordinates& a, const coordinates& b) const {
+  std::int64_t travel(const coordinates& a, const coordinates& b) {
     if (a == b) return 0;
+    if (switches_.any()) {
+      const auto switches = static_cast<std::int64_t>(switches_.way(number_of(a), number_of(b)).size()) - 1;
+      return switches * machine_.hop.count() + machine_.turn.count() + links_.transfer();
+    }
     std::int64_t hops = 0, axes = 0;
     const auto count = [&](std::int32_t from, std::int32_t to, std::int32_t extent) {
       std::int64_t way = std::abs(from - to);
@@ -267,6 +299,8 @@ class brute_force {
 
   emulated_machine machine_;
   brute_force_links links_;
+  brute_force_switches switches_;
+  std::map<std::size_t, std::int64_t> free_;  // when each link between switches is
   std::uint64_t seed_;
   std::vector<node_state> nodes_;
   std::set<item> pending_;

@@ -85,6 +85,41 @@ TEST(link_contention, a_torus_has_a_link_from_its_last_node_to_its_first) {
             7 + 2 * packets * 100 + 2 * 5 - 5);
 }
 
+TEST(link_contention, streams_through_a_fat_tree_meet_where_their_receivers_are_equal_modulo_its_links) {
+  emulated_machine machine = contended({16, 1, 1});
+  machine.topology = emulated_topology::fat_tree;
+  machine.switch_ports = 4;
+  // Four links and three switches lead from one part of four nodes to another one, two links to a node of the same.
+  constexpr std::int64_t alone = 7 + packets * 100;
+  const auto at = [](std::int32_t node) { return coordinates{node, 0, 0}; };
+  EXPECT_EQ(last_of(machine, {{at(0), at(4)}}, nullptr), alone + 3 * 5);
+  EXPECT_EQ(last_of(machine, {{at(0), at(3)}}, nullptr), alone + 5);
+  EXPECT_EQ(last_of(machine, {{at(0), at(4)}, {at(1), at(5)}, {at(2), at(6)}, {at(3), at(7)}}, nullptr), alone + 3 * 5)
+      << "as many links up as nodes";
+  EXPECT_EQ(last_of(machine, {{at(0), at(4)}, {at(1), at(8)}}, nullptr), 7 + 2 * packets * 100 + 3 * 5)
+      << "4 and 8 are equal modulo 4";
+  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(4), at(8)}}, nullptr), 7 + 2 * packets * 100 + 3 * 5)
+      << "one receiver";
+  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(8), at(0)}}, nullptr), alone + 3 * 5) << "back and forth";
+}
+
+TEST(link_contention, streams_between_two_groups_of_a_dragonfly_share_one_global_link) {
+  emulated_machine machine = contended({72, 1, 1});
+  machine.topology = emulated_topology::dragonfly;
+  machine.switch_ports = 2;  // groups of 4 routers of 2 nodes; routers 0 and 1 of group 0 lead to groups 1, 2 and 3, 4
+  constexpr std::int64_t alone = 7 + packets * 100, shared = 7 + 2 * packets * 100;
+  const auto at = [](std::int32_t node) { return coordinates{node, 0, 0}; };
+  EXPECT_EQ(last_of(machine, {{at(0), at(1)}}, nullptr), alone + 5) << "one router";
+  EXPECT_EQ(last_of(machine, {{at(0), at(2)}}, nullptr), alone + 2 * 5);
+  EXPECT_EQ(last_of(machine, {{at(0), at(2)}, {at(1), at(3)}}, nullptr), shared + 2 * 5) << "one local link";
+  EXPECT_EQ(last_of(machine, {{at(0), at(2)}, {at(1), at(4)}}, nullptr), alone + 2 * 5);
+  // Router 0 of group 1 (nodes 8 and 9) leads to group 0.
+  EXPECT_EQ(last_of(machine, {{at(0), at(8)}}, nullptr), alone + 2 * 5);
+  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(1), at(9)}}, nullptr), shared + 2 * 5) << "one global link";
+  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(1), at(16)}}, nullptr), alone + 2 * 5 + 0) << "of two";
+  EXPECT_EQ(last_of(machine, {{at(7), at(15)}}, nullptr), alone + 4 * 5) << "to the exit and from the entry";
+}
+
 TEST(link_contention, a_packet_that_nobody_delays_takes_as_long_as_without_contention) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     emulated_machine machine = random_machine(seed, random_links::contended);
@@ -129,8 +164,6 @@ TEST(link_contention, is_refused_where_it_has_no_model) {
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
     }
   };
-  expect_refused([](emulated_machine& m) { m.topology = emulated_topology::fat_tree; }, "switches");
-  expect_refused([](emulated_machine& m) { m.topology = emulated_topology::dragonfly; }, "mesh or torus");
   expect_refused([](emulated_machine& m) { m.bandwidth = 0; }, "give bandwidth");
   expect_refused([](emulated_machine& m) { m.hop = 0ns; }, "set hop");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collective that runs an emulation: makes the blocks, lets them run, and adds up their counts.
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -135,15 +134,16 @@ std::unique_ptr<emulator::profile_output> open_profile(runtime& rt, emulation_op
 }
 
 void write_profile(runtime& rt, const emulator::partition& cut, const std::vector<block_ptr>& blocks,
-                   const emulated_machine& machine, emulator::profile_output& file, outcome& of) {
-  emulator::profile_head head{program_invocation_short_name, machine, of.counts, of.path};
+                   const emulated_machine& machine, const std::string& title, const emulator::profile_output& file,
+                   outcome& of) {
+  emulator::profile_head head{title, machine, of.counts, of.path};
   head.counts.bytes = 0;  // depends on the number of blocks
   emulator::profile_collection all(head);
   for (std::uint32_t block = 0; block < blocks.size(); ++block) {  // one after the other, as each may be large
     all.add(cut.brick_of(block), cut, rt.call<&emulated_block::profile>(blocks[block], all.shift()).get());
   }
   try {
-    file.write(head, all.cells());
+    file.write(head, all.content());
   } catch (const setup_error& error) {
     of.profile_problem = error.what();
   }
@@ -185,7 +185,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
     result = collect(rt, blocks, coordinator);
     if (options.critical_path && !result.failure.failed) result.path = path_of(rt, cut, blocks);
     if (without == 0 && !result.failure.failed) finish(rt, blocks, programs, result);
-    if (profile && !result.failure.failed) write_profile(rt, cut, blocks, machine, *profile, result);
+    if (profile && !result.failure.failed) write_profile(rt, cut, blocks, machine, options.title, *profile, result);
   }
   result = rt.broadcast(result, rank_id{0});
   for (const block_ptr& block : own) rt.destroy(block);

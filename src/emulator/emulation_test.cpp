@@ -221,6 +221,25 @@ TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
   EXPECT_GT(time_of(1000, 1'000'000), 100ms);
 }
 
+TEST(emulation, start_functions_cost_what_they_take_here_where_the_machine_measures) {
+  const auto time_of = [](double factor) {
+    emulated_machine machine{.grid = {2, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 100ns};
+    machine.measured = factor;
+    std::chrono::nanoseconds end{};
+    in_job(
+        [&](runtime& rt) {
+          const auto start = [](emulated_node& here) {
+            if (here.at().x == 0) compute(here, 1'000'000);
+          };
+          end = emulate(rt, machine, start).time();
+        },
+        "1");
+    return end;
+  };
+  EXPECT_EQ(time_of(0), 0ns);
+  EXPECT_GT(time_of(1), 100us);
+}
+
 void go_on(emulated_node& here, std::uint32_t left) {
   if (left != 0) here.add_task<go_on>(left - 1);
 }

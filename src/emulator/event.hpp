@@ -35,8 +35,8 @@ struct event {
   virtual_time time;
   std::uint32_t source;
   std::uint32_t number;
-  std::uint32_t node;  ///< number within the block of the receiving node
-  std::uint16_t thread;
+  std::uint32_t node;    ///< number within the block of the receiving node
+  std::uint16_t thread;  ///< of pass_router on a machine with switches: the links that the packet has passed
   std::uint16_t handler;
 
   [[nodiscard]] const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }

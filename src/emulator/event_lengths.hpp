@@ -57,7 +57,10 @@ class event_lengths {
       if (from.size() < carrier_bytes + sizeof(event)) return 0;
       const std::uint16_t handler = packet_in(head).handler;
       const packet_way way = way_of(head);
-      const bool known = way.block < within.blocks && way.destination < within.nodes && way.axis <= packet_way::no_axis;
+      // Only a node of the grid has sent a packet that is at a router.
+      const bool sent = head.handler != pass_router || head.source - first_source < within.nodes;
+      const bool known =
+          sent && way.block < within.blocks && way.destination < within.nodes && way.axis <= packet_way::no_axis;
       if (!known || handler < first_of_program || handler >= payloads_.size()) return 0;
     }
     const std::size_t bytes = of(head);

@@ -2,8 +2,10 @@
 // Lists of events of different lengths, one behind the other in chunks from a pool.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <utility>
@@ -23,10 +25,15 @@ struct event_chunk {
 };
 static_assert(sizeof(event_chunk) == 4096);
 
-/// Hands out chunks and takes them back. Its memory comes in slabs, a small one first and then huge pages, and is freed
-/// when it ends; a chunk that has not been handed out is not touched. One thread at a time.
+/// Hands out chunks and takes them back. Its memory comes in slabs and is freed when it ends: a small one, then others
+/// twice as large each, up to a huge page. The kernel clears a huge page whole: a small block does not pay for one, and
+/// a large one does not pay for hundreds of small pages first. A chunk that has not been handed out is not touched. One
+/// thread at a time.
 class chunk_pool {
  public:
+  /// A block in which much happens needs about `usual_bytes`.
+  explicit chunk_pool(std::uint64_t usual_bytes) noexcept
+      : growth_(usual_bytes >= page_chunks::huge_page_bytes ? page_chunks::huge_page_bytes / first_slab_bytes : 2) {}
   [[nodiscard]] event_chunk* take() {
     event_chunk* chunk = free_;
     if (chunk != nullptr) {
@@ -45,14 +52,27 @@ class chunk_pool {
 
  private:
   static constexpr std::size_t first_slab_bytes = 16 * sizeof(event_chunk);
+  struct free_memory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
   void grow() {
-    const std::size_t bytes = slabs_.empty() ? first_slab_bytes : page_chunks::huge_page_bytes;
-    slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
-    fresh_ = static_cast<std::byte*>(slabs_.back()->data());
+    const std::size_t bytes = next_slab_bytes_;
+    next_slab_bytes_ = std::min(growth_ * bytes, page_chunks::huge_page_bytes);
+    if (bytes < page_chunks::huge_page_bytes) {
+      small_slabs_.emplace_back(std::aligned_alloc(cache_line_bytes, bytes));
+      if (small_slabs_.back() == nullptr) throw std::bad_alloc();
+      fresh_ = static_cast<std::byte*>(small_slabs_.back().get());
+    } else {
+      huge_slabs_.push_back(std::make_unique<zeroed_memory>(bytes));
+      fresh_ = static_cast<std::byte*>(huge_slabs_.back()->data());
+    }
     slab_end_ = fresh_ + bytes;
     bytes_ += bytes;
   }
-  std::vector<std::unique_ptr<zeroed_memory>> slabs_;
+  std::vector<std::unique_ptr<void, free_memory>> small_slabs_;
+  std::vector<std::unique_ptr<zeroed_memory>> huge_slabs_;
+  const std::size_t growth_;
+  std::size_t next_slab_bytes_ = first_slab_bytes;
   std::byte* fresh_ = nullptr;  ///< from here to the end of the last slab no chunk has been handed out
   std::byte* slab_end_ = nullptr;
   std::uint64_t bytes_ = 0;

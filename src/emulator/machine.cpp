@@ -27,9 +27,6 @@ void check_time(std::chrono::nanoseconds time, const std::string& name) {
 
 void check_contention(const emulated_machine& m) {
   if (!m.contention) return;
-  const bool grid = m.topology == emulated_topology::mesh || m.topology == emulated_topology::torus;
-  expect(grid, "contention on the links of switches, which have no model here",
-         "use topology mesh or torus, or leave contention out");
   expect(m.bandwidth > 0, "contention without a bandwidth: a packet would occupy a link for no time",
          "give bandwidth in bytes a second");
   expect(m.hop.count() > 0, "contention with a hop of 0ns: all routers would have to wait for each other",

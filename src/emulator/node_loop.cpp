@@ -24,6 +24,9 @@ std::uint64_t dense_events_for(std::uint64_t nodes, std::uint64_t groups) {
 /// With an event for fewer nodes than one of so many, sorting the events costs less than a look at each node.
 constexpr std::uint64_t sparse_nodes = 24;
 
+/// Two short events.
+constexpr std::uint64_t usual_bytes_of_a_node = 64;
+
 /// The nodes of a group, as a power of two: with an event for each thread a group has some ten thousand events.
 std::uint32_t group_shift_for(std::uint32_t nodes, std::uint32_t threads) {
   constexpr std::uint64_t events = 12'800;
@@ -69,8 +72,9 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       threads_(machine.threads),
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
+      pool_(std::uint64_t{brick_.nodes()} * usual_bytes_of_a_node),
       nodes_(brick_.nodes(), machine.threads),
-      links_(machine.contention ? std::make_unique<emulator::link_clocks>(brick_.nodes(), times_.transfer()) : nullptr),
+      links_(machine.contention ? std::make_unique<emulator::link_clocks>(times_, brick_.nodes()) : nullptr),
       through_network_(machine.contention || machine.injection.count() > 0),
       bundles_(partition_.blocks()),
       records_(records),

@@ -6,6 +6,10 @@
 // that of (source, number). It is busy for a packet's transfer; the head is at the other end a hop after the link has
 // begun, the whole packet a transfer later. So a packet that nobody delays takes as long as it does without contention,
 // and an event at one router causes events at another one no sooner than after a hop, which is the width of a window.
+//
+// On a grid, where nodes are routers, the node that a link leaves keeps its clock. Where switches join the nodes, links
+// have owners among the nodes (switch_links), and a packet passes one switch less than links: the head is at the switch
+// when the first link begins, and the last link, which belongs to the receiver, brings the packet to it.
 #include <cstring>
 #include <new>
 
@@ -30,9 +34,10 @@ void node_loop::carry(const event& head, const emulator::packet_way& way, const 
 void node_loop::enter_network(const emulator::packet_way& way, const event& packet, std::size_t bytes,
                               virtual_time time) {
   emulator::packet_way marked = way;
-  marked.detour = times_.detours(here_.at(), partition_.at(way.destination));
-  const virtual_time asks = time + (machine_.turns == turn_rule::once ? machine_.turn.count() : 0);
-  const event head{asks, packet.source, packet.number, node_, emulated::placement::any_worker, emulator::pass_router};
+  marked.detour = times_.is_grid() && times_.detours(here_.at(), partition_.at(way.destination));
+  const bool turns_at_once = machine_.turns == turn_rule::once || !times_.is_grid();
+  const virtual_time asks = time + (turns_at_once ? machine_.turn.count() : 0);
+  const event head{asks, packet.source, packet.number, node_, 0, emulator::pass_router};
   carry(head, marked, packet, bytes, block_);
 }
 
@@ -40,29 +45,44 @@ void node_loop::enter_network(const emulator::packet_way& way, const event& pack
 void node_loop::pass_router(const event& e) {
   emulator::packet_way way = emulator::way_of(e);
   const coordinates to = partition_.at(way.destination);
-  const emulator::link_step link = times_.first_step(here_.at(), to, way);
-  const virtual_time start = links_->carry(node_, link, e.time);
+  const event& packet = emulator::packet_in(e);
+  const std::size_t bytes = lengths_.of(packet);
+  virtual_time start = 0, turn = 0;
+  bool is_last = false;
+  coordinates next;  // the node that the next link belongs to
+  event head = e;
+  if (times_.is_grid()) {
+    const emulator::link_step link = times_.first_step(here_.at(), to, way);
+    start = links_->carry(node_, link, e.time);
+    is_last = link.to == to;
+    way.axis = link.axis;
+    next = link.to;
+    const bool counts = machine_.turns == turn_rule::counted && !is_last;
+    if (counts && times_.first_step(next, to, way).axis != link.axis) turn = machine_.turn.count();
+  } else {
+    const emulator::switch_links links(machine_);
+    const std::uint32_t from = e.source - emulator::first_source;
+    const emulator::switch_link link = links.link(from, way.destination, e.thread);
+    start = links_->carry(link, e.time);
+    is_last = link.is_last;
+    next = partition_.at(links.link(from, way.destination, ++head.thread).owner);
+  }
+  const virtual_time hop = is_last && !times_.is_grid() ? 0 : machine_.hop.count();
   if (start != e.time) {
     ++counts_.link_waits;
     counts_.link_wait += std::chrono::nanoseconds(start - e.time);
   }
-  const virtual_time head_arrives = start + machine_.hop.count();
-  const event& packet = emulator::packet_in(e);
-  const std::size_t bytes = lengths_.of(packet);
-  if (link.to == to) {
+  if (is_last) {
     alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
     emulator::copy_event(copy, packet, bytes);
     event& arrives = *reinterpret_cast<event*>(copy);
-    arrives.time = head_arrives + times_.transfer();
+    arrives.time = start + hop + times_.transfer();
     return forward(way.block, arrives, bytes);
   }
-  way.axis = link.axis;
-  const bool turns = machine_.turns == turn_rule::counted && times_.first_step(link.to, to, way).axis != link.axis;
-  const emulator::node_place next = partition_.place_of(link.to);
-  event head = e;
-  head.time = head_arrives + (turns ? machine_.turn.count() : 0);
-  head.node = next.node;
-  carry(head, way, packet, bytes, next.block);
+  const emulator::node_place place = partition_.place_of(next);
+  head.time = start + hop + turn;
+  head.node = place.node;
+  carry(head, way, packet, bytes, place.block);
 }
 
 }  // namespace nacre::detail

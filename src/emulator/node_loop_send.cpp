@@ -33,16 +33,22 @@ void check_delay(virtual_time delay) {
   if (delay > delay_max) throw usage_error("a delay of " + std::to_string(delay) + " ns is longer than virtual time");
 }
 
+/// Out of line, so that its caller is short enough to be inlined.
+[[gnu::noinline]] std::unique_ptr<std::uint64_t[]> larger_copy(const std::uint64_t* words, std::size_t count,
+                                                               std::size_t room) {
+  auto larger = std::make_unique_for_overwrite<std::uint64_t[]>(room);
+  std::copy_n(words, count, larger.get());
+  return larger;
+}
+
 }  // namespace
 
-emulator::event& node_loop::stage(const emulator::packet_way& way, virtual_time delay, std::size_t bytes) {
+inline emulator::event& node_loop::stage(const emulator::packet_way& way, virtual_time delay, std::size_t bytes) {
   const std::size_t at = staged_words_;
   staged_words_ += 2 + bytes / 8;
   if (staged_words_ > staged_room_) [[unlikely]] {
     staged_room_ = 2 * staged_words_ + 64;
-    auto larger = std::make_unique_for_overwrite<std::uint64_t[]>(staged_room_);
-    std::copy_n(staged_.get(), at, larger.get());
-    staged_ = std::move(larger);
+    staged_ = larger_copy(staged_.get(), at, staged_room_);
   }
   staged_[at] = std::bit_cast<std::uint64_t>(way);
   staged_[at + 1] = static_cast<std::uint64_t>(delay);

@@ -77,7 +77,7 @@ bool node_loop::unpack(std::span<const std::byte> bytes) {
     if (!unpack_extras(in, node)) return false;
   }
   if (links_) in(*links_);
-  return in.finish() && (!links_ || links_->fit(brick_.nodes()));
+  return in.finish() && (!links_ || links_->fit());
 }
 
 bool node_loop::unpack_extras(reader& in, std::uint32_t node) {

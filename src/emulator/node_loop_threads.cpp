@@ -132,9 +132,7 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
     } else {
       const std::chrono::nanoseconds begin = emulator::processor_time();
       call(e);
-      const std::chrono::nanoseconds took = emulator::processor_time() - begin - clock_cost_;
-      charge(
-          static_cast<virtual_time>(static_cast<double>(std::max<std::int64_t>(took.count(), 0)) * machine_.measured));
+      charge(emulator::measured_cost(begin, clock_cost_, machine_.measured));
     }
   } catch (...) {
     fail(handlers_[e.handler]->name);
@@ -167,7 +165,13 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
   const std::uint32_t first_sent =
       recording_ ? slot_->sent : 0;  // the memory of a node that does nothing stays untouched
   try {
-    program(here_);
+    if (machine_.measured == 0) {
+      program(here_);
+    } else {
+      const std::chrono::nanoseconds begin = emulator::processor_time();
+      program(here_);
+      charge(emulator::measured_cost(begin, clock_cost_, machine_.measured));
+    }
   } catch (...) {
     fail("the start function");
   }

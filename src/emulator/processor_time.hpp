@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 namespace nacre::emulator {
 
@@ -25,6 +26,13 @@ namespace nacre::emulator {
     least = std::min(least, processor_time() - begin);
   }
   return least;
+}
+
+/// The virtual time that the processor time since `begin` costs: without that of a look at the clock, times `factor`.
+[[nodiscard]] inline std::int64_t measured_cost(std::chrono::nanoseconds begin, std::chrono::nanoseconds clock_cost,
+                                                double factor) noexcept {
+  const std::chrono::nanoseconds took = processor_time() - begin - clock_cost;
+  return static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(took.count(), 0)) * factor);
 }
 
 }  // namespace nacre::emulator

@@ -2,6 +2,8 @@
 // Puts the cells of a block's nodes where they belong in the whole grid.
 #include "emulator/profile_collection.hpp"
 
+#include <algorithm>
+
 #include <nacre/assert.hpp>
 #include "emulator/block_profile.hpp"
 #include "emulator/profile_cells.hpp"
@@ -11,20 +13,27 @@ namespace nacre::emulator {
 profile_collection::profile_collection(profile_head& head)
     : block_bins_(profile_bins(head.machine.nodes())), shift_(profile_shift(head.counts.end.count(), block_bins_)) {
   head.bin_ns = std::uint64_t{1} << shift_;
-  head.bins =
-      static_cast<std::uint32_t>((static_cast<std::uint64_t>(head.counts.end.count()) + head.bin_ns - 1) >> shift_);
+  const auto end = static_cast<std::uint64_t>(head.counts.end.count());
+  // An emulation that took no virtual time has a bin as well, which is empty.
+  head.bins = std::max(static_cast<std::uint32_t>((end + head.bin_ns - 1) >> shift_), 1U);
   bins_ = head.bins;
+  handlers_.resize(head.machine.nodes());
   cells_.resize(head.machine.nodes() * bins_);
 }
 
 void profile_collection::add(const brick& nodes, const partition& cut, std::span<const std::byte> encoded) {
   cell_decoder from(encoded);
   for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
-    std::uint64_t* const row = cells_.data() + std::uint64_t{cut.number_of(nodes.at(node))} * bins_;
+    const std::uint64_t number = cut.number_of(nodes.at(node));
+    const auto next = [&] {
+      const auto value = from.next();
+      NACRE_EXPECT(value.has_value(), "a block sends the handlers of each node, and a cell for each of its bins");
+      return *value;
+    };
+    handlers_[number] = next();
     for (std::uint32_t bin = 0; bin < block_bins_; ++bin) {
-      const auto cell = from.next();
-      NACRE_EXPECT(cell.has_value(), "a block sends a cell for each node and bin");
-      if (bin < bins_) row[bin] = *cell;
+      const std::uint64_t cell = next();
+      if (bin < bins_) cells_[number * bins_ + bin] = cell;
     }
   }
 }

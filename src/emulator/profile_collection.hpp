@@ -12,7 +12,8 @@
 
 namespace nacre::emulator {
 
-/// The cells of all nodes in the order of their numbers, for one head. 8 bytes for each node and bin.
+/// The cells of all nodes in the order of their numbers, for one head. 8 bytes for each node, and for each
+/// of its bins.
 class profile_collection {
  public:
   /// Sets bin_ns and bins of the head by its machine and its counts.
@@ -21,11 +22,11 @@ class profile_collection {
   [[nodiscard]] std::uint32_t shift() const noexcept { return shift_; }
   /// Takes the cells that a block has encoded, of `block_bins` bins each node.
   void add(const brick& nodes, const partition& cut, std::span<const std::byte> encoded);
-  [[nodiscard]] std::span<const std::uint64_t> cells() const noexcept { return cells_; }
+  [[nodiscard]] profile_content content() const noexcept { return {handlers_, cells_}; }
 
  private:
   std::uint32_t block_bins_, shift_, bins_;
-  std::vector<std::uint64_t> cells_;
+  std::vector<std::uint64_t> handlers_, cells_;
 };
 
 }  // namespace nacre::emulator

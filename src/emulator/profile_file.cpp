@@ -6,24 +6,23 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>
 #include "emulator/block_profile.hpp"
 #include "emulator/profile_cells.hpp"
+#include "runtime/output_file.hpp"
 
 namespace nacre::emulator {
 namespace {
 
 constexpr std::string_view mark = "NACREEMU";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::size_t payload_bytes_max = std::size_t{256} << 20;  // some times what the largest profile takes
 
 /// The first bytes of a file; numbers are little-endian.
@@ -34,18 +33,13 @@ std::array<char, 12> file_begin() {
   return begin;
 }
 
-[[noreturn]] void refuse_output(const std::string& path) {
-  throw setup_error({"the profile '" + path + "' cannot be written: " + std::strerror(errno),
-                     "emulation_options::profile, --profile of emulate, asks for it",
-                     "name a file in a folder that exists and may be written"});
-}
-
 std::vector<char> compressed(std::span<const std::byte> payload) {
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::vector<char> frame(ZSTD_compressBound(payload.size()));
   const std::size_t bytes = ZSTD_compress2(context.get(), frame.data(), frame.size(), payload.data(), payload.size());
-  if (ZSTD_isError(bytes) != 0) throw setup_error(std::string("the profile: ") + ZSTD_getErrorName(bytes));
+  if (ZSTD_isError(bytes) != 0)
+    throw setup_error(std::string("the profile cannot be compressed: ") + ZSTD_getErrorName(bytes));
   frame.resize(bytes);
   return frame;
 }
@@ -69,22 +63,18 @@ bool decompress(std::string_view frame, std::vector<std::byte>& to) {
 
 }  // namespace
 
-profile_output::profile_output(std::string path) : path_(std::move(path)), file_(path_, std::ios::binary) {
-  if (!file_) refuse_output(path_);
+profile_output::profile_output(std::string path) : path_(std::move(path)) {
+  check_output(path_, "the profile", "emulation_options::profile, --profile of emulate,");
 }
 
-profile_output::~profile_output() {
-  if (written_) return;
-  file_.close();
-  std::error_code none;  // a device stays where it is
-  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_, none))) std::remove(path_.c_str());
-}
-
-void profile_output::write(const profile_head& head, std::span<const std::uint64_t> cells) {
+void profile_output::write(const profile_head& head, const profile_content& content) const {
   writer packed;
   packed(head);
   cell_encoder encoder;
-  for (const std::uint64_t cell : cells) encoder.put(cell);
+  for (std::size_t node = 0; node < content.handlers.size(); ++node) {
+    encoder.put(content.handlers[node]);
+    for (const std::uint64_t cell : content.cells.subspan(node * head.bins, head.bins)) encoder.put(cell);
+  }
   const std::vector<std::byte> body = encoder.take();
   std::vector<std::byte> payload;
   const std::uint64_t length = packed.bytes().size();
@@ -93,11 +83,13 @@ void profile_output::write(const profile_head& head, std::span<const std::uint64
   payload.insert(payload.end(), body.begin(), body.end());
   const std::vector<char> frame = compressed(payload);
   const auto begin = file_begin();
-  file_.write(begin.data(), begin.size());
-  file_.write(frame.data(), static_cast<std::streamsize>(frame.size()));
-  file_.close();
-  if (!file_) refuse_output(path_);
-  written_ = true;
+  std::string text(begin.begin(), begin.end());
+  text.append(frame.begin(), frame.end());
+  const std::string problem = replace_output(path_, text);
+  if (problem.empty()) return;
+  throw setup_error({"the profile '" + path_ + "' cannot be written: " + problem,
+                     "emulation_options::profile, --profile of emulate, asks for it",
+                     "name a file in a folder that may be written, on a disk that has room"});
 }
 
 bool is_profile(const std::string& path) {
@@ -125,28 +117,30 @@ profile_input::profile_input(const std::string& path) : path_(path) {
   reader head(std::span<const std::byte>(payload_).subspan(8, length));
   head(head_);
   if (!head.finish() || head_.bins == 0 || head_.bin_ns == 0) refuse("is damaged");
-  check_machine(head_.machine);
+  try {
+    check_machine(head_.machine);
+  } catch (const setup_error& error) {
+    refuse(std::string("is of a machine that cannot be: ") + error.what());
+  }
   if (head_.bins > profile_bins(head_.machine.nodes())) refuse("is damaged");
   cells_at_ = 8 + length;
 }
 
-void profile_input::for_each(const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& visit) const {
+void profile_input::for_each(const std::function<void(const profile_row&)>& visit) const {
   cell_decoder cells(std::span<const std::byte>(payload_).subspan(cells_at_));
-  std::vector<std::uint64_t> row(head_.bins);
+  std::vector<std::uint64_t> row(1 + head_.bins);  // the number of handlers, and the cells
   for (std::uint64_t node = 0; node < head_.machine.nodes(); ++node) {
     if (const std::uint64_t idle = cells.skip_rows(row.size()); idle != 0) {
       if (idle > head_.machine.nodes() - node) refuse("is damaged");
       node += idle - 1;
       continue;
     }
-    bool any = false;
     for (std::uint64_t& cell : row) {
       const auto next = cells.next();
       if (!next) refuse("is damaged");
       cell = *next;
-      any = any || cell != 0;
     }
-    if (any) visit(node, row);
+    if (row.front() != 0) visit({node, row.front(), std::span(row).subspan(1)});
   }
   if (!cells.ended()) refuse("is damaged");
 }

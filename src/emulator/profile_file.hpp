@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <span>
 #include <string>
@@ -17,7 +16,7 @@ namespace nacre::emulator {
 /// All of a profile but its cells. It has nothing of the host: wall time, memory and the number of blocks are left out,
 /// so that equal emulations make equal files.
 struct profile_head {
-  std::string program;
+  std::string title;  ///< emulation_options::title
   emulated_machine machine;
   emulation_counts counts;
   critical_path path;
@@ -25,31 +24,37 @@ struct profile_head {
   std::uint32_t bins = 0;    ///< of each node: up to the end
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(program, machine, counts, path, bin_ns, bins);
+    ar(title, machine, counts, path, bin_ns, bins);
   }
 };
 
-/// The file while the emulation runs: opened at the start, so that a wrong name shows before the work.
+/// All of a profile but its head.
+struct profile_content {
+  std::span<const std::uint64_t> handlers;  ///< that each node has run
+  std::span<const std::uint64_t> cells;     ///< nanoseconds for which its threads have worked, bin after bin
+};
+
+/// The file that an emulation writes at its end and checks at its start, so that a wrong name shows before the work.
 class profile_output {
  public:
-  /// Throws setup_error when the file cannot be written.
+  /// Throws setup_error when the file cannot be written. An existing file keeps its content until `write` replaces it.
   explicit profile_output(std::string path);
-  /// Removes a file that has not been written whole.
-  ~profile_output();
-  profile_output(const profile_output&) = delete;
-  profile_output& operator=(const profile_output&) = delete;
-  /// `cells` has the nanoseconds for which the threads of a node have worked, bin after bin, node after node. Throws
-  /// setup_error.
-  void write(const profile_head& head, std::span<const std::uint64_t> cells);
+  /// Replaces the file in one step. Throws setup_error; the file then has its former content.
+  void write(const profile_head& head, const profile_content& content) const;
 
  private:
   std::string path_;
-  std::ofstream file_;
-  bool written_ = false;
 };
 
 /// Whether a file begins as a profile does; false for one that cannot be read.
 [[nodiscard]] bool is_profile(const std::string& path);
+
+/// A node that has run handlers.
+struct profile_row {
+  std::uint64_t node = 0;  ///< its number
+  std::uint64_t handlers = 0;
+  std::span<const std::uint64_t> cells;  ///< all 0 where its handlers took no virtual time
+};
 
 /// A profile in memory, compressed no more; cells are decoded when they are asked for.
 class profile_input {
@@ -57,9 +62,9 @@ class profile_input {
   /// Throws setup_error, which names the file, for one that cannot be read, is damaged, or is of another version.
   explicit profile_input(const std::string& path);
   [[nodiscard]] const profile_head& head() const noexcept { return head_; }
-  /// Calls visit(number of the node, its cells) for every node that has worked, in the order of their numbers. The
-  /// cells are valid during the call. Throws setup_error when the file is damaged.
-  void for_each(const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& visit) const;
+  /// Calls visit for every node that has run a handler, in the order of their numbers. The cells are valid during the
+  /// call. Throws setup_error when the file is damaged.
+  void for_each(const std::function<void(const profile_row&)>& visit) const;
 
  private:
   [[noreturn]] void refuse(const std::string& problem) const;

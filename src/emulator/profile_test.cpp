@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ class emulated_profile : public testing::Test {
   void expect_refused(const std::string& bytes, const std::string& words) const {
     std::ofstream(path_, std::ios::binary) << bytes;
     try {
-      profile_input(path_).for_each([](std::uint64_t, std::span<const std::uint64_t>) {});
+      profile_input(path_).for_each([](const profile_row&) {});
       ADD_FAILURE() << "accepted, though it " << words;
     } catch (const setup_error& error) {
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
@@ -86,7 +87,8 @@ TEST_F(emulated_profile, bins_that_widen_hold_what_bins_of_the_last_width_would)
     block_profile profile(2, bins);
     std::map<virtual_time, std::uint64_t> each;
     virtual_time last = 0;
-    for (std::uint64_t k = 0; k < 1 + mix(seed, 1) % 9; ++k) {
+    const std::uint64_t handlers = 1 + mix(seed, 1) % 9;
+    for (std::uint64_t k = 0; k < handlers; ++k) {
       const auto begin = static_cast<virtual_time>(mix(seed, k, 2) % (1ULL << (mix(seed, k, 3) % 10)));
       const auto end = begin + static_cast<virtual_time>(mix(seed, k, 4) % 40);
       profile.add(1, begin, end);
@@ -98,7 +100,8 @@ TEST_F(emulated_profile, bins_that_widen_hold_what_bins_of_the_last_width_would)
     EXPECT_TRUE(shift == 0 || last > virtual_time{bins} << (shift - 1));
     const auto encoded = profile.encode(shift);
     cell_decoder cells(encoded);
-    for (std::uint32_t bin = 0; bin < bins; ++bin) EXPECT_EQ(cells.next(), 0U) << "node 0 has done nothing";
+    for (std::uint32_t bin = 0; bin <= bins; ++bin) EXPECT_EQ(cells.next(), 0U) << "node 0 has done nothing";
+    EXPECT_EQ(cells.next(), handlers);
     for (std::uint32_t bin = 0; bin < bins; ++bin) {
       std::uint64_t expected = 0;
       for (const auto& [at, count] : each) expected += static_cast<std::uint64_t>(at >> shift) == bin ? count : 0;
@@ -150,13 +153,15 @@ TEST_F(emulated_profile, is_the_same_file_for_any_workers_ranks_blocks_and_balan
   }
   EXPECT_EQ(messages, head.counts.messages);
   EXPECT_EQ(hops, head.counts.hops);
-  std::uint64_t busy = 0, nodes = 0;
-  read.for_each([&](std::uint64_t node, std::span<const std::uint64_t> cells) {
-    EXPECT_NE(node / 5 % 4, 1U) << "that row does not work";
-    busy += std::accumulate(cells.begin(), cells.end(), std::uint64_t{0});
+  std::uint64_t busy = 0, nodes = 0, handlers = 0;
+  read.for_each([&](const profile_row& row) {
+    EXPECT_NE(row.node / 5 % 4, 1U) << "that row does not work";
+    busy += std::accumulate(row.cells.begin(), row.cells.end(), std::uint64_t{0});
+    handlers += row.handlers;
     ++nodes;
   });
   EXPECT_EQ(nodes, 5U * 3 * 3);
+  EXPECT_EQ(handlers, head.counts.events + nodes) << "each of them has a start function";
   // A start function's charges are no part of counts().busy: the lines of y = 2 charge 3 us, all others 100 ns each x.
   const std::uint64_t starts = 5 * 3 * 3000 + 3 * 3 * (100 + 200 + 300 + 400);
   EXPECT_EQ(busy, static_cast<std::uint64_t>(head.counts.busy.count()) + starts);
@@ -178,6 +183,81 @@ TEST_F(emulated_profile, is_refused_where_it_cannot_be_written_on_every_rank_and
             0);
 }
 
+TEST_F(emulated_profile, shows_nodes_whose_handlers_take_no_time) {
+  // Handlers at 5 ns and later cost nothing; without packets nothing ends later than 0 ns.
+  for (const std::uint32_t packets : {3U, 0U}) {
+    run_job({.grid = {4, 1, 1}, .hop = 5ns},
+            [=](emulated_node& here) {
+              if (here.at().x == 0 && packets != 0) here.send<work>({0, 0, 0}, packets);
+            },
+            {0, 1, 1, 1, false, false});
+    const profile_input read(path_);
+    EXPECT_GE(read.head().bins, 1U);
+    std::vector<std::uint64_t> nodes;
+    std::uint64_t handlers = 0, busy = 0;
+    read.for_each([&](const profile_row& row) {
+      nodes.push_back(row.node);
+      handlers += row.handlers;
+      busy += std::accumulate(row.cells.begin(), row.cells.end(), std::uint64_t{0});
+    });
+    EXPECT_EQ(nodes.size(), packets == 0 ? 0U : 4U);
+    EXPECT_EQ(handlers, packets == 0 ? 0U : read.head().counts.events + 1);
+    EXPECT_EQ(busy, static_cast<std::uint64_t>(read.head().counts.busy.count()));
+  }
+}
+
+void fail_here(emulated_node&) { throw std::runtime_error("no more"); }
+
+TEST_F(emulated_profile, leaves_the_file_as_it_was_when_the_emulation_fails) {
+  const auto run_and_catch = [&](bool fails) {
+    config made;
+    EXPECT_EQ(run(made,
+                  [&](runtime& rt) {
+                    const auto start = [&](emulated_node& here) {
+                      if (fails) here.send<fail_here>({1, 0, 0});
+                    };
+                    try {
+                      emulate(rt, {.grid = {2, 1, 1}, .hop = 5ns}, start, {.profile = path_});
+                      EXPECT_FALSE(fails);
+                    } catch (const usage_error&) {
+                      EXPECT_TRUE(fails);
+                    }
+                  }),
+              0);
+  };
+  run_and_catch(true);
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "no file of a run that failed";
+  const std::string real = path_ + ".real";
+  std::ofstream(real) << "of before";
+  std::filesystem::create_symlink(real, path_);
+  run_and_catch(true);
+  EXPECT_EQ(content(), "of before");
+  run_and_catch(false);
+  EXPECT_TRUE(is_profile(real)) << "what the link leads to is written";
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  std::size_t files = 0;
+  for (const auto& each : std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path())) {
+    files += each.path().string().starts_with(path_) ? 1 : 0;
+  }
+  EXPECT_EQ(files, 2U) << "no other file is left";
+  std::filesystem::remove(real);
+}
+
+TEST_F(emulated_profile, has_the_title_that_the_program_gives_and_no_other) {
+  const auto title_of = [&](const std::string& title) {
+    config made;
+    EXPECT_EQ(
+        run(made,
+            [&](runtime& rt) {
+              emulate(rt, {.grid = {2, 1, 1}, .hop = 5ns}, [](emulated_node&) {}, {.profile = path_, .title = title});
+            }),
+        0);
+    return profile_input(path_).head().title;
+  };
+  EXPECT_EQ(title_of("rings"), "rings");
+  EXPECT_EQ(title_of(""), "");
+}
+
 TEST_F(emulated_profile, that_is_damaged_is_refused_by_its_name) {
   run_job({.grid = {3, 1, 1}, .hop = 5ns, .handler = 1us}, [](emulated_node& here) { work(here, 5); },
           {0, 1, 1, 1, false, false});
@@ -189,6 +269,11 @@ TEST_F(emulated_profile, that_is_damaged_is_refused_by_its_name) {
   std::string other = good;
   other[8] = 9;
   expect_refused(other, "another version");
+  profile_head of_none;
+  of_none.machine.grid = {1, 0, 1};
+  of_none.bins = 1;
+  profile_output(path_).write(of_none, {});
+  expect_refused(content(), "grid has an extent of 0");
   for (std::size_t length = 12; length < good.size(); length += 5) expect_refused(good.substr(0, length), "is damaged");
   expect_refused(good + "x", "is damaged");
   for (std::size_t at = 12; at < good.size(); at += 3) {

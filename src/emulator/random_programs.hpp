@@ -46,6 +46,10 @@ inline emulated_machine random_machine(std::uint64_t seed, random_links links) {
   m.communication_threads = static_cast<std::uint32_t>(draw(8, m.threads));
   m.turns = draw(9, 2) == 0 ? turn_rule::once : turn_rule::counted;
   m.topology = draw(10, 2) == 0 ? emulated_topology::mesh : emulated_topology::torus;
+  if (const std::uint64_t switches = draw(20, 4); switches < 2) {
+    m.topology = switches == 0 ? emulated_topology::fat_tree : emulated_topology::dragonfly;
+    m.switch_ports = static_cast<std::uint32_t>((switches == 0 || m.nodes() <= 72 ? 2 : 3) + draw(21, 3));
+  }
   m.bandwidth = draw(11, 3) == 0 ? 1e9 : 0;
   m.injection = std::chrono::nanoseconds(draw(12, 3) * 25);
   m.output_packets = static_cast<std::uint32_t>(draw(13, 4));

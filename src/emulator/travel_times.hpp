@@ -66,13 +66,15 @@ class travel_times {
   /// The least time of a packet between two nodes.
   [[nodiscard]] virtual_time least() const noexcept { return time_of({1, rule_ == turn_rule::once ? 1u : 0u}); }
 
+  /// Whether nodes are routers themselves; else switches join them.
+  [[nodiscard]] bool is_grid() const noexcept {
+    return topology_ == emulated_topology::mesh || topology_ == emulated_topology::torus;
+  }
+
  private:
   [[nodiscard]] std::int32_t along(std::int32_t a, std::int32_t b, std::int32_t extent) const noexcept {
     const std::int32_t straight = std::abs(a - b);
     return topology_ == emulated_topology::torus ? std::min(straight, extent - straight) : straight;
-  }
-  [[nodiscard]] bool is_grid() const noexcept {
-    return topology_ == emulated_topology::mesh || topology_ == emulated_topology::torus;
   }
   [[nodiscard]] route switched_route(const coordinates& from, const coordinates& to) const noexcept;
 

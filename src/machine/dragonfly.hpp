@@ -3,9 +3,16 @@
 // ISCA 2008).
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace nacre::machine {
+
+/// Routers in the order in which a packet passes them, counted through all groups.
+struct dragonfly_way {
+  std::array<std::uint64_t, 4> routers{};
+  std::uint32_t count = 0;
+};
 
 /// Each router has `ports` hosts and `ports` links to other groups. A group is 2 * `ports` routers, each joined to each
 /// other one. Each pair of groups is joined by one link: link k of group i leads to group k, or to k + 1 from k = i on.
@@ -22,14 +29,24 @@ class dragonfly {
   }
   /// The routers on the shortest path by at most one link between groups: 0 from a host to itself, 1 to 4 else.
   [[nodiscard]] constexpr std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept {
-    if (from == to) return 0;
-    const std::uint64_t start = from / ports_, end = to / ports_;  // routers, counted through all groups
-    if (start == end) return 1;
+    return way(from, to).count;
+  }
+  /// The routers on that path.
+  [[nodiscard]] constexpr dragonfly_way way(std::uint32_t from, std::uint32_t to) const noexcept {
+    dragonfly_way passed;
+    const auto pass = [&](std::uint64_t router) {
+      if (passed.count == 0 || passed.routers[passed.count - 1] != router) passed.routers[passed.count++] = router;
+    };
+    if (from == to) return passed;
+    const std::uint64_t start = from / ports_, end = to / ports_;
     const std::uint64_t routers = 2ULL * ports_, here = start / routers, there = end / routers;
-    if (here == there) return 2;
-    const bool walks_to_exit = start % routers != router_to(there, here);
-    const bool walks_from_entry = end % routers != router_to(here, there);
-    return 2 + static_cast<std::uint32_t>(walks_to_exit) + static_cast<std::uint32_t>(walks_from_entry);
+    pass(start);
+    if (here != there) {
+      pass(here * routers + router_to(there, here));
+      pass(there * routers + router_to(here, there));
+    }
+    pass(end);
+    return passed;
   }
 
  private:

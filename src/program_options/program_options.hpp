@@ -116,6 +116,11 @@ class program_options {
   std::unique_ptr<state> state_;
 };
 
+/// Throws setup_error if an output of a program is another of its files: an input, or another output. Names are
+/// different files when they lead to different ones, or when one of them leads to a device or a pipe; an empty name is
+/// no file.
+void demand_other_file(const std::string& output, const std::string& other);
+
 /// The whole of a main: returns the exit code that `body` returns. An exception becomes one line on standard error,
 /// after `name`, and an exit code: usage_code for a setup_error, 1 for any other.
 [[nodiscard]] int run_program(std::string_view name, const std::function<int()>& body);

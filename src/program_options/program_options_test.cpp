@@ -3,10 +3,15 @@
 #include "program_options/program_options.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include <nacre/error.hpp>
 
 namespace nacre {
 namespace {
@@ -176,6 +181,35 @@ TEST(program_options, a_program_keeps_what_it_does_not_know_or_advises_on_it) {
   EXPECT_EQ(advises.parse(2, stray), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "advises: there is no option 'T1': did you mean --tree T1? --help shows the options\n");
+}
+
+TEST(program_options, two_outputs_of_one_name_are_refused) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / ("nacre_outputs_" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  const std::string a = folder / "a", b = folder / "b", c = folder / "c";
+  const auto refused = [](const std::string& output, const std::string& other) {
+    try {
+      demand_other_file(output, other);
+      return false;
+    } catch (const setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find(other), std::string::npos) << error.what();
+      return true;
+    }
+  };
+  EXPECT_TRUE(refused(a, a)) << "of which none exists";
+  EXPECT_TRUE(refused(a, folder / "." / "a"));
+  EXPECT_TRUE(refused(fs::relative(a), a));
+  EXPECT_FALSE(refused(a, b));
+  EXPECT_FALSE(refused(a, ""));
+  EXPECT_FALSE(refused("", ""));
+  std::ofstream(a) << "a";
+  fs::create_symlink(a, b);
+  fs::create_hard_link(a, c);
+  EXPECT_TRUE(refused(b, a));
+  EXPECT_TRUE(refused(a, c));
+  EXPECT_FALSE(refused("/dev/null", "/dev/null")) << "which keeps nothing";
+  fs::remove_all(folder);
 }
 
 }  // namespace

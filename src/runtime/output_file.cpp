@@ -8,7 +8,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
 
 #include <nacre/error.hpp>
 
@@ -38,6 +41,47 @@ void check_output(const std::string& path, std::string_view what, std::string_vi
   throw setup_error({.problem = std::string(what) + " '" + path + "' cannot be written: " + std::strerror(fault),
                      .why = std::string(option) + " asks for it",
                      .remedy = "name a file in a folder that exists and may be written"});
+}
+
+namespace {
+
+/// Writes all of `text` and closes the file, whatever happens. Returns an errno value, or 0.
+int write_all(int file, std::string_view text) {
+  int fault = 0;
+  while (!text.empty() && fault == 0) {
+    const ::ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) fault = errno;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::close(file) != 0 && fault == 0) fault = errno;
+  return fault;
+}
+
+/// The file that the name leads to through links; the name itself where it leads to nothing.
+std::string target_of(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+}  // namespace
+
+std::string replace_output(const std::string& path, std::string_view text) {
+  struct stat about {};
+  const bool exists = ::stat(path.c_str(), &about) == 0;
+  if (exists && !S_ISREG(about.st_mode)) return write_output(path, text);
+  struct stat link {};
+  if (!exists && ::lstat(path.c_str(), &link) == 0)
+    return write_output(path, text);  // a link to a file that is missing
+  const std::string target = target_of(path);
+  const std::string temporary = target + ".new." + std::to_string(::getpid());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return write_output(path, text);
+  if (exists) static_cast<void>(::fchmod(file, about.st_mode & 07777));
+  int fault = write_all(file, text);
+  if (fault == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) fault = errno;
+  if (fault == 0) return {};
+  ::unlink(temporary.c_str());
+  return std::strerror(fault);
 }
 
 std::string write_output(const std::string& path, std::string_view text) {

@@ -14,4 +14,10 @@ void check_output(const std::string& path, std::string_view what, std::string_vi
 /// Makes `text` the content of the file. Returns an empty text, or the text of errno on failure.
 [[nodiscard]] std::string write_output(const std::string& path, std::string_view text);
 
+/// Makes `text` the content of the file in one step: until then, and on failure, the file keeps the content that it
+/// has. The text is written to a temporary file in the same folder, which takes the place of the file, or of the file
+/// that a link points to. What is no regular file (a pipe, a device), and a file in a folder that takes no other file,
+/// is written in place. Returns an empty text, or the text of errno on failure.
+[[nodiscard]] std::string replace_output(const std::string& path, std::string_view text);
+
 }  // namespace nacre

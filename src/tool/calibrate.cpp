@@ -184,6 +184,7 @@ CLI::App* add_calibrate(CLI::App& app, calibrate_arguments& given) {
 
 int run_calibrate(const calibrate_arguments& given) {
   if (!given.serve.empty()) return serve_calibration(given.serve, given.quick);
+  if (given.out != "-" && given.json != "-") demand_other_file(given.json, given.out);
   for (const auto& [path, option] : {std::pair{given.out, "--out"}, std::pair{given.json, "--json"}}) {
     if (!path.empty() && path != "-") check_output(path, "what is measured", option);
   }

@@ -17,11 +17,16 @@ namespace nacre {
 /// Owns the memory, which begins on a cache line. Long pieces take memory only where they have been written.
 class zeroed_memory {
  public:
-  /// `bytes`: a multiple of a cache line.
-  explicit zeroed_memory(std::size_t bytes) : bytes_(bytes) {
+  /// `bytes`: a multiple of a cache line. The first `surely_used` of them may be all that is ever touched: where they
+  /// are little of a huge page, they lie in small pages, as the kernel clears a page whole.
+  explicit zeroed_memory(std::size_t bytes, std::size_t surely_used = page_chunks::huge_page_bytes) : bytes_(bytes) {
     data_ = is_long() ? map_huge_pages(bytes) : std::aligned_alloc(cache_line_bytes, bytes);
     if (data_ == nullptr) throw std::bad_alloc();
     if (!is_long()) std::memset(data_, 0, bytes);
+    if (is_long() && surely_used <= page_chunks::huge_page_bytes / 2) {
+      constexpr std::size_t page = page_chunks::page_bytes;
+      static_cast<void>(::madvise(data_, (surely_used + page - 1) / page * page, MADV_NOHUGEPAGE));  // advice only
+    }
   }
   zeroed_memory(const zeroed_memory&) = delete;
   zeroed_memory& operator=(const zeroed_memory&) = delete;

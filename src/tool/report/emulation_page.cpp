@@ -98,7 +98,7 @@ class plane_cells {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Nodes by utilisation, in each bin and over all time. Nodes that never work are not told of: `finish` adds them.
+/// Nodes by utilisation, in each bin and over all time. Nodes that run no handler are not told of: `finish` adds them.
 class histograms {
  public:
   histograms(const emulator::profile_head& head, const emulation_sums& sums)
@@ -154,7 +154,7 @@ nlohmann::ordered_json path_of(const critical_path& path) {
 nlohmann::ordered_json heading(const emulator::profile_head& head, const emulation_sums& sums) {
   const emulated_machine& m = head.machine;
   const emulation_counts& c = head.counts;
-  return {{"program", head.program},
+  return {{"title", head.title},
           {"grid", {m.grid.x, m.grid.y, m.grid.z}},
           {"threads", m.threads},
           {"end_ns", c.end.count()},
@@ -162,6 +162,7 @@ nlohmann::ordered_json heading(const emulator::profile_head& head, const emulati
           {"bins", head.bins},
           {"busy_ns", sums.busy_ns},
           {"nodes_that_work", sums.nodes_that_work},
+          {"most_handlers", sums.most_handlers},
           {"handlers", c.events},
           {"messages", c.messages},
           {"all_hops", c.hops},
@@ -198,8 +199,10 @@ grid_slice slice_of(const std::string& text, const coordinates& grid) {
 emulation_sums sums_of(const emulator::profile_input& profile) {
   const capacity room(profile.head());
   emulation_sums sums;
-  profile.for_each([&](std::uint64_t, cells row) {
+  profile.for_each([&](const emulator::profile_row& of) {
+    const cells row = of.cells;
     ++sums.nodes_that_work;
+    sums.most_handlers = std::max(sums.most_handlers, of.handlers);
     for (std::size_t bin = 0; bin < row.size(); ++bin) {
       sums.busy_ns += row[bin];
       sums.most_cell = std::max(sums.most_cell, part(static_cast<double>(row[bin]), room.of_bin(bin)));
@@ -215,9 +218,9 @@ std::string emulation_page_data(const emulator::profile_input& profile, const gr
   const emulation_sums sums = sums_of(profile);
   plane_cells of_plane(head, plane, bounds.cells);
   histograms nodes(head, sums);
-  profile.for_each([&](std::uint64_t node, cells row) {
-    of_plane.add(node, row);
-    nodes.add(row);
+  profile.for_each([&](const emulator::profile_row& of) {
+    of_plane.add(of.node, of.cells);
+    nodes.add(of.cells);
   });
   nlohmann::ordered_json page = heading(head, sums);
   page["plane"] = of_plane.json(sums.most_cell);

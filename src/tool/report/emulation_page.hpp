@@ -35,7 +35,8 @@ struct emulation_page_bounds {
 struct emulation_sums {
   double most_cell = 0;               ///< the most of a node in a bin, as a part of all its threads
   double most_node = 0;               ///< the most of a node over all time
-  std::uint64_t nodes_that_work = 0;  ///< for any time
+  std::uint64_t nodes_that_work = 0;  ///< that have run a handler, if only for no time
+  std::uint64_t most_handlers = 0;    ///< of a node
   std::uint64_t busy_ns = 0;          ///< of all threads together
 };
 [[nodiscard]] emulation_sums sums_of(const emulator::profile_input& profile);

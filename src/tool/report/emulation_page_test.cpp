@@ -23,7 +23,7 @@ class known_emulation : public testing::Test {
  protected:
   known_emulation() : path_(testing::TempDir() + "nacre_emulation_" + std::to_string(getpid())) {
     emulator::profile_head head;
-    head.program = "known</script>";
+    head.title = "known</script>";
     head.machine = {.grid = {3, 2, 2}, .threads = 4, .hop = std::chrono::nanoseconds(5)};
     head.counts.end = std::chrono::nanoseconds(20);
     head.counts.messages = 9;
@@ -36,7 +36,11 @@ class known_emulation : public testing::Test {
     cells[3 * at(2, 1, 1) + 0] = 8;   // a quarter
     cells[3 * at(2, 1, 1) + 2] = 16;  // all of the last, shorter bin
     cells[3 * at(0, 0, 0) + 1] = 1;
-    emulator::profile_output(path_).write(head, cells);
+    std::vector<std::uint64_t> handlers(12);
+    handlers[at(2, 1, 1)] = 7;
+    handlers[at(0, 0, 0)] = 2;
+    handlers[at(1, 0, 0)] = 3;  // which take no time
+    emulator::profile_output(path_).write(head, {handlers, cells});
     profile_.emplace(path_);
   }
   ~known_emulation() override {
@@ -97,7 +101,8 @@ TEST_F(known_emulation, counts_all_nodes_by_how_busy_they_were) {
   overall[20] = 1;
   EXPECT_EQ(nodes["by_time"], by_time);
   EXPECT_EQ(nodes["overall"], overall);
-  EXPECT_EQ(page("z=0")["nodes_that_work"], 2);
+  EXPECT_EQ(page("z=0")["nodes_that_work"], 3);
+  EXPECT_EQ(page("z=0")["most_handlers"], 7);
   EXPECT_EQ(page("z=0")["busy_ns"], 25);
 }
 
@@ -109,8 +114,9 @@ TEST_F(known_emulation, has_bars_of_hops_and_the_critical_path) {
 
 TEST_F(known_emulation, as_text_tells_hops_and_the_critical_path) {
   const std::string text = emulation_text(*profile_);
-  for (const char* words : {"0.020 us of virtual time on 3 x 2 x 2 nodes of 4 threads", "2 nodes of 12 worked",
-                            "busy for 2.6042 % of the time", "f<int>", "waited for its thread"}) {
+  for (const char* words :
+       {"0.020 us of virtual time on 3 x 2 x 2 nodes of 4 threads", "3 nodes of 12 ran handlers, one of them 7",
+        "all threads were busy for 2.6042 % of the time", "f<int>", "waited for its thread"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " in " << text;
   }
 }

@@ -38,15 +38,17 @@ std::string emulation_text(const emulator::profile_input& profile) {
   const emulated_machine& m = head.machine;
   const emulation_sums sums = sums_of(profile);
   const double whole = microseconds(head.counts.end) * 1e3 * static_cast<double>(m.nodes()) * m.threads;
-  std::string out = fmt::format("{}: {:.3f} us of virtual time on {} x {} x {} nodes of {} threads\n", head.program,
-                                microseconds(head.counts.end), m.grid.x, m.grid.y, m.grid.z, m.threads);
+  std::string out = head.title.empty() ? "" : head.title + ": ";
+  out += fmt::format("{:.3f} us of virtual time on {} x {} x {} nodes of {} threads\n", microseconds(head.counts.end),
+                     m.grid.x, m.grid.y, m.grid.z, m.threads);
   out += fmt::format("{} handlers, {} packets, {} hops\n", head.counts.events, head.counts.messages, head.counts.hops);
   if (head.machine.contention) {
     out += fmt::format("packets had to wait for {} of their links, for {:.3f} us together\n", head.counts.link_waits,
                        microseconds(head.counts.link_wait));
   }
-  out += fmt::format("{} nodes of {} worked; all threads were busy for {:.4f} % of the time\n", sums.nodes_that_work,
-                     m.nodes(), whole > 0 ? 100 * static_cast<double>(sums.busy_ns) / whole : 0);
+  out += fmt::format("{} nodes of {} ran handlers, one of them {}; all threads were busy for {:.4f} % of the time\n",
+                     sums.nodes_that_work, m.nodes(), sums.most_handlers,
+                     whole > 0 ? 100 * static_cast<double>(sums.busy_ns) / whole : 0);
   out += fmt::format("{:>12} {:>14}\n", "hops", "packets");
   for (std::size_t hops = 0; hops < head.counts.by_hops.size(); ++hops) {
     if (head.counts.by_hops[hops] != 0) out += fmt::format("{:>12} {:>14}\n", hops, head.counts.by_hops[hops]);

@@ -169,11 +169,11 @@ function tell(event, text) {
 function hide() { byId("tip").style.display = "none"; }
 
 function fillHead() {
-  byId("name").textContent = data.program;
-  document.title = data.program + " · Nacre emulation";
+  byId("name").textContent = data.title || "Emulation";
+  document.title = (data.title ? data.title + " · " : "") + "Nacre emulation";
   byId("about").textContent = `${data.grid.join(" × ")} nodes of ${data.threads} threads, emulated`;
   const tiles = [[duration(data.end_ns), "predicted time"], [ofAll(data.busy_ns / (end * allNodes * data.threads)), "of all threads' time"],
-    [amount(data.nodes_that_work), `of ${amount(allNodes)} nodes worked`], [amount(data.handlers), "handlers"],
+    [amount(data.nodes_that_work), `of ${amount(allNodes)} nodes ran handlers`], [amount(data.handlers), "handlers"],
     [amount(data.messages), "packets"], [data.messages ? (data.all_hops / data.messages).toFixed(1) : "–", "hops a packet"],
     [amount(data.delayed), "waited for a thread"], [amount(data.held_back), "input buffers full"],
     [amount(data.stalled), "output buffers full"], [duration(data.stall_ns), "threads waited so"]];
