@@ -45,13 +45,13 @@ index root_of(std::vector<index>& parent, index t) {
 }
 
 /// Numbers groups of triangles that must stay together; returns their count.
-index group(const triangulation& mesh, double degrees_min, std::vector<index>& group_of) {
-  constexpr double thin = 15;
+index group(const triangulation& mesh, std::optional<double> degrees_min, std::vector<index>& group_of) {
+  const double thin = degrees_min ? 15 : 0;
   std::vector<index> parent(mesh.triangles.size());
   std::iota(parent.begin(), parent.end(), index{0});
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     const double degrees = degrees_of(mesh, t);
-    const side longest = degrees < degrees_min ? longest_free_side(mesh, t) : none;
+    const side longest = degrees < degrees_min.value_or(0) ? longest_free_side(mesh, t) : none;
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = mesh.twin(s);
       if (other == none || mesh.constrained(s) || (degrees >= thin && s != longest)) continue;
@@ -142,8 +142,8 @@ void smooth(const triangulation& mesh, const std::vector<index>& group_of, std::
 
 }  // namespace
 
-std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights, double degrees_min,
-                                     std::uint32_t count) {
+std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
+                                     std::optional<double> degrees_min, std::uint32_t count) {
   std::vector<std::uint32_t> result(mesh.triangles.size());
   std::vector<index> group_of;
   const index groups = group(mesh, degrees_min, group_of);
