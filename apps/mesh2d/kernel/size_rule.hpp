@@ -39,6 +39,7 @@ class size_rule {
       area_max_.push_back(each.area_max > 0 ? std::min(each.area_max, everywhere) : everywhere);
     }
     if (area_max_.empty()) area_max_.push_back(everywhere);
+    area_least_ = *std::min_element(area_max_.begin(), area_max_.end());
   }
 
   /// For a mesh that is the triangulation of the input: no triangle is too large or too thin, and no side is split.
@@ -65,7 +66,7 @@ class size_rule {
   }
   [[nodiscard]] bool has_field() const noexcept { return field_ != nullptr; }
   [[nodiscard]] bool bounds_area() const noexcept {
-    return !sources_.empty() || field_ != nullptr || *std::min_element(area_max_.begin(), area_max_.end()) < 1e300;
+    return !sources_.empty() || field_ != nullptr || area_least_ < 1e300;
   }
 
   /// A rule for triangles with `factor` times the area, and angles of at least `degrees`.
@@ -74,6 +75,7 @@ class size_rule {
     made.degrees_ = std::max(degrees_, degrees);
     made.sine_squared_ = std::pow(std::sin(made.degrees_ * std::numbers::pi / 180), 2);
     for (double& each : made.area_max_) each *= factor;
+    made.area_least_ *= factor;
     for (size_source& each : made.sources_) {
       each.length *= std::sqrt(factor);
       each.growth *= std::sqrt(factor);
@@ -85,6 +87,7 @@ class size_rule {
   [[nodiscard]] size_rule also_below(double area_max) const {
     size_rule made = *this;
     for (double& each : made.area_max_) each = std::min(each, area_max);
+    made.area_least_ = std::min(area_least_, area_max);
     return made;
   }
 
@@ -109,7 +112,7 @@ class size_rule {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sine_squared_, degrees_, area_max_, sources_, field_factor_, refines_);
+    ar(sine_squared_, degrees_, area_max_, area_least_, sources_, field_factor_, refines_);
   }
 
  private:
@@ -117,7 +120,8 @@ class size_rule {
   static double area_of(double length) noexcept { return std::sqrt(3.0) / 4 * length * length; }
 
   double sine_squared_ = 0, degrees_ = 0;
-  std::vector<double> area_max_{};  // by region
+  std::vector<double> area_max_{};                               // by region; coastlines have thousands
+  double area_least_ = std::numeric_limits<double>::infinity();  // of them
   std::vector<size_source> sources_{};
   const size_field* field_ = nullptr;
   double field_factor_ = 1;  // of areas
