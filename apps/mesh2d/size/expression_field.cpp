@@ -31,10 +31,14 @@ constexpr const char* known =
 
 /// `at` counts characters from 0.
 [[noreturn]] void refuse(const std::string& text, std::size_t at, const std::string& why) {
+  constexpr std::size_t shown = 60;  // characters on either side
   at = std::min(at, text.size());
-  throw nacre::setup_error(
-      {fmt::format("--size has no value '{}'", text),
-       fmt::format("{} at character {}: {} ^ {}", why, at + 1, text.substr(0, at), text.substr(at)), known});
+  const std::size_t begin = at > shown ? at - shown : 0;
+  const std::string before = (begin > 0 ? "..." : "") + text.substr(begin, at - begin);
+  const std::string behind = text.substr(at, shown) + (text.size() - at > shown ? "..." : "");
+  const std::string whole = text.substr(0, 2 * shown) + (text.size() > 2 * shown ? "..." : "");
+  throw nacre::setup_error({fmt::format("--size has no value '{}'", whole),
+                            fmt::format("{} at character {}: {} ^ {}", why, at + 1, before, behind), known});
 }
 
 /// muParser would assign to x, where a comparison is meant.

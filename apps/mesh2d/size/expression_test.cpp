@@ -66,6 +66,15 @@ TEST_F(Expression, a_faulty_one_is_refused_with_the_place) {
   }
 }
 
+TEST_F(Expression, of_a_long_one_only_the_part_around_the_fault_is_shown) {
+  std::string text;
+  for (int k = 0; k < 1000; ++k) text += "x + ";
+  const std::string line = refusal_of_expression(text + "q" + text + "1");
+  EXPECT_NE(line.find("at character 4001: ...x + "), std::string::npos) << line;
+  EXPECT_NE(line.find(" ^ qx + x"), std::string::npos) << line;
+  EXPECT_LT(line.size(), 600u) << line;
+}
+
 TEST_F(Expression, a_value_that_is_no_length_is_counted_and_named_with_its_place) {
   for (const std::string text : {"1/(x-1)", "log(x-0.5)", "x-1", "sqrt(x-1.5)"}) {
     const auto field = make_field(describe_size(text));

@@ -10,7 +10,9 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -26,6 +28,66 @@ namespace {
 struct axis {
   double begin = 0, step = 1;
   std::size_t count = 0;
+};
+
+/// The least size of a file in one of the classic formats that has all that its header tells of. netCDF reads zeros
+/// where such a file has been cut off.
+class classic_size {
+ public:
+  classic_size(int file, int format)
+      : file_(file), count_(format == NC_FORMAT_CDF5 ? 8 : 4), offset_(format == NC_FORMAT_CLASSIC ? 4 : 8) {}
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    int dimensions = 0, variables = 0, attributes = 0, unlimited = 0;
+    if (nc_inq(file_, &dimensions, &variables, &attributes, &unlimited) != NC_NOERR) return 0;
+    std::uint64_t sum = 4 + count_ + 3 * (4 + count_) + of_attributes(NC_GLOBAL, attributes);
+    for (int each = 0; each < dimensions; ++each) {
+      char name[NC_MAX_NAME + 1] = {};
+      nc_inq_dimname(file_, each, name);
+      sum += of_name(name) + count_;
+    }
+    for (int each = 0; each < variables; ++each) sum += of_variable(each);
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t of_name(const char* name) const { return count_ + padded(std::strlen(name)); }
+  static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
+
+  [[nodiscard]] std::uint64_t of_attributes(int variable, int number) const {
+    std::uint64_t sum = 0;
+    for (int each = 0; each < number; ++each) {
+      char name[NC_MAX_NAME + 1] = {};
+      nc_type type = NC_NAT;
+      std::size_t length = 0, value = 0;
+      nc_inq_attname(file_, variable, each, name);
+      nc_inq_att(file_, variable, name, &type, &length);
+      nc_inq_type(file_, type, nullptr, &value);
+      sum += of_name(name) + 4 + count_ + padded(length * value);
+    }
+    return sum;
+  }
+
+  /// Its entry in the header, and its values.
+  [[nodiscard]] std::uint64_t of_variable(int variable) const {
+    char name[NC_MAX_NAME + 1] = {};
+    nc_type type = NC_NAT;
+    int number = 0, attributes = 0;
+    std::array<int, NC_MAX_VAR_DIMS> dimensions{};
+    std::size_t values = 0;
+    nc_inq_var(file_, variable, name, &type, &number, dimensions.data(), &attributes);
+    nc_inq_type(file_, type, nullptr, &values);
+    for (int k = 0; k < number; ++k) {
+      std::size_t length = 0;
+      nc_inq_dimlen(file_, dimensions[static_cast<std::size_t>(k)], &length);
+      values *= length;
+    }
+    const auto in_list = static_cast<std::uint64_t>(number + 2) * count_;
+    return of_name(name) + in_list + 4 + of_attributes(variable, attributes) + 4 + count_ + offset_ + values;
+  }
+
+  int file_;
+  std::uint64_t count_, offset_;
 };
 
 class raster_reader {
@@ -114,7 +176,10 @@ class raster_reader {
     const auto bytes = static_cast<double>(std::filesystem::file_size(path_, failed));
     const bool packs = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
     if (rows < 1 || columns < 1) refuse(fmt::format("'{}' has no cells", name_));
-    if (failed || rows * columns * static_cast<double>(cell) > (packs ? 1100 * bytes : bytes)) {
+    const double least = packs ? rows * columns * static_cast<double>(cell) / 1100
+                               : std::max(rows * columns * static_cast<double>(cell),
+                                          static_cast<double>(classic_size(file_, format).bytes()));
+    if (failed || least > bytes) {
       refuse(fmt::format("the header promises {:.0f} x {:.0f} cells of '{}', and the file has only {:.0f} bytes",
                          columns, rows, name_, bytes),
              "get the whole file");

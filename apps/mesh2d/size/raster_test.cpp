@@ -93,6 +93,15 @@ TEST(Raster, an_asc_file_with_a_defect_is_refused_with_its_line) {
   }
 }
 
+TEST(Raster, a_file_with_another_ending_is_no_expression) {
+  try {
+    static_cast<void>(describe_size("/"));
+    FAIL();
+  } catch (const nacre::setup_error& error) {
+    EXPECT_NE(std::string(error.what()).find("rasters end in .asc or .nc"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Raster, a_sound_asc_file_cut_off_anywhere_is_refused) {
   const std::string whole = small_header + "0.125 0.25 0.5\n0.5 0.25 0.125";
   ASSERT_EQ(refusal_of_asc(whole), "");
@@ -165,7 +174,7 @@ class netcdf_for_test {
 };
 
 TEST(Raster, netcdf_grids_are_read_in_any_direction_and_format) {
-  for (const int format : {0, NC_64BIT_OFFSET, NC_NETCDF4}) {
+  for (const int format : {0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4}) {
     netcdf_for_test file(format);
     file.axis("y", {23, 21});
     file.axis("x", {11, 13, 15});
@@ -232,7 +241,7 @@ TEST(Raster, netcdf_headers_that_promise_more_than_the_file_holds_are_refused) {
   std::ifstream from(file.path(), std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(from)), {});
   ASSERT_EQ(refusal_of_netcdf(file.path()), "");
-  for (std::size_t size = 0; size + sizeof(double) <= whole.size(); size += 7) {
+  for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(file.path(), std::ios::binary).write(whole.data(), static_cast<std::streamsize>(size));
     EXPECT_NE(refusal_of_netcdf(file.path()), "") << size << " of " << whole.size();
   }

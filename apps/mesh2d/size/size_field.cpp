@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include <nacre/error.hpp>
 
 #include "meshing/output_file.hpp"
@@ -20,6 +23,9 @@ size_description describe_size(const std::string& text) {
     described.raster = read_netcdf_raster(path, path == text ? "" : text.substr(path.size() + 1));
   } else if (meshing::ends_with(text, ".asc")) {
     described.raster = read_asc_raster(text);
+  } else if (std::error_code none; std::filesystem::exists(text, none)) {
+    throw nacre::setup_error({fmt::format("--size {} cannot be read", text), "rasters end in .asc or .nc",
+                              "rename it, or convert it to an ESRI ASCII grid or to netCDF"});
   } else {
     described.expression = text;
   }
