@@ -115,6 +115,13 @@ std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule,
   return weights;
 }
 
+[[noreturn]] void refuse_steep(const triangulation& mesh, double triangles, const std::string& size) {
+  throw nacre::setup_error(text_of({.count = 1,
+                                    .first = mesh.at(mesh.triangles.back().corner[0]),
+                                    .triangles = static_cast<std::uint64_t>(std::min(triangles, 1e18))},
+                                   size));
+}
+
 /// Cuts the domain into about `count` parts. While interfaces are shielded the number of the part is kept in the
 /// region, which new triangles inherit.
 std::vector<part> decompose(domain&& whole, const size_rule& rule, double expected, std::uint32_t count,
@@ -136,10 +143,7 @@ std::vector<part> decompose(domain&& whole, const size_rule& rule, double expect
   const double share = triangles_per_bound * area / coarse * (rule.bounds_area() ? 8 : 1);
   const std::size_t most = rule.has_field() ? triangles_by_samples(coarse) : std::size_t{1} << 28;
   if (!refiner(single, coarse_rule.also_below(share)).refine(most) && rule.has_field()) {
-    const triangulation& made = single.mesh;
-    throw nacre::setup_error(
-        text_of({.count = 1, .first = made.at(made.triangles.back().corner[0]), .triangles = made.triangles.size()},
-                asked.size));
+    refuse_steep(single.mesh, static_cast<double>(single.mesh.triangles.size()), asked.size);
   }
   domain fine = whole_again(whole, std::move(single));
   const weighing weigh = rule.bounds_area() ? asked.weigh : weighing::area;
@@ -189,11 +193,16 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
   return faults;
 }
 
-/// Refuses a field that had no usable value at a place where it was asked.
-void demand_lengths(const plan& made, const std::string& size) {
+/// Refuses a field that had no usable value where it was asked, or one of which the finer triangles of a part tell far
+/// more than the samples of the whole did.
+void demand_sound_field(const plan& made, const std::string& size) {
   if (made.field == nullptr) return;
   if (const field_faults found = made.field->faults(); found.count > 0) {
     throw nacre::setup_error(text_of(found, size));
+  }
+  const auto most = static_cast<double>(triangles_by_samples(made.size.triangles_expected));
+  for (std::size_t k = 0; k < made.expected.size(); ++k) {
+    if (made.expected[k] > most) refuse_steep(made.parts[k].mesh, made.expected[k], size);
   }
 }
 
@@ -239,7 +248,7 @@ plan make_plan(const pslg& input, const options& asked) {
     made.rule = made.rule.also_below(made.area_max);
   }
   const double expected = expected_triangles(whole.mesh, made.rule);
-  demand_lengths(made, asked.size);
+  demand_sound_field(made, asked.size);
   made.size.triangles_expected = expected;
   constexpr double most = 1e11;
   if (expected > most) {
@@ -269,7 +278,7 @@ plan make_plan(const pslg& input, const options& asked) {
     made.expected.push_back(expected_triangles(each.mesh, made.rule));
     for (const piece& one : each.pieces) made.pieces = std::max(made.pieces, one.name + 1);
   }
-  demand_lengths(made, asked.size);
+  demand_sound_field(made, asked.size);
   made.faults = segments_not_covered(input, placed, incomplete, made);
   return made;
 }
