@@ -91,4 +91,39 @@ TEST(mesh2d_program, reads_and_writes_files) {
   files::remove_all(folder);
 }
 
+TEST(mesh2d_program, takes_a_size_field_on_every_rank_and_ends_with_one_line_about_a_faulty_one) {
+  const std::string several = bin + "nacre run -n 3 " + bin + "mesh2d square --check --subdomains 9 --size ";
+  const outcome sound = run(several + "'0.01 + 0.1*sqrt(x^2 + y^2)'");
+  const bool reads = sound.output.find("built without muParser") == std::string::npos;
+  EXPECT_EQ(sound.exit_code, reads ? 0 : 2) << sound.output;
+  for (const std::string size : {"'0.01 + * x'", "'x - 0.5'", "'abs(x - 0.3000001) > 0.002 ? 0.02 : -1'", "none.asc"}) {
+    const outcome faulty = run(several + size);
+    EXPECT_EQ(faulty.exit_code, 2) << faulty.output;
+    EXPECT_NE(faulty.output.find("mesh2d: --size "), std::string::npos) << faulty.output;
+    EXPECT_EQ(std::count(faulty.output.begin(), faulty.output.end(), '\n'), 1) << faulty.output;
+  }
+}
+
+TEST(mesh2d_program, writes_its_input_and_triangulates_it_without_new_points) {
+  const files::path folder = files::temp_directory_path() / ("mesh2d_poly_" + std::to_string(getpid()));
+  files::create_directory(folder);
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  const outcome first =
+      run(bin + "mesh2d pipe --no-refine --check --write-poly " + path("pipe.poly") + " --out " + path("first"));
+  EXPECT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_NE(first.output.find(": 368 triangles in 1 subdomains"), std::string::npos) << first.output;
+  const outcome again =
+      run(bin + "nacre run -n 2 " + bin + "mesh2d " + path("pipe.poly") + " --no-refine --out " + path("again"));
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  for (const char* ending : {".node", ".ele"}) {
+    std::ifstream one(path("first") + ending), other(path("again") + ending);
+    const std::string text((std::istreambuf_iterator<char>(one)), {});
+    EXPECT_GT(text.size(), 1000u);
+    EXPECT_EQ(text, std::string((std::istreambuf_iterator<char>(other)), {})) << ending;
+  }
+  EXPECT_EQ(run(bin + "mesh2d " + path("pipe.poly") + " --write-poly " + path("pipe.poly")).exit_code, 2);
+  EXPECT_EQ(run(bin + "mesh2d pipe --no-refine --area 0.1").exit_code, 2);
+  files::remove_all(folder);
+}
+
 }  // namespace

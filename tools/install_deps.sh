@@ -6,11 +6,12 @@ set -eu
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libpmix-dev libmimalloc-dev libtbb-dev
-  libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmetis-dev libpng-dev libnetcdf-dev gmt-gshhg-low doxygen"
+  libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev
+  gmt-gshhg-low doxygen"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
 # long as the first, without lld programs link slower, without libssl-dev long datagrams are authenticated more slowly, without
-# the others nacre report writes no OTF2.
-optional="ccache lld libssl-dev libopen-trace-format2-dev otf2-tools"
+# libcgal-dev no test compares mesh2d with CGAL, without the others nacre report writes no OTF2.
+optional="ccache lld libssl-dev libopen-trace-format2-dev otf2-tools libcgal-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"

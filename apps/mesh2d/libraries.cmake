@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# METIS divides the domain; libpng writes pictures, netCDF reads coastlines.
+# METIS divides the domain; libpng writes pictures, netCDF reads coastlines and rasters, muParser expressions.
 target_link_libraries(mesh2d_app PUBLIC meshing ${METIS_LIBRARY})
 if(PNG_FOUND)
   target_link_libraries(mesh2d_app PUBLIC PNG::PNG)
@@ -8,5 +8,9 @@ endif()
 if(netcdf_FOUND)
   target_link_libraries(mesh2d_app PUBLIC PkgConfig::netcdf)
   target_compile_definitions(mesh2d_app PUBLIC MESH2D_HAS_NETCDF)
+endif()
+if(muparser_FOUND)
+  target_link_libraries(mesh2d_app PUBLIC PkgConfig::muparser)
+  target_compile_definitions(mesh2d_app PUBLIC MESH2D_HAS_MUPARSER)
 endif()
 target_include_directories(mesh2d_app PUBLIC ${METIS_INCLUDE_DIR})

@@ -11,6 +11,7 @@
 
 #include "coast/coastlines.hpp"
 #include "input/poly_reader.hpp"
+#include "input/poly_writer.hpp"
 #include "input/shapes.hpp"
 #include "meshing/first_rank.hpp"
 #include "options.hpp"
@@ -33,7 +34,9 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   const bool draws = mesh2d::is_png(asked.out), gathers = !asked.out.empty() && !draws;
   mesh2d::picture drawn;
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
-    made = mesh2d::make_plan(read_input(asked), asked);
+    const mesh2d::pslg input = read_input(asked);
+    if (!asked.write_poly.empty()) mesh2d::write_poly(input, asked.write_poly);
+    made = mesh2d::make_plan(input, asked);
     if (draws) drawn = mesh2d::picture(mesh2d::frame_of(made, asked.width));
   });
   const bool is_first = rt.rank().value() == 0;
@@ -45,6 +48,8 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   mesh2d::whole_mesh whole;
   mesh2d::result done =
       mesh2d::make_mesh(rt, asked, std::move(made), gathers ? &whole : nullptr, draws ? &drawn : nullptr);
+  if (is_first && !done.problem.empty()) fmt::print(stderr, "mesh2d: {}\n", done.problem);
+  if (!done.problem.empty()) return nacre::program_options::usage_code;
   if (!is_first) return 0;
   done.simulated = configuration.get_string("transport") == "sim";
   done.plan_seconds = planned - started;
@@ -72,6 +77,9 @@ int main(int argc, char** argv) {
     const mesh2d::command_line command = mesh2d::parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
     if (!command.asked.out.empty()) mesh2d::check_output_name(command.asked.out, command.asked.input);
+    if (!command.asked.write_poly.empty()) {
+      mesh2d::check_poly_name(command.asked.write_poly, command.asked.input, command.asked.out);
+    }
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       const int code = mesh(rt, command.asked, configuration);

@@ -21,6 +21,7 @@ constexpr const char* footer = R"(Examples:
   mesh2d key --area 0.01 --subdomains 8 --out key.svg
   mesh2d norway --triangles 500000 --keep sea --min-area 20 --check --out norway.png
   mesh2d pipe --triangles 35000000 --width 2400 --colour angle --out pipe.png
+  mesh2d square --size '0.004 + 0.1*abs(y - 0.5 - 0.2*sin(6*x))' --out waves.png
   mesh2d square --triangles 100000 --size-at 0,0,0.001,0.05 --nacre.balancer=diffusion
   nacre run -n 2 mesh2d pipe --triangles 5000000 --subdomains 64 --check --json
   mesh2d --nacre.help                                                           options of the runtime
@@ -76,6 +77,8 @@ void declare_output(nacre::program_options& parser, options& asked) {
   parser.section("Output");
   parser.add("--out", asked.out, "Write the mesh: FILE.vtu, FILE.svg, FILE.png, or FILE for FILE.node and FILE.ele")
       .called("FILE");
+  parser.add("--write-poly", asked.write_poly, "Write the input as a .poly file, also one that has no mesh")
+      .called("FILE");
   parser.add("--width", asked.width, "The width of FILE.png in pixels").called("PIXELS").between(16, 32768);
   parser.add_choice("--colour", asked.colours,
                     {{"subdomain", colouring::subdomain}, {"rank", colouring::rank}, {"angle", colouring::angle}},
@@ -109,6 +112,15 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
            "Sides of about LENGTH at (X, Y), and GROWTH longer (0.1) for each unit of distance; may be repeated")
       .called("X,Y,LENGTH[,GROWTH]")
       .verbatim();
+  parser
+      .add(
+          "--size", asked.size,
+          "Sides of about the length that an expression has at each place, as '0.01+0.1*sqrt(x^2+y^2)'; or a raster of "
+          "lengths: an ESRI ASCII grid (.asc), or a netCDF grid (FILE.nc or FILE.nc?VARIABLE)")
+      .called("EXPRESSION or FILE")
+      .verbatim();
+  parser.add("--no-refine", asked.no_refine,
+             "No new points: the constrained Delaunay triangulation of the input's points and segments");
   parser.section("How to run");
   parser.add("--subdomains", asked.subdomains, "Parts of the domain, which ranks and workers share")
       .called("COUNT")
@@ -120,6 +132,13 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   parser.add("--deterministic", asked.deterministic,
              "One mesh for any number of ranks and workers: splits of interfaces are exchanged in rounds");
   declare_output(parser, asked);
+}
+
+void demand_no_bounds(const options& asked) {
+  const bool bounds = asked.triangles > 0 || asked.area_max > 0 || !asked.sources.empty() || !asked.size.empty();
+  if (!asked.no_refine || !bounds) return;
+  throw nacre::setup_error({"--no-refine is given with a bound for the size of triangles",
+                            "without refinement there are no points to make them smaller", "leave one out"});
 }
 
 }  // namespace
@@ -140,6 +159,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
     throw nacre::setup_error({fmt::format("--region is given with the input {}", result.asked.input),
                               "only coastlines have places on the earth", "name norway, greece, world or a .nc file"});
   }
+  demand_no_bounds(result.asked);
   if (result.asked.triangles > 0 && result.asked.area_max > 0) {
     throw nacre::setup_error(
         {"--triangles and --area are both given", "each of them sets the area bound", "leave one out"});

@@ -24,12 +24,15 @@ struct options {
   double area_max = 0;
   std::uint64_t triangles = 0;  // 0: not asked for
   std::vector<size_source> sources{};
+  std::string size{};            // an expression, or the name of a raster; empty: none
+  bool no_refine = false;        // the constrained Delaunay triangulation of the input
   std::uint32_t subdomains = 0;  // 0: by the size of the mesh
   weighing weigh = weighing::work;
   bool deterministic = false;
   bool check = false;
   bool json = false;
   std::string out{};
+  std::string write_poly{};                  // the name of a copy of the input; empty: none
   std::uint32_t width = 1600;                // of a picture, in pixels
   colouring colours = colouring::subdomain;  // of a picture
 };

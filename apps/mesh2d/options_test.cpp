@@ -46,6 +46,9 @@ TEST(MeshOptions, bad_values_are_refused) {
     EXPECT_TRUE(refused) << value;
   }
   EXPECT_THROW(parse({"key", "--area", "1", "--triangles", "5"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--no-refine", "--size", "0.1"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--no-refine", "--triangles", "5"}), nacre::setup_error);
+  EXPECT_FALSE(parse({"key", "--no-refine", "--subdomains", "5"}).exit_code.has_value());
   EXPECT_EQ(parse({"key", "--angle", "50"}).exit_code, 2);
   EXPECT_EQ(parse({"--area", "1"}).exit_code, 2);
 }

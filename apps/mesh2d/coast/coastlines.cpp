@@ -164,7 +164,9 @@ pslg coast_of(const coast_map& map, const coast_options& asked, const geographic
 pslg read_coast(const std::string& input, const coast_options& asked) {
   const preset* const known = find_preset(input);
   const geographic_region usual = known != nullptr ? known->region : geographic_region{-180, 180, -90, 90};
-  return coast_of(read_gshhg(known != nullptr ? file_of(*known) : input), asked, asked.region.value_or(usual), input);
+  // Without netCDF read_gshhg refuses the input by its own name, whether its file is there or not.
+  return coast_of(read_gshhg(known != nullptr && has_netcdf() ? file_of(*known) : input), asked,
+                  asked.region.value_or(usual), input);
 }
 
 }  // namespace mesh2d

@@ -8,7 +8,9 @@
 
 #include <nacre/error.hpp>
 
+#include "input/poly_writer.hpp"
 #include "input/shapes.hpp"
+#include "kernel/troubled_input.hpp"
 
 namespace mesh2d {
 namespace {
@@ -102,6 +104,41 @@ TEST(PolyReader, names_the_line_of_each_problem) {
   }
   EXPECT_EQ(complaint(right), "");
   EXPECT_THROW(read_poly("no_such_file.poly"), nacre::setup_error);
+}
+
+TEST(PolyWriter, what_it_writes_is_read_bit_for_bit) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const pslg written = seed == 0 ? make_shape("pipe", 1) : troubled_input::make(seed);
+    std::stringstream file;
+    write_poly(written, file);
+    const pslg read = read_poly(file, "in.poly", nullptr, "");
+    const auto same = [](double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b; };
+    ASSERT_EQ(read.points.size(), written.points.size());
+    for (std::size_t k = 0; k < read.points.size(); ++k) {
+      ASSERT_TRUE(same(read.points[k].at.x, written.points[k].at.x)) << seed;
+      ASSERT_TRUE(same(read.points[k].at.y, written.points[k].at.y)) << seed;
+    }
+    ASSERT_EQ(read.segments.size(), written.segments.size());
+    for (std::size_t k = 0; k < read.segments.size(); ++k) {
+      ASSERT_EQ(read.segments[k].from, written.segments[k].from);
+      ASSERT_EQ(read.segments[k].to, written.segments[k].to);
+    }
+    ASSERT_EQ(read.holes.size(), written.holes.size());
+    for (std::size_t k = 0; k < read.holes.size(); ++k) ASSERT_EQ(read.holes[k].at, written.holes[k].at);
+    ASSERT_EQ(read.regions.size(), written.regions.size());
+    for (std::size_t k = 0; k < read.regions.size(); ++k) {
+      ASSERT_EQ(read.regions[k].at, written.regions[k].at);
+      ASSERT_EQ(read.regions[k].attribute, written.regions[k].attribute);
+      ASSERT_EQ(read.regions[k].area_max, written.regions[k].area_max);
+    }
+  }
+}
+
+TEST(PolyWriter, names_that_would_replace_other_files_are_refused) {
+  EXPECT_THROW(check_poly_name("a.txt", "square", ""), nacre::setup_error);
+  EXPECT_THROW(check_poly_name("a.poly", "a.poly", ""), nacre::setup_error);
+  EXPECT_NO_THROW(check_poly_name("a.poly", "square", "a.vtu"));
+  EXPECT_THROW(write_poly(make_shape("square", 1), "no/such/folder/a.poly"), std::runtime_error);
 }
 
 TEST(Shapes, an_unknown_name_is_refused_with_those_that_exist) {

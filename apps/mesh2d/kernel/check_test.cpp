@@ -41,6 +41,13 @@ index free_vertex(const triangulation& mesh) {
   return none;
 }
 
+class fine_left_field final : public size_field {
+ public:
+  [[nodiscard]] double length(const point& at) const noexcept override { return at.x < 0.1 ? 0.01 : 1; }
+  [[nodiscard]] field_faults faults() const override { return {}; }
+};
+const fine_left_field fine_at_left;
+
 struct damage {
   const char* expected;  // a part of the first complaint that names it
   std::function<void(meshed&)> harm;
@@ -64,6 +71,7 @@ TEST(Check, finds_each_kind_of_damage) {
       {"two vertices at", [](meshed& m) { m.work.mesh.add_vertex(m.work.mesh.at(free_vertex(m.work.mesh))); }},
       {"degrees and the area", [](meshed& m) { m.rule = size_rule(40, 0, m.input.regions, {}); }},
       {"degrees and the area", [](meshed& m) { m.rule = size_rule(25, 0.001, m.input.regions, {}); }},
+      {"degrees and the area", [](meshed& m) { m.rule.attach(&fine_at_left); }},
       {"has no vertex", [](meshed& m) { m.work.mesh.triangles[5].corner[1] = 1'000'000; }},
   };
   for (const damage& each : kinds) {

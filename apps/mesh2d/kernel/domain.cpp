@@ -47,6 +47,25 @@ struct search {
   index from = 0;  // see locate
 };
 
+/// The constrained side that is nearer to a place than `near`, of those around the triangle `t` that holds it.
+side near_side(const triangulation& mesh, index t, const point& at, double near) {
+  for (unsigned k = 0; k < 3; ++k) {
+    const side s = side_of(t, k);
+    const point& from = mesh.at(mesh.origin(s));
+    const point along = mesh.at(mesh.target(s)) - from;
+    if (mesh.constrained(s) && cross(along, at - from) <= near * std::sqrt(squared_length(along))) return s;
+  }
+  side found = none;  // at a vertex, to which sides of other triangles lead
+  for (const index v : mesh.triangles[t].corner) {
+    if (squared_length(at - mesh.at(v)) > near * near) continue;
+    mesh.for_fan(v, [&](side s) {
+      if (mesh.constrained(next(s))) found = next(s);
+      if (mesh.constrained(previous(s))) found = previous(s);
+    });
+  }
+  return found;
+}
+
 /// As locate, but refuses a place on a segment.
 index locate_in_face(const pslg& input, const domain& made, const point& at, search& how, std::uint32_t line,
                      const std::string& who) {
@@ -55,13 +74,9 @@ index locate_in_face(const pslg& input, const domain& made, const point& at, sea
     refuse(input, line, who + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
   }
   const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)}, how.from);
-  for (unsigned k = 0; t != none && k < 3; ++k) {
-    const side s = side_of(t, k);
-    const index a = made.mesh.origin(s), b = made.mesh.target(s);
-    const point along = made.mesh.at(b) - made.mesh.at(a);
-    const double distance = cross(along, at - made.mesh.at(a)) / std::sqrt(squared_length(along));
-    if (distance > how.near || !made.mesh.constrained(s)) continue;
-    const std::uint32_t segment = made.names.find(a, b);
+  const side s = t == none ? none : near_side(made.mesh, t, at, how.near);
+  if (s != none) {
+    const std::uint32_t segment = made.names.find(made.mesh.origin(s), made.mesh.target(s));
     refuse(input, line, who + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
            "move it to one side, or remove it if the area beside it is 0");
   }

@@ -98,6 +98,12 @@ TEST(Domain, names_what_is_wrong_with_an_input) {
   hole_on_side.holes.push_back({.at = {2, 0}, .line = 30, .name = 1});
   EXPECT_NE(refusal(hole_on_side).find("test:30: hole 1 lies on segment 1"), std::string::npos)
       << refusal(hole_on_side);
+  for (const auto& corner : make_shape("key", 1).points) {  // whose inside and outside are both near
+    pslg hole_on_corner = make_shape("key", 1);
+    hole_on_corner.holes.push_back({.at = corner.at, .line = 30, .name = 99});
+    EXPECT_NE(refusal(hole_on_corner).find("key:30: hole 99 lies on segment"), std::string::npos)
+        << refusal(hole_on_corner);
+  }
   pslg all_hole = polygon(square);
   all_hole.holes.push_back({.at = {2, 1}, .line = 30, .name = 1});
   EXPECT_NE(refusal(all_hole).find("leave no area"), std::string::npos) << refusal(all_hole);

@@ -16,6 +16,7 @@ refiner::refiner(part& work, const size_rule& rule) noexcept
     : work_(work), rule_(rule), height_min_(work.height_min()) {}
 
 bool refiner::refine(std::size_t triangles_max) {
+  if (!rule_.refines()) return true;
   if (!work_.state.begun) begin();
   refine_state& state = work_.state;
   const std::size_t until = work_.mesh.triangles.size() + triangles_max;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernel/domain.hpp"
+#include "size/size_field.hpp"
 
 namespace mesh2d {
 
@@ -38,20 +39,34 @@ class size_rule {
       area_max_.push_back(each.area_max > 0 ? std::min(each.area_max, everywhere) : everywhere);
     }
     if (area_max_.empty()) area_max_.push_back(everywhere);
+    area_least_ = *std::min_element(area_max_.begin(), area_max_.end());
   }
+
+  /// For a mesh that is the triangulation of the input: no triangle is too large or too thin, and no side is split.
+  static size_rule without_refinement(std::vector<region_rule> regions) {
+    for (region_rule& each : regions) each.area_max = 0;
+    size_rule made(0, 0, std::move(regions), {});
+    made.refines_ = false;
+    return made;
+  }
+  [[nodiscard]] bool refines() const noexcept { return refines_; }
+
+  /// Bounds the lengths of sides by a field, too, which must outlive the rule. A rule that has moved to another rank
+  /// has no field until one is attached there. Null: no field.
+  void attach(const size_field* field) noexcept { field_ = field; }
 
   [[nodiscard]] double degrees() const noexcept { return degrees_; }
   /// Infinity where there is no bound.
   [[nodiscard]] double area_max(std::uint32_t region, const point& centroid) const noexcept {
     double bound = area_max_[region];
     for (const size_source& each : sources_) {
-      const double length = each.length + each.growth * std::sqrt(squared_length(centroid - each.at));
-      bound = std::min(bound, std::sqrt(3.0) / 4 * length * length);
+      bound = std::min(bound, area_of(each.length + each.growth * std::sqrt(squared_length(centroid - each.at))));
     }
-    return bound;
+    return field_ == nullptr ? bound : std::min(bound, field_factor_ * area_of(field_->length(centroid)));
   }
+  [[nodiscard]] bool has_field() const noexcept { return field_ != nullptr; }
   [[nodiscard]] bool bounds_area() const noexcept {
-    return !sources_.empty() || *std::min_element(area_max_.begin(), area_max_.end()) < 1e300;
+    return !sources_.empty() || field_ != nullptr || area_least_ < 1e300;
   }
 
   /// A rule for triangles with `factor` times the area, and angles of at least `degrees`.
@@ -60,16 +75,19 @@ class size_rule {
     made.degrees_ = std::max(degrees_, degrees);
     made.sine_squared_ = std::pow(std::sin(made.degrees_ * std::numbers::pi / 180), 2);
     for (double& each : made.area_max_) each *= factor;
+    made.area_least_ *= factor;
     for (size_source& each : made.sources_) {
       each.length *= std::sqrt(factor);
       each.growth *= std::sqrt(factor);
     }
+    made.field_factor_ *= factor;
     return made;
   }
   /// A rule that bounds all areas by `area_max`, too.
   [[nodiscard]] size_rule also_below(double area_max) const {
     size_rule made = *this;
     for (double& each : made.area_max_) each = std::min(each, area_max);
+    made.area_least_ = std::min(area_least_, area_max);
     return made;
   }
 
@@ -77,7 +95,7 @@ class size_rule {
     const triangle& given = mesh.triangles[t];
     const point &a = mesh.at(given.corner[0]), &b = mesh.at(given.corner[1]), &c = mesh.at(given.corner[2]);
     const double area = cross(b - a, c - a) / 2;
-    if (sources_.empty()) return area > area_max_[given.region];
+    if (sources_.empty() && field_ == nullptr) return area > area_max_[given.region];
     return area > area_max(given.region, {(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3});
   }
 
@@ -94,13 +112,20 @@ class size_rule {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sine_squared_, degrees_, area_max_, sources_);
+    ar(sine_squared_, degrees_, area_max_, area_least_, sources_, field_factor_, refines_);
   }
 
  private:
+  /// The area of a triangle with three sides of that length.
+  static double area_of(double length) noexcept { return std::sqrt(3.0) / 4 * length * length; }
+
   double sine_squared_ = 0, degrees_ = 0;
-  std::vector<double> area_max_{};  // by region
+  std::vector<double> area_max_{};                               // by region; coastlines have thousands
+  double area_least_ = std::numeric_limits<double>::infinity();  // of them
   std::vector<size_source> sources_{};
+  const size_field* field_ = nullptr;
+  double field_factor_ = 1;  // of areas
+  bool refines_ = true;
 };
 
 }  // namespace mesh2d

@@ -28,7 +28,7 @@ std::string check_text(const result& done) {
     text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
   }
   if (found.exempt == 0) return text;
-  text += fmt::format("  {} triangles miss the angle where the input forbids it\n", found.exempt);
+  text += fmt::format("  {} triangles miss a bound where the input forbids it\n", found.exempt);
   for (const exemption& each : found.exemptions) {
     text += fmt::format("    at ({:.9g}, {:.9g}): {:.3f} degrees, {}\n", each.centroid.x, each.centroid.y, each.degrees,
                         each.by_precision ? "too near to the limits of doubles" : "at a small angle of the input");

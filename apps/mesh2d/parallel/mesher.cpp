@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 namespace mesh2d {
 namespace {
@@ -40,6 +41,22 @@ std::uint32_t refine_all(nacre::runtime& rt, const subdomains& all, exchange how
     if (rt.rank().value() == 0) rt.send<&subdomain::next_round>(all);
     rt.wait_quiescence();
   }
+}
+
+/// Gives the field of the plan to all ranks.
+void share_field(nacre::runtime& rt, const rank_objects& of_ranks, plan& made) {
+  const bool is_first = rt.rank().value() == 0;
+  if (!rt.broadcast(made.field != nullptr, nacre::rank_id{0})) return;
+  size_description described = rt.broadcast(std::exchange(made.size, {}), nacre::rank_id{0});
+  const double expected = described.triangles_expected;
+  rt.local(of_ranks.fields).set(is_first ? made.field : make_field(std::move(described)), expected);
+}
+
+/// A line about a faulty field, on all ranks; empty if there is nothing wrong.
+std::string problem_of_field(nacre::runtime& rt, const rank_objects& of_ranks, const std::string& size) {
+  if (size.empty()) return {};
+  const field_faults found = rt.all_reduce(rt.local(of_ranks.fields).faults(), &field_faults::sum);
+  return found.count > 0 ? text_of(found, size) : std::string();
 }
 
 void check_all(nacre::runtime& rt, const subdomains& all, const plan& made, result& done) {
@@ -86,14 +103,15 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.area_max = made.area_max;
   done.notes = made.notes;
   const exchange how = asked.deterministic ? exchange::in_rounds : exchange::at_once;
-  const auto clocks = rt.create_group<rank_clock>();
+  const rank_objects of_ranks{rt.create_group<rank_clock>(), rt.create_group<rank_field>()};
+  share_field(rt, of_ranks, made);
   const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
   const std::uint64_t moved_before = rt.counters().migrations_in;
   rt.barrier();
   const double started = rt.now();
   if (rt.rank().value() == 0) {
     for (std::size_t k = 0; k < made.parts.size(); ++k) {
-      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, clocks, std::move(made.parts[k]), made.rule,
+      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, of_ranks, std::move(made.parts[k]), made.rule,
                                  made.expected[k], how);
     }
   }
@@ -101,7 +119,9 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.mesh_seconds = rt.now() - started;
   done.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
   done.busiest_rank_seconds =
-      rt.all_reduce(rt.local(clocks).seconds(), [](double a, double b) { return std::max(a, b); });
+      rt.all_reduce(rt.local(of_ranks.clocks).seconds(), [](double a, double b) { return std::max(a, b); });
+  done.problem = problem_of_field(rt, of_ranks, asked.size);
+  if (!done.problem.empty()) return done;
   if (asked.check) check_all(rt, all, made, done);
   if (rt.rank().value() != 0) return done;
   done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();

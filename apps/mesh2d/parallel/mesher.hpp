@@ -34,10 +34,11 @@ struct result {
   bool simulated = false;  // the times are virtual
   findings found{};
   std::vector<std::string> notes{};
+  std::string problem{};  // on all ranks: if it is not empty there is no mesh
 };
 
 /// Collective. Rank 0 has read the input and returns the result; `whole` and `drawn` are filled there
-/// when they are not null.
+/// when they are not null. `problem` is told on all ranks.
 result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole, picture* drawn = nullptr);
 
 /// Puts the copies of all subdomains together.

@@ -3,11 +3,21 @@
 #include "parallel/mesher.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 #include <string>
 
+#include <nacre/error.hpp>
+
 #include "input/shapes.hpp"
+#include "size/expression_field.hpp"
+#include "size/raster_field.hpp"
+#include "size/raster_files.hpp"
 
 namespace mesh2d {
 namespace {
@@ -146,6 +156,104 @@ TEST(Mesher, joins_subdomains_at_their_interfaces) {
   for (const auto& [ends, count] : sides) {
     EXPECT_LE(count, 2);
     EXPECT_TRUE(count == 2 || found.mesh.on_boundary[ends.first] + found.mesh.on_boundary[ends.second] == 2);
+  }
+}
+
+/// A raster with one length at the middle of the unit square and another one at its border.
+struct raster_file {
+  raster_file() {
+    std::ofstream(name) << "ncols 3\nnrows 3\nxllcenter 0\nyllcenter 0\ncellsize 0.5\n"
+                           "0.1 0.1 0.1\n0.1 0.01 0.1\n0.1 0.1 0.1\n";
+  }
+  ~raster_file() { std::filesystem::remove(name); }
+  raster_file(const raster_file&) = delete;
+  raster_file& operator=(const raster_file&) = delete;
+  std::string name =
+      (std::filesystem::temp_directory_path() / ("mesh2d_sizes_" + std::to_string(getpid()) + ".asc")).string();
+};
+
+TEST(Mesher, size_fields_make_one_deterministic_mesh_for_all_ranks_while_subdomains_move) {
+  const raster_file raster;
+  std::vector<std::string> sizes{raster.name};
+  if (has_expressions()) sizes.push_back("0.01 + 0.2 * abs(x - y)");
+  for (const std::string& size : sizes) {
+    const options asked{.input = "square", .size = size, .subdomains = 9, .deterministic = true, .check = true};
+    const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
+    expect_sound(first);
+    EXPECT_GT(first.done.counts.triangles, 700u) << size;
+    for (const settings& with :
+         {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
+          settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "7"}, {"balancer", "rotate"}}}) {
+      const outcome other = run_job(with, asked);
+      expect_sound(other);
+      EXPECT_EQ(other.mesh.points, first.mesh.points) << size;
+      EXPECT_EQ(other.mesh.triangles, first.mesh.triangles) << size;
+    }
+  }
+}
+
+TEST(Mesher, triangles_are_as_small_as_the_field_says_and_hardly_smaller) {
+  const raster_file raster;
+  const outcome found =
+      run_job({{"ranks", "2"}}, {.input = "square", .size = raster.name, .subdomains = 5, .check = true});
+  expect_sound(found);
+  const raster_field field(read_asc_raster(raster.name));
+  double expected = 0;
+  for (const auto& each : found.mesh.triangles) {
+    const point &a = found.mesh.points[each[0]], &b = found.mesh.points[each[1]], &c = found.mesh.points[each[2]];
+    const double length = field.length({(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3});
+    const double area = cross(b - a, c - a) / 2, bound = std::sqrt(3.0) / 4 * length * length;
+    ASSERT_LE(area, bound * (1 + 1e-9));
+    expected += area / bound;
+  }
+  EXPECT_LT(static_cast<double>(found.mesh.triangles.size()), 2.2 * expected);
+}
+
+TEST(Mesher, a_field_with_a_fault_between_its_samples_ends_the_job_with_a_line) {
+  if (!has_expressions()) GTEST_SKIP() << "built without muParser (libmuparser-dev)";
+  for (const char* size : {"abs(x - 0.3000001) > 0.002 ? 0.02 : -1", "abs(x - 0.3)"}) {
+    for (const std::uint32_t subdomains : {1u, 6u, 16u}) {
+      const options asked{.input = "square", .size = size, .subdomains = subdomains, .check = true};
+      std::string problem;
+      try {
+        static_cast<void>(make_plan(make_shape("square", 1), asked));
+        const outcome found = run_job({{"ranks", "2"}}, asked);
+        EXPECT_FALSE(found.done.checked);
+        problem = found.done.problem;
+      } catch (const nacre::setup_error& error) {  // when it is planned
+        problem = error.what();
+      }
+      EXPECT_NE(problem.find(std::string("--size '") + size + "'"), std::string::npos) << problem;
+      EXPECT_NE(problem.find("(0."), std::string::npos) << problem;
+    }
+  }
+}
+
+TEST(Mesher, without_refinement_the_triangulation_of_the_input_is_one_for_any_subdomains) {
+  const pslg input = make_shape("pipe", 1);
+  const options alone{.input = "pipe", .no_refine = true, .subdomains = 1, .check = true};
+  const outcome whole = run_job({{"ranks", "1"}}, alone);
+  expect_sound(whole);
+  EXPECT_EQ(whole.mesh.points.size(), input.points.size());
+  EXPECT_EQ(whole.mesh.triangles.size(), input.points.size() + 2 * 9 - 2);  // of a polygon with nine holes
+  const auto area = [](const whole_mesh& mesh) {
+    std::multiset<double> areas;  // subdomains change the order
+    for (const auto& [a, b, c] : mesh.triangles) {
+      areas.insert(std::abs(cross(mesh.points[b] - mesh.points[a], mesh.points[c] - mesh.points[a])) * 1e6);
+    }
+    std::multiset<long> rounded;  // and which corner is the first
+    for (const double each : areas) rounded.insert(std::lround(each));
+    return rounded;
+  };
+  for (const settings& with : {settings{{"ranks", "3"}, {"balancer", "rotate"}},
+                               settings{{"transport", "sim"}, {"ranks", "4"}, {"seed", "3"}}}) {
+    options many = alone;
+    many.subdomains = 5;
+    const outcome parted = run_job(with, many);
+    expect_sound(parted);
+    EXPECT_GT(parted.done.subdomains, 1u);
+    EXPECT_EQ(parted.mesh.points.size(), input.points.size());
+    EXPECT_EQ(area(parted.mesh), area(whole.mesh));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <new>
 #include <numbers>
@@ -45,13 +46,13 @@ index root_of(std::vector<index>& parent, index t) {
 }
 
 /// Numbers groups of triangles that must stay together; returns their count.
-index group(const triangulation& mesh, double degrees_min, std::vector<index>& group_of) {
-  constexpr double thin = 15;
+index group(const triangulation& mesh, std::optional<double> degrees_min, std::vector<index>& group_of) {
+  const double thin = degrees_min ? 15 : 0;
   std::vector<index> parent(mesh.triangles.size());
   std::iota(parent.begin(), parent.end(), index{0});
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     const double degrees = degrees_of(mesh, t);
-    const side longest = degrees < degrees_min ? longest_free_side(mesh, t) : none;
+    const side longest = degrees < degrees_min.value_or(0) ? longest_free_side(mesh, t) : none;
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = mesh.twin(s);
       if (other == none || mesh.constrained(s) || (degrees >= thin && s != longest)) continue;
@@ -74,8 +75,23 @@ struct graph {
   std::vector<idx_t> begin{0}, neighbour{}, weight{}, cost{};
 };
 
+/// A group that is heavier than a part should be fills a part by itself, and the others share the rest: so heavy groups
+/// get the weight of a part. With more METIS would make empty parts, and complain on standard output.
+void limit_to_shares(std::vector<double>& weight, std::uint32_t parts) {
+  std::vector<double> heaviest = weight;
+  std::sort(heaviest.begin(), heaviest.end(), std::greater<>());
+  double rest = std::accumulate(weight.begin(), weight.end(), 0.0);
+  std::uint32_t left = parts;
+  for (const double each : heaviest) {
+    if (left == 1 || each <= rest / left) break;
+    rest -= each;
+    --left;
+  }
+  for (double& each : weight) each = std::min(each, rest / left);
+}
+
 graph graph_of(const triangulation& mesh, const std::vector<double>& weights, const std::vector<index>& group_of,
-               index count) {
+               index count, std::uint32_t parts) {
   std::vector<std::map<index, idx_t>> sides(count);
   std::vector<double> weight(count);
   for (index t = 0; t < mesh.triangles.size(); ++t) {
@@ -85,6 +101,7 @@ graph graph_of(const triangulation& mesh, const std::vector<double>& weights, co
       ++sides[group_of[t]][group_of[triangle_of(other)]];
     }
   }
+  limit_to_shares(weight, parts);
   // METIS adds weights up in 32 bits.
   const double scale = 5e8 / std::max(std::accumulate(weight.begin(), weight.end(), 0.0), 1e-300);
   graph made;
@@ -142,14 +159,14 @@ void smooth(const triangulation& mesh, const std::vector<index>& group_of, std::
 
 }  // namespace
 
-std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights, double degrees_min,
-                                     std::uint32_t count) {
+std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
+                                     std::optional<double> degrees_min, std::uint32_t count) {
   std::vector<std::uint32_t> result(mesh.triangles.size());
   std::vector<index> group_of;
   const index groups = group(mesh, degrees_min, group_of);
   count = std::min(count, std::max<std::uint32_t>(groups / 4, 1));  // of fewer METIS makes empty parts, and complains
   if (count < 2) return result;
-  graph given = graph_of(mesh, weights, group_of, groups);
+  graph given = graph_of(mesh, weights, group_of, groups, count);
   const std::vector<idx_t> part = run_metis(given, count);
   for (index t = 0; t < mesh.triangles.size(); ++t) result[t] = static_cast<std::uint32_t>(part[group_of[t]]);
   smooth(mesh, group_of, result);

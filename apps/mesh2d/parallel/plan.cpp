@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -55,6 +56,14 @@ double expected_in(const std::array<point, 3>& at, std::uint32_t region, const s
          expected_in({of_ab, of_bc, of_ca}, region, rule, depth - 1);
 }
 
+/// How often triangles are cut in four where bounds differ. A field may differ everywhere: the whole mesh has some 2^18
+/// samples then, which take less than a second.
+int sampling_depth(const triangulation& mesh, const size_rule& rule) {
+  constexpr int most = 10;
+  if (!rule.has_field()) return most;
+  return std::clamp(static_cast<int>((18 - std::log2(static_cast<double>(mesh.triangles.size() + 1))) / 2), 3, most);
+}
+
 /// The bound of all areas with which `rule` asks for so many triangles.
 double area_for(const triangulation& mesh, const size_rule& rule, std::uint64_t triangles, const pslg& input) {
   double area = 0;
@@ -62,7 +71,7 @@ double area_for(const triangulation& mesh, const size_rule& rule, std::uint64_t 
   const auto wanted = static_cast<double>(triangles);
   if (const double least = expected_triangles(mesh, rule); least > wanted) {
     throw nacre::setup_error({fmt::format("{}--triangles {} is too few", place_of(input, 0), triangles),
-                              fmt::format("regions and --size-at ask for about {:.0f} already", least),
+                              fmt::format("regions, --size-at and --size ask for about {:.0f} already", least),
                               "ask for more triangles, or for larger ones there"});
   }
   double low = std::log(area / wanted) - 30, high = std::log(area) + 5;
@@ -106,9 +115,22 @@ std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule,
   return weights;
 }
 
+[[noreturn]] void refuse_steep(const triangulation& mesh, double triangles, const std::string& size) {
+  throw nacre::setup_error(text_of({.count = 1,
+                                    .first = mesh.at(mesh.triangles.back().corner[0]),
+                                    .triangles = static_cast<std::uint64_t>(std::min(triangles, 1e18))},
+                                   size));
+}
+
 /// Cuts the domain into about `count` parts. While interfaces are shielded the number of the part is kept in the
 /// region, which new triangles inherit.
-std::vector<part> decompose(domain&& whole, const size_rule& rule, double expected, std::uint32_t count, weighing how) {
+std::vector<part> decompose(domain&& whole, const size_rule& rule, double expected, std::uint32_t count,
+                            const options& asked) {
+  if (!rule.refines()) {
+    const std::vector<double> areas = weights_of(whole.mesh, rule, weighing::area);
+    const std::vector<std::uint32_t> part_of = partition(whole.mesh, areas, std::nullopt, count);
+    return cut_into_parts(whole, part_of, *std::max_element(part_of.begin(), part_of.end()) + 1);
+  }
   find_wedges(whole);
   shield_small_angles(whole);
   std::vector<std::uint32_t> part_of(whole.mesh.triangles.size());
@@ -119,9 +141,12 @@ std::vector<part> decompose(domain&& whole, const size_rule& rule, double expect
                                                    : rule.coarser(1, coarse_degrees);
   part single = std::move(cut_into_parts(whole, part_of, 1).front());
   const double share = triangles_per_bound * area / coarse * (rule.bounds_area() ? 8 : 1);
-  refiner(single, coarse_rule.also_below(share)).refine(std::size_t{1} << 28);
+  const std::size_t most = rule.has_field() ? triangles_by_samples(coarse) : std::size_t{1} << 28;
+  if (!refiner(single, coarse_rule.also_below(share)).refine(most) && rule.has_field()) {
+    refuse_steep(single.mesh, static_cast<double>(single.mesh.triangles.size()), asked.size);
+  }
   domain fine = whole_again(whole, std::move(single));
-  const weighing weigh = rule.bounds_area() ? how : weighing::area;
+  const weighing weigh = rule.bounds_area() ? asked.weigh : weighing::area;
   part_of = partition(fine.mesh, weights_of(fine.mesh, rule, weigh), interface_degrees(rule.degrees()), count);
   const auto used = *std::max_element(part_of.begin(), part_of.end()) + 1;
   const auto regions = static_cast<std::uint32_t>(fine.regions.size());
@@ -168,12 +193,25 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
   return faults;
 }
 
+/// Refuses a field that had no usable value where it was asked, or one of which the finer triangles of a part tell far
+/// more than the samples of the whole did.
+void demand_sound_field(const plan& made, const std::string& size) {
+  if (made.field == nullptr) return;
+  if (const field_faults found = made.field->faults(); found.count > 0) {
+    throw nacre::setup_error(text_of(found, size));
+  }
+  const auto most = static_cast<double>(triangles_by_samples(made.size.triangles_expected));
+  for (std::size_t k = 0; k < made.expected.size(); ++k) {
+    if (made.expected[k] > most) refuse_steep(made.parts[k].mesh, made.expected[k], size);
+  }
+}
+
 }  // namespace
 
 double expected_triangles(const triangulation& mesh, index t, const size_rule& rule) {
   if (!rule.bounds_area()) return 0;
   const auto& [a, b, c] = mesh.triangles[t].corner;
-  return expected_in({mesh.at(a), mesh.at(b), mesh.at(c)}, mesh.triangles[t].region, rule, 10);
+  return expected_in({mesh.at(a), mesh.at(b), mesh.at(c)}, mesh.triangles[t].region, rule, sampling_depth(mesh, rule));
 }
 
 double expected_triangles(const triangulation& mesh, const size_rule& rule) {
@@ -197,13 +235,21 @@ raster_frame frame_of(const plan& made, std::uint32_t width) {
 plan make_plan(const pslg& input, const options& asked) {
   domain whole = make_domain(input);
   plan made;
-  made.rule = size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
+  made.rule = asked.no_refine ? size_rule::without_refinement(whole.regions)
+                              : size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
+  if (!asked.size.empty()) {
+    made.size = describe_size(asked.size);
+    made.field = make_field(made.size);
+    made.rule.attach(made.field.get());
+  }
   made.area_max = asked.area_max;
   if (asked.triangles > 0) {
     made.area_max = area_for(whole.mesh, made.rule, asked.triangles, input);
     made.rule = made.rule.also_below(made.area_max);
   }
   const double expected = expected_triangles(whole.mesh, made.rule);
+  demand_sound_field(made, asked.size);
+  made.size.triangles_expected = expected;
   constexpr double most = 1e11;
   if (expected > most) {
     throw nacre::setup_error({fmt::format("{}the bounds ask for {:.3g} triangles", place_of(input, 0), expected),
@@ -223,14 +269,16 @@ plan make_plan(const pslg& input, const options& asked) {
   made.notes = whole.notes;
   const std::vector<std::uint8_t> incomplete = whole.incomplete;
   const std::vector<point> placed = whole.points;
-  made.parts = decompose(std::move(whole), made.rule, expected, count, asked.weigh);
+  made.parts = decompose(std::move(whole), made.rule, expected, count, asked);
   if (asked.subdomains > made.parts.size()) {
-    made.notes.push_back(fmt::format("the domain has {} subdomains: its coarse mesh has no more", made.parts.size()));
+    made.notes.push_back(fmt::format("the domain has {} subdomains: its {} has no more", made.parts.size(),
+                                     asked.no_refine ? "triangulation" : "coarse mesh"));
   }
   for (const part& each : made.parts) {
     made.expected.push_back(expected_triangles(each.mesh, made.rule));
     for (const piece& one : each.pieces) made.pieces = std::max(made.pieces, one.name + 1);
   }
+  demand_sound_field(made, asked.size);
   made.faults = segments_not_covered(input, placed, incomplete, made);
   return made;
 }

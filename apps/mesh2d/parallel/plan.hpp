@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace mesh2d {
 
 struct plan {
   std::vector<part> parts{};
-  std::vector<double> expected{};  // triangles of each part, 0 where no bound of the area tells
+  std::vector<double> expected{};             // triangles of each part, 0 where no bound of the area tells
+  size_description size{};                    // of the field of --size
+  std::shared_ptr<const size_field> field{};  // null without --size; `rule` points to it
   size_rule rule{};
   std::vector<region_rule> regions{};
   double area_max = 0;                // the bound that --triangles or --area gives; 0: none

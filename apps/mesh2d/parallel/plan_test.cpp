@@ -10,7 +10,9 @@
 #include <nacre/error.hpp>
 
 #include "input/shapes.hpp"
+#include "kernel/mesh_for_tests.hpp"
 #include "kernel/troubled_input.hpp"
+#include "parallel/partition.hpp"
 #include "parallel/together_for_tests.hpp"
 
 namespace mesh2d {
@@ -67,6 +69,20 @@ TEST(Plan, a_size_field_is_met_and_expected) {
       made.parts.begin(), made.parts.end(),
       [](const part& a, const part& b) { return a.mesh.triangles.size() < b.mesh.triangles.size(); });
   EXPECT_LT(most->mesh.triangles.size(), 3 * fewest->mesh.triangles.size());
+}
+
+TEST(Partition, of_a_group_that_outweighs_all_others_METIS_does_not_complain) {
+  const meshed fine = mesh_alone(make_shape("square", 1), 20.7, 0.005);
+  const triangulation& mesh = fine.work.mesh;
+  for (std::uint32_t count = 2; count < 30; ++count) {
+    std::vector<double> weights(mesh.triangles.size(), 1e-9);
+    weights[7] = 1;
+    testing::internal::CaptureStdout();
+    const std::vector<std::uint32_t> part_of = partition(mesh, weights, 20.7, count);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << count;
+    const std::uint32_t used = *std::max_element(part_of.begin(), part_of.end()) + 1;
+    EXPECT_GE(used, count - 1);
+  }
 }
 
 TEST(Plan, refuses_bounds_that_cannot_be_met) {

@@ -32,16 +32,16 @@ subdomain_counts subdomain_counts::sum(const subdomain_counts& a, const subdomai
           a.splits_sent + b.splits_sent, a.messages + b.messages, a.waiting || b.waiting};
 }
 
-void subdomain::begin(nacre::context& ctx, const array& all, nacre::group_ptr<rank_clock> clocks, part work,
+void subdomain::begin(nacre::context& ctx, const array& all, const rank_objects& of_ranks, part work,
                       const size_rule& rule, double expected, exchange how) {
   all_ = all;
-  clocks_ = clocks;
+  of_ranks_ = of_ranks;
   work_ = std::move(work);
   rule_ = rule;
   expected_ = expected;
   how_ = how;
   begun_ = true;
-  if (how_ == exchange::at_once) apply(waiting_);  // a neighbour may have been earlier
+  if (how_ == exchange::at_once) apply(ctx, waiting_);  // a neighbour may have been earlier
   schedule(ctx);
 }
 
@@ -64,9 +64,10 @@ void subdomain::go_on(nacre::context& ctx) {
   reserve();
   const double started = ctx.now();
   const std::size_t before = work_.mesh.triangles.size();
-  refined_ = refiner(work_, rule_).refine(triangles_a_slice);
+  refined_ = refiner(work_, rule(ctx)).refine(triangles_a_slice);
   ctx.charge(static_cast<double>(work_.mesh.triangles.size() - before) * seconds_a_triangle);
-  ctx.local(clocks_).add(ctx.now() - started);
+  ctx.local(of_ranks_.clocks).add(ctx.now() - started);
+  if (has_faulty_field(ctx)) return void(refined_ = true);
   tell_neighbours(ctx);
   if (!refined_) schedule(ctx);
 }
@@ -88,13 +89,28 @@ void subdomain::tell_neighbours(nacre::context& ctx) {
 void subdomain::take_splits(nacre::context& ctx, const std::vector<piece_split>& splits) {
   waiting_.insert(waiting_.end(), splits.begin(), splits.end());
   if (!begun_ || how_ == exchange::in_rounds) return;
-  apply(waiting_);
+  apply(ctx, waiting_);
   schedule(ctx);
 }
 
-void subdomain::apply(std::vector<piece_split>& splits) {
+const size_rule& subdomain::rule(nacre::context& ctx) {
+  rule_.attach(ctx.local(of_ranks_.fields).get());
+  return rule_;
+}
+
+bool subdomain::has_faulty_field(nacre::context& ctx) const {
+  rank_field& field = ctx.local(of_ranks_.fields);
+  if (field.get() == nullptr) return false;
+  const triangulation& mesh = work_.mesh;
+  if (const std::size_t count = mesh.triangles.size(); count > field.triangles_max()) {
+    field.outgrown(count, mesh.at(mesh.triangles.back().corner[0]));
+  }
+  return field.faults().count > 0;
+}
+
+void subdomain::apply(nacre::context& ctx, std::vector<piece_split>& splits) {
   std::sort(splits.begin(), splits.end());
-  refiner on(work_, rule_);
+  refiner on(work_, rule(ctx));
   for (const piece_split& each : splits) on.apply(each);
   splits.clear();
 }
@@ -103,12 +119,12 @@ void subdomain::end_round() { of_last_round_.swap(waiting_); }
 
 void subdomain::next_round(nacre::context& ctx) {
   if (of_last_round_.empty()) return;
-  apply(of_last_round_);
+  apply(ctx, of_last_round_);
   schedule(ctx);
 }
 
 void subdomain::check(nacre::context& ctx) {
-  found_.merge(check_part(work_, rule_));  // a neighbour may have compared first
+  found_.merge(check_part(work_, rule(ctx)));  // a neighbour may have compared first
   std::map<std::uint32_t, std::vector<interface_record>> records;
   for (const piece& each : work_.pieces) {
     if (each.neighbour != none) records[each.neighbour];  // also for those that are not there

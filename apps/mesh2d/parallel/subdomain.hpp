@@ -5,6 +5,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -44,6 +47,45 @@ class rank_clock {
   std::atomic<std::uint64_t> nanoseconds_{0};
 };
 
+/// The field of --size on a rank, if there is one.
+class rank_field {
+ public:
+  /// Before any subdomain begins.
+  void set(std::shared_ptr<const size_field> field, double triangles_expected) noexcept {
+    field_ = std::move(field);
+    triangles_max_ = triangles_by_samples(triangles_expected);
+  }
+  [[nodiscard]] const size_field* get() const noexcept { return field_.get(); }
+  /// A subdomain has outgrown the samples of the field.
+  void outgrown(std::uint64_t triangles, const point& at) {
+    const std::lock_guard lock(lock_);
+    outgrown_ = field_faults::sum(outgrown_, {.count = 1, .first = at, .triangles = triangles});
+  }
+  /// Beyond it a subdomain has outgrown the samples.
+  [[nodiscard]] std::size_t triangles_max() const noexcept { return triangles_max_; }
+  [[nodiscard]] field_faults faults() const {
+    if (field_ == nullptr) return {};
+    const std::lock_guard lock(lock_);
+    return field_faults::sum(field_->faults(), outgrown_);
+  }
+
+ private:
+  std::shared_ptr<const size_field> field_{};
+  std::size_t triangles_max_ = 0;
+  mutable std::mutex lock_{};
+  field_faults outgrown_{};
+};
+
+/// The objects that each rank has one of.
+struct rank_objects {
+  nacre::group_ptr<rank_clock> clocks{};
+  nacre::group_ptr<rank_field> fields{};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(clocks, fields);
+  }
+};
+
 struct subdomain_counts {
   std::uint64_t triangles = 0, vertices = 0, bytes = 0, splits_sent = 0, messages = 0;
   bool waiting = false;  // splits have come that the next round will apply
@@ -60,8 +102,8 @@ class subdomain {
  public:
   using array = nacre::array_ptr<subdomain>;
 
-  void begin(nacre::context& ctx, const array& all, nacre::group_ptr<rank_clock> clocks, part work,
-             const size_rule& rule, double expected, exchange how);
+  void begin(nacre::context& ctx, const array& all, const rank_objects& of_ranks, part work, const size_rule& rule,
+             double expected, exchange how);
   void go_on(nacre::context& ctx);
   void take_splits(nacre::context& ctx, const std::vector<piece_split>& splits);
   /// Ends a round, on all subdomains before the next one begins on any: its splits are those that have come by now.
@@ -83,18 +125,22 @@ class subdomain {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, clocks_, rule_, expected_, how_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_,
+    ar(all_, of_ranks_, rule_, expected_, how_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_,
        of_last_round_, found_, work_);
   }
 
  private:
   void schedule(nacre::context& ctx);
   void tell_neighbours(nacre::context& ctx);
-  void apply(std::vector<piece_split>& splits);
+  void apply(nacre::context& ctx, std::vector<piece_split>& splits);
+  /// The rule, with the field of the rank where the subdomain is.
+  const size_rule& rule(nacre::context& ctx);
+  /// Whether the field of --size has turned out to be faulty, on this rank: then the job ends with a line about it.
+  bool has_faulty_field(nacre::context& ctx) const;
   void reserve();
 
   array all_{};
-  nacre::group_ptr<rank_clock> clocks_{};
+  rank_objects of_ranks_{};
   size_rule rule_{};
   double expected_ = 0;
   exchange how_ = exchange::at_once;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads rasters of lengths. All functions throw nacre::setup_error, with the file and the place in it, for a file that
+// does not hold what its header promises, or a cell that is no length; they allocate no more than the file can hold.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <string>
+
+#include "size/size_field.hpp"
+
+namespace mesh2d {
+
+/// An ESRI ASCII grid (Arc/Info).
+raster_grid read_asc_raster(const std::string& path);
+/// `bytes` is the size of the file.
+raster_grid read_asc_raster(std::istream& from, const std::string& name, std::uint64_t bytes);
+
+/// A variable of two dimensions, of equal steps, in a netCDF file. An empty `variable` means the only one.
+raster_grid read_netcdf_raster(const std::string& path, const std::string& variable);
+
+[[nodiscard]] bool has_netcdf_rasters() noexcept;
+
+}  // namespace mesh2d
