@@ -67,6 +67,27 @@ TEST(main_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
   EXPECT_EQ(of.window.used(), 0U);
 }
 
+TEST(main_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_become_messages) {
+  window_of_4096 of;
+  message_ptr whole = make_message(96);
+  whole->header.kind = message_kind::bundle;
+  of.window.acquire_bundle(*whole);
+  of.window.grow(96);
+  of.window.set_waiting(true);
+  message_list parts;
+  for (int part = 0; part < 2; ++part) {
+    message_ptr single = make_message(8);
+    single->ops = whole->ops;
+    parts.push_back(std::move(single));
+  }
+  whole->header.payload_bytes = 0;
+  whole.reset();
+  EXPECT_EQ(of.woken, 0);
+  EXPECT_EQ(of.window.used(), 96U);
+  parts.clear();
+  EXPECT_EQ(of.window.used(), 0U);
+}
+
 TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_release) {
   window_of_4096 of;
   message_ptr whole = make_message(8000);
