@@ -76,7 +76,7 @@ void main_window::end_of(message& m) noexcept {
   shared& of = ops.window;
   const std::uint64_t cost = cost_within(m);
   if (ops.inner != nullptr) ops.inner->destroy(m);
-  if (cost == 0) return;  // a bundle whose parts have all become messages
+  if (cost == 0) return;  // a bundle of which all parts have become messages
   const std::uint64_t before = of.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
   if (before + cost < of.wake_at.load(std::memory_order_relaxed)) return of.release(cost);
   of.release(cost - 1);  // the rest later, so that `of` lives until the wake is over
