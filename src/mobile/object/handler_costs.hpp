@@ -35,8 +35,8 @@ class handler_costs {
   [[nodiscard]] static constexpr double factor(double pace) noexcept { return is_known(pace) || pace == 0 ? pace : 1; }
 
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
-  /// object, which was `pace` before; that stays unknown as long as the object has run nothing that takes time. The thread
-  /// context `on` only.
+  /// object, which was `pace` before; that stays unknown as long as the object has run nothing that takes time. The
+  /// thread context `on` only.
   double learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
 
  private:
