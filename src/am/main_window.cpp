@@ -90,7 +90,7 @@ void main_window::shared::release(std::uint64_t bytes) noexcept {
   if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
-void main_window::check(std::chrono::nanoseconds now) {
+void main_window::check(std::chrono::nanoseconds now, workers are) {
   if (!over()) return;
   const std::uint64_t now_used = used();
   if (now_used <= bytes_max_ / 2) {
@@ -101,10 +101,11 @@ void main_window::check(std::chrono::nanoseconds now) {
   if (now_used != seen_) {
     seen_ = now_used;
     changed_at_ = now;
-  } else if (now - changed_at_ >= patience) {
+  } else if (now - changed_at_ >= (are == workers::idle ? patience : patience_of_busy)) {
     changed_at_ = now;
-    limit_.store(now_used + now_used / 4, std::memory_order_relaxed);  // a hint for main
-    over_.store(false, std::memory_order_relaxed);                     // a hint for main
+    const std::uint64_t more = (are == workers::idle ? now_used : bytes_max_) / 4;
+    limit_.store(now_used + more, std::memory_order_relaxed);  // a hint for main
+    over_.store(false, std::memory_order_relaxed);             // a hint for main
   }
 }
 

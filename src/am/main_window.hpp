@@ -23,13 +23,16 @@ namespace nacre {
 /// | at most the limit | sends | - |
 /// | more | waits before its next send, running other work | more than half: checks again after `patience` |
 /// | falls to half of `bytes_max`, after more | is woken | resets the limit to `bytes_max` |
-/// | more, none released for `patience` | is woken | raises the limit to these bytes and a quarter more |
+/// | more, none released for `patience`, workers idle | is woken | raises the limit to these bytes and a quarter more |
+/// | more, none released for `patience_of_busy` | is woken | raises it to these bytes and a quarter of `bytes_max` |
 ///
-/// The last line is why nothing deadlocks: messages may wait for the next ones that main sends. `patience` is longer
-/// than a thread of a busy machine waits for a processor, lest the window grows because the workers do not run.
+/// The last two lines are why nothing deadlocks: messages may wait for the next ones that main sends. `patience` is
+/// longer than a thread of a busy machine waits for a processor, lest the window grows because the workers do not run.
+/// A worker in a long handler releases nothing either, and will go on: so the last line is for handlers that wait for
+/// main by sending to themselves again and again.
 class main_window {
  public:
-  static constexpr std::chrono::milliseconds patience{10};
+  static constexpr std::chrono::milliseconds patience{10}, patience_of_busy{1000};
   /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 
@@ -51,8 +54,10 @@ class main_window {
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
   /// The main waits, or does not any more: the release that leaves half of the bound wakes. The application's thread.
   void set_waiting(bool waits) noexcept;
+  /// The workers of this rank: all have nothing to do, or some run handlers.
+  enum class workers : std::uint8_t { idle, busy };
   /// Inside the poll loop, while main waits.
-  void check(std::chrono::nanoseconds now);
+  void check(std::chrono::nanoseconds now, workers are);
   [[nodiscard]] std::uint64_t used() const noexcept {
     // Read before sent_, which is then never less. acquire: pairs with end_of
     const std::uint64_t released = shared_->released.load(std::memory_order_acquire);

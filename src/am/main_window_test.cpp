@@ -15,6 +15,7 @@ namespace nacre {
 namespace {
 
 using words = std::tuple<std::string>;
+constexpr auto idle = main_window::workers::idle;
 
 message_ptr counted_message(std::size_t bytes) {
   message_ptr m = make_message(sizeof(words));
@@ -98,7 +99,7 @@ TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_relea
   of.window.grow(4000);
   EXPECT_TRUE(of.window.over());
   whole.reset();
-  of.window.check(std::chrono::nanoseconds(1));
+  of.window.check(std::chrono::nanoseconds(1), idle);
   of.send(make_message(100));
   EXPECT_FALSE(of.window.over());
 }
@@ -126,7 +127,7 @@ TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   window_of_4096 of;
   of.fill();
   of.window.set_waiting(true);
-  of.window.check(std::chrono::nanoseconds(0));
+  of.window.check(std::chrono::nanoseconds(0), idle);
   EXPECT_TRUE(of.window.over());
   while (of.window.used() > 2048) {
     EXPECT_EQ(of.woken, 0);
@@ -135,7 +136,7 @@ TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   EXPECT_EQ(of.woken, 1);
   static_cast<void>(of.sent.pop_front());
   EXPECT_EQ(of.woken, 1);
-  of.window.check(std::chrono::nanoseconds(1));
+  of.window.check(std::chrono::nanoseconds(1), idle);
   EXPECT_FALSE(of.window.over());
 }
 
@@ -144,19 +145,39 @@ TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   of.fill();
   of.window.set_waiting(true);
   std::chrono::nanoseconds now(0);
-  of.window.check(now);
-  of.window.check(now + main_window::patience / 2);
+  of.window.check(now, idle);
+  of.window.check(now + main_window::patience / 2, idle);
   EXPECT_TRUE(of.window.over());
-  of.window.check(now + main_window::patience);
+  of.window.check(now + main_window::patience, idle);
   EXPECT_FALSE(of.window.over());
   const std::uint64_t before = of.window.used();
   of.fill();
   EXPECT_GE(of.window.used(), before + before / 4) << "a quarter more at a time";
   EXPECT_LT(of.window.used(), before + before / 4 + 400);
   of.sent.clear();
-  of.window.check(now);
+  of.window.check(now, idle);
   of.fill();
   EXPECT_LT(of.window.used(), 4096U + 400) << "the bound holds again";
+}
+
+TEST(main_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
+  constexpr auto busy = main_window::workers::busy;
+  window_of_4096 of;
+  of.fill();
+  of.window.set_waiting(true);
+  of.window.check(std::chrono::nanoseconds(0), busy);
+  const std::uint64_t before = of.window.used();
+  std::chrono::milliseconds now(0);
+  for (; now < main_window::patience_of_busy; now += main_window::patience) of.window.check(now, busy);
+  EXPECT_TRUE(of.window.over());
+  for (int times = 1; times <= 20; ++times) {
+    of.window.check(now, busy);
+    EXPECT_FALSE(of.window.over()) << "handlers that send to themselves may wait for what main sends";
+    of.fill();
+    EXPECT_LT(of.window.used(), before + static_cast<std::uint64_t>(times) * (1024 + 400));
+    of.window.check(now, busy);  // sees what has been sent
+    now += main_window::patience_of_busy;
+  }
 }
 
 TEST(main_window, may_end_before_its_messages) {

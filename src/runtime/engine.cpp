@@ -158,7 +158,10 @@ void engine::wait_for_window(thread_context& on) {
 std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
   const auto now = time_.now();
   main_window* const window = messages_.window();
-  if (window != nullptr) window->check(now);
+  if (window != nullptr) {
+    const bool idle = pool_->idle_workers() == pool_->workers();
+    window->check(now, idle ? main_window::workers::idle : main_window::workers::busy);
+  }
   if (!overrun()) {
     pool_->wake_application(by);
     return std::chrono::nanoseconds::max();

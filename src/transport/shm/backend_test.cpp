@@ -11,6 +11,7 @@
 
 #include "transport/shm/fabric.hpp"
 #include "transport/shm/poll_set.hpp"
+#include "transport/shm/ring_reader.hpp"
 
 namespace nacre::transport::shm {
 namespace {
@@ -79,6 +80,16 @@ TEST(shm, a_flooding_peer_does_not_keep_others_from_being_heard) {
   for (int polls = 0; polls < 4; ++polls) job.at(0).poll(arrived, 64);
   std::set<std::uint32_t> heard;
   while (const message_ptr m = arrived.pop_front()) heard.insert(m->header.source);
+  EXPECT_EQ(heard.size(), ranks - 1);
+}
+
+/// The first call to receive reads a part of such a payload, and no doorbell rings for the rest.
+TEST(shm, long_payloads_of_more_peers_than_are_polled_arrive_to_the_end) {
+  constexpr std::uint32_t ranks = 10;
+  open_job job(ranks);
+  for (std::uint32_t peer = 1; peer < ranks; ++peer) job.send(peer, 0, 4 * ring_reader::fetch_bytes_a_call);
+  std::set<std::uint32_t> heard;
+  for (std::uint32_t peer = 1; peer < ranks && !HasFailure(); ++peer) heard.insert(job.receive(0));
   EXPECT_EQ(heard.size(), ranks - 1);
 }
 

@@ -137,7 +137,7 @@ bool shm_endpoint::answer_doorbells(message_list& arrived, std::size_t enough) {
     }
     moved |= hit;
     if (hit && !link->ended()) promote(*link);
-    if (!link->ready()) poll_set_.set_pending(*peer, false);
+    if (!link->pending()) poll_set_.set_pending(*peer, false);
   }
   return moved;
 }
@@ -153,7 +153,7 @@ void shm_endpoint::promote(peer_link& heard) {
   poll_set_.assign(*at, peer);
   heard.set_mode(attention::polled);
   evicted.set_mode(attention::doorbell);
-  if (evicted.ready()) poll_set_.set_pending(evicted.peer().value(), true);  // see the table of poll_set
+  if (evicted.pending()) poll_set_.set_pending(evicted.peer().value(), true);  // see the table of poll_set
 }
 
 bool shm_endpoint::anything_ready() const noexcept {

@@ -70,6 +70,8 @@ class peer_link {
   [[nodiscard]] bool has(channel on) const noexcept { return in_[static_cast<std::size_t>(on)].pending(); }
   /// Whether anything can be received. Any thread.
   [[nodiscard]] bool ready() const noexcept { return in_[0].ready() || in_[1].ready() || in_[2].ready(); }
+  /// Whether `receive` on any channel would move anything: it is ready, or has a fetch to continue.
+  [[nodiscard]] bool pending() const noexcept { return in_[0].pending() || in_[1].pending() || in_[2].pending(); }
   void set_mode(attention how) noexcept {
     polled_ = how == attention::polled;
     for (ring_reader& each : in_) each.set_mode(how);
