@@ -208,5 +208,35 @@ TEST(main_messages_to_long_handlers, run_on_both_workers_at_once) {
   EXPECT_TRUE(met) << "the second message waited for the end of the first";
 }
 
+std::atomic<std::uint64_t> sent_so_far{0}, sent_meanwhile{0};
+
+void be_long() {
+  const std::uint64_t before = sent_so_far;
+  compute(std::chrono::milliseconds(800));
+  sent_meanwhile = sent_so_far - before;
+}
+void be_short(std::uint64_t) {}
+
+/// The workers of the sender are idle all the time; those of the receiver are not.
+TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_handler) {
+  sent_so_far = sent_meanwhile = 0;
+  config made = rank_with("1");
+  made.set("ranks", "2");
+  made.set("transport", "inproc");
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  if (rt.rank().value() != 0) return;
+                  rt.send<be_long>(rank_id{1});
+                  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+                  while (sent_meanwhile == 0 && std::chrono::steady_clock::now() < end) {
+                    rt.send<be_short>(rank_id{1}, 0U);
+                    ++sent_so_far;
+                  }
+                }),
+            0);
+  EXPECT_GT(sent_meanwhile, 0U);
+  EXPECT_LT(sent_meanwhile, 150'000U) << "2 MiB are 43,690 such messages";
+}
+
 }  // namespace
 }  // namespace nacre::tests

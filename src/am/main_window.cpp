@@ -90,7 +90,7 @@ void main_window::shared::release(std::uint64_t bytes) noexcept {
   if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
-void main_window::check(std::chrono::nanoseconds now, workers are) {
+void main_window::check(std::chrono::nanoseconds now, const std::function<workers()>& are) {
   if (!over()) return;
   const std::uint64_t now_used = used();
   if (now_used <= bytes_max_ / 2) {
@@ -101,9 +101,11 @@ void main_window::check(std::chrono::nanoseconds now, workers are) {
   if (now_used != seen_) {
     seen_ = now_used;
     changed_at_ = now;
-  } else if (now - changed_at_ >= (are == workers::idle ? patience : patience_of_busy)) {
+  } else if (now - changed_at_ >= patience) {
+    const bool idle = are() == workers::idle;
+    if (!idle && now - changed_at_ < patience_of_busy) return;
     changed_at_ = now;
-    const std::uint64_t more = (are == workers::idle ? now_used : bytes_max_) / 4;
+    const std::uint64_t more = (idle ? now_used : bytes_max_) / 4;
     limit_.store(now_used + more, std::memory_order_relaxed);  // a hint for main
     over_.store(false, std::memory_order_relaxed);             // a hint for main
   }

@@ -54,10 +54,10 @@ class main_window {
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
   /// The main waits, or does not any more: the release that leaves half of the bound wakes. The application's thread.
   void set_waiting(bool waits) noexcept;
-  /// The workers of this rank: all have nothing to do, or some run handlers.
+  /// The workers of the process: all have nothing to do, or some run handlers.
   enum class workers : std::uint8_t { idle, busy };
-  /// Inside the poll loop, while main waits.
-  void check(std::chrono::nanoseconds now, workers are);
+  /// Inside the poll loop, while main waits. `are` is called when nothing has been released for `patience`.
+  void check(std::chrono::nanoseconds now, const std::function<workers()>& are);
   [[nodiscard]] std::uint64_t used() const noexcept {
     // Read before sent_, which is then never less. acquire: pairs with end_of
     const std::uint64_t released = shared_->released.load(std::memory_order_acquire);

@@ -15,7 +15,7 @@ namespace nacre {
 namespace {
 
 using words = std::tuple<std::string>;
-constexpr auto idle = main_window::workers::idle;
+constexpr auto idle = [] { return main_window::workers::idle; };
 
 message_ptr counted_message(std::size_t bytes) {
   message_ptr m = make_message(sizeof(words));
@@ -161,7 +161,7 @@ TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
 }
 
 TEST(main_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
-  constexpr auto busy = main_window::workers::busy;
+  constexpr auto busy = [] { return main_window::workers::busy; };
   window_of_4096 of;
   of.fill();
   of.window.set_waiting(true);

@@ -66,6 +66,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
              .send_bytes = send_bytes_}),
       output_(*this, around.configuration, *order_, around.simulation != nullptr, around.place.text()),
       pool_(make_worker_pool(around)),
+      workers_(around.workers),
       messages_(*this, link_, *pool_,
                 around.configuration.get_bool("check_serialization") ? am_engine::packing::always
                                                                      : am_engine::packing::where_needed,
@@ -100,6 +101,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                               ? quiescence::main_wait::room_to_send
                               : main_wait_.load(std::memory_order_relaxed);
                  }}) {
+  if (workers_ != nullptr) workers_->add(*pool_);
   if (around.configuration.was_set("record_load")) output_.record_load();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
@@ -113,7 +115,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   link_.add_poll_hook([this](thread_context& by) { return poll(by); });
 }
 
-engine::~engine() = default;
+engine::~engine() {
+  if (workers_ != nullptr) workers_->remove(*pool_);
+}
 
 std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings& around) {
   const worker_pool::settings how = worker_pool_settings(around);
@@ -159,8 +163,8 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
   const auto now = time_.now();
   main_window* const window = messages_.window();
   if (window != nullptr) {
-    const bool idle = pool_->idle_workers() == pool_->workers();
-    window->check(now, idle ? main_window::workers::idle : main_window::workers::busy);
+    window->check(now,
+                  [this] { return workers_->all_idle() ? main_window::workers::idle : main_window::workers::busy; });
   }
   if (!overrun()) {
     pool_->wake_application(by);

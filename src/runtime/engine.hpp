@@ -19,6 +19,7 @@
 #include "am/operation_space.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
+#include "exec/pools_of_process.hpp"
 #include "exec/sim_pool.hpp"
 #include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
@@ -35,6 +36,7 @@ struct engine_surroundings {
   const config& configuration;
   clock& time;
   machine::simulation* simulation = nullptr;  ///< null on real threads
+  pools_of_process* workers = nullptr;        ///< null under simulation
   std::uint32_t ranks_on_host = 1;
   std::uint32_t cores = 1;              ///< that the process may use
   placement place = {};                 ///< of the rank's threads
@@ -148,6 +150,7 @@ class engine {
   thread_pool* thread_pool_ = nullptr;
   rank_output output_;
   std::unique_ptr<worker_pool> pool_;
+  pools_of_process* workers_;
   am_engine messages_;
   object_space objects_;
   collectives_module collectives_;

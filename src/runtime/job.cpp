@@ -149,8 +149,10 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   check_outputs(fabric, configuration);
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
   const rank_placement places(configuration, fabric);
+  pools_of_process workers;
   const engine_surroundings around{.configuration = configuration,
                                    .time = time,
+                                   .workers = &workers,
                                    .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
                                    .cores = places.cores(),
                                    .trace = traced.get(),

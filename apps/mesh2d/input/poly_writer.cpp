@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
+#include <program_options.hpp>
 
 #include "meshing/output_file.hpp"
 
@@ -41,8 +42,8 @@ void check_poly_name(const std::string& path, const std::string& input, const st
     throw nacre::setup_error({fmt::format("--write-poly {} has another ending", path),
                               "mesh2d and Triangle know the format by it", fmt::format("try {}.poly", path)});
   }
-  meshing::demand_other_file(path, input);
-  meshing::demand_other_file(path, out);
+  nacre::demand_other_file(path, input);
+  nacre::demand_other_file(path, out);
 }
 
 }  // namespace mesh2d
