@@ -19,9 +19,8 @@ function(nacre_glob prefix folder)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()
 
-# Tests themselves are optimised little, or not at all in a debug or sanitizer build: they take half the time to compile, and
-# what they test is as it was.
-function(nacre_optimise_tests target)
+# For tests: they take half the time to compile, and what they test is as it was.
+function(nacre_optimise_little target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(${target} PRIVATE -O0)
   else()
@@ -30,21 +29,29 @@ function(nacre_optimise_tests target)
 endfunction()
 
 # Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
-# selects.
+# selects. One thread runs a simulation, so that its tests are left out where ONE_THREAD is.
 function(nacre_register_tests target)
+  set(filter "${ARGN}")
+  if(NOT NACRE_UNDER_TSAN EQUAL -1)
+    if(filter MATCHES "-")
+      string(APPEND filter ":")
+    else()
+      string(APPEND filter "-")
+    endif()
+    string(APPEND filter "*_on_sim_*:*simulated*")
+  endif()
   set(cost 0)
   if(target MATCHES "^(campaign|communication_mp|user_exceptions_mp|mesh3d)_tests?$")
     set(cost 100)  # takes longest, and so begins first: what is left at the end must not be one test that takes minutes
   endif()
-  nacre_optimise_tests(${target})
-  gtest_discover_tests(${target} TEST_FILTER "${ARGN}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${cost})
+  nacre_optimise_little(${target})
+  gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${cost})
 endfunction()
 
 # More than half of the time that a small file takes to compile is that of the headers of others: those of all tests and
 # benchmarks are precompiled, and in debug and sanitizer builds those of libraries. gcc 12 takes precompiled system headers
 # for the project's own and warns of what it inlines from them, so these warnings are left to the libraries of release
-# builds. Those precompile nothing, so that a source still names all that it needs. After the target come headers of its
-# own, or the target that it shares the headers of.
+# builds, which precompile nothing. After the target come headers of its own, or the target that it shares the headers of.
 function(nacre_precompile target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$" OR ARGN STREQUAL "nacre_precompiled_for_benchmarks")
     if(ARGN MATCHES "^nacre_precompiled_for_")
@@ -65,12 +72,12 @@ function(nacre_precompile target)
   endif()
 endfunction()
 
-# Up to eight sources of a layer's tests are compiled at a time, and in debug and sanitizer builds up to eight of its library:
-# what they have in common, headers and the templates that all of them use, is paid for once. So in one target no two sources
-# may give one name to different things, not even without linkage; a local variable may have the name of what another file
-# declares. Release builds compile the sources of products apart, and the preset debug all: each names all that it needs.
+# Up to eight sources of a target are compiled at a time: what they have in common, headers and the templates that all of
+# them use, is paid for once. So in one target no two sources may give one name to different things, not even without
+# linkage; a local variable may have the name of what another file declares. The preset debug compiles all sources apart:
+# each names all that it needs.
 function(nacre_unite target)
-  if(NACRE_UNITE AND (CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests$"))
+  if(NACRE_UNITE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
     target_compile_options(${target} PRIVATE -Wno-shadow)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -87,19 +94,20 @@ function(nacre_precompiled name)
     target_precompile_headers(${name} PRIVATE ${ARGN})
     if(name MATCHES "_tests$")
       target_link_libraries(${name} PRIVATE GTest::gtest)
-      nacre_optimise_tests(${name})
+      nacre_optimise_little(${name})
     endif()
   endif()
 endfunction()
 
 # nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>] [WAITS] [ONE_THREAD]
-#             [PRECOMPILE <headers>])
+#             [PRECOMPILE <headers>] [APART <sources>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
-# A layer that WAITS, for people, files and processes, is not optimised in debug and sanitizer builds: the templates of
-# command lines and of JSON take half the time to compile then. Its headers to PRECOMPILE there are its own.
-# The tests of a layer with ONE_THREAD start no thread.
+# A layer that WAITS, for people, files and processes, is optimised little, and not at all in debug and sanitizer builds: the
+# templates of command lines and of JSON take half the time to compile then. Its headers to PRECOMPILE there are its own.
+# The tests of a layer with ONE_THREAD start no thread. Sources APART are never united: a test replaces their functions when it
+# is linked, which it can where no caller is compiled with them.
 function(nacre_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS;ONE_THREAD" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS;ONE_THREAD" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE;APART")
   nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM layer_DEPENDS PREPEND nacre_)
   set(scope INTERFACE)
@@ -107,11 +115,12 @@ function(nacre_layer name)
     set(scope PUBLIC)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
-    if(layer_WAITS AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-      target_compile_options(nacre_${name} PRIVATE -O0)
+    if(layer_WAITS)
+      nacre_optimise_little(nacre_${name})
     endif()
     nacre_precompile(nacre_${name} ${layer_PRECOMPILE})
     nacre_unite(nacre_${name})
+    set_source_files_properties(${layer_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   else()
     add_library(nacre_${name} INTERFACE)
   endif()

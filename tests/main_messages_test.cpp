@@ -210,12 +210,12 @@ TEST(main_messages_to_long_handlers, run_on_both_workers_at_once) {
 
 std::atomic<std::uint64_t> sent_so_far{0}, sent_meanwhile{0};
 
-void be_long() {
+void take_long() {
   const std::uint64_t before = sent_so_far;
   compute(std::chrono::milliseconds(800));
   sent_meanwhile = sent_so_far - before;
 }
-void be_short(std::uint64_t) {}
+void take_nothing(std::uint64_t) {}
 
 /// The workers of the sender are idle all the time; those of the receiver are not.
 TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_handler) {
@@ -226,10 +226,10 @@ TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_hand
   EXPECT_EQ(run(made,
                 [&](runtime& rt) {
                   if (rt.rank().value() != 0) return;
-                  rt.send<be_long>(rank_id{1});
+                  rt.send<take_long>(rank_id{1});
                   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
                   while (sent_meanwhile == 0 && std::chrono::steady_clock::now() < end) {
-                    rt.send<be_short>(rank_id{1}, 0U);
+                    rt.send<take_nothing>(rank_id{1}, 0U);
                     ++sent_so_far;
                   }
                 }),

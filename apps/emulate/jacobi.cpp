@@ -119,7 +119,7 @@ void sweep(emulated_node& here) {
   if (++own.step < own.steps) send_faces(here, own);
 }
 
-void start(emulated_node& here, const program_parameters& with) {
+void start_jacobi(emulated_node& here, const program_parameters& with) {
   cube& own = here.state<cube>();
   own.side = with.cells;
   own.steps = with.steps;
@@ -210,7 +210,7 @@ program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& mac
   nacre::emulation_options options = how;
   options.finish = [&](emulated_node& here) { found.compare(here, plain); };
   program_result result{nacre::emulate(
-      rt, machine, [&](emulated_node& here) { start(here, with); }, options)};
+      rt, machine, [&](emulated_node& here) { start_jacobi(here, with); }, options)};
   const auto total = [&](std::uint64_t of_rank) { return rt.all_reduce(of_rank, std::plus<>{}); };
   const std::uint64_t cells = total(found.cells);
   const std::uint64_t different = total(found.different);

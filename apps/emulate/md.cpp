@@ -92,7 +92,7 @@ void advance(emulated_node& here) {
   send_round(here, cell);
 }
 
-void start(emulated_node& here, const program_parameters& with) {
+void start_md(emulated_node& here, const program_parameters& with) {
   md_cell& cell = here.state<md_cell>();
   cell.atoms = first_atoms(here.at(), here.machine().grid);
   cell.steps = with.steps;
@@ -182,7 +182,7 @@ program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine
   nacre::emulation_options options = how;
   options.finish = [&](emulated_node& here) { found.take(here); };
   program_result result{nacre::emulate(
-      rt, machine, [&](emulated_node& here) { start(here, with); }, options)};
+      rt, machine, [&](emulated_node& here) { start_md(here, with); }, options)};
   const std::vector<atom_sums> sums = gathered(rt, found.sums);
   const std::vector<force_on> forces = gathered(rt, found.first_forces);
   const std::uint64_t atoms = rt.all_reduce(found.atoms, std::plus<>{});

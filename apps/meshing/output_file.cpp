@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -36,8 +37,11 @@ void write_file(const std::string& name, const std::function<void(std::ostream&)
 }
 
 void check_output_file(const std::string& name) {
+  std::error_code none;
+  const bool was_there = std::filesystem::exists(name, none);
   try {
     write_by_mode(name, std::ios::app, [](std::ostream&) {});
+    if (!was_there) std::filesystem::remove(name, none);
   } catch (const std::runtime_error& error) {
     throw nacre::setup_error(error.what());
   }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "campaign/text.hpp"
+
 namespace campaign {
 namespace {
-
-std::string text(std::uint64_t number) { return std::to_string(number); }
 
 bool contains(const std::vector<array_record::message>& in, array_record::message what) {
   return std::find(in.begin(), in.end(), what) != in.end();

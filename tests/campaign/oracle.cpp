@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "campaign/text.hpp"
+
 namespace campaign {
 namespace {
 
 constexpr std::size_t violations_kept = 8;
 constexpr std::uint64_t rank_key = std::uint64_t{1} << 40;  // orders_ holds ranks beside objects
-
-std::string text(std::uint64_t number) { return std::to_string(number); }
 
 }  // namespace
 

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "campaign/oracle.hpp"
+#include "campaign/text.hpp"
 
 namespace campaign {
-namespace {
-
-std::string text(std::uint64_t number) { return std::to_string(number); }
-
-}  // namespace
-
 bool oracle::may_stay(std::uint32_t object) const { return objects_[object].refuses; }
 
 std::uint32_t oracle::new_place(bool empty) {

@@ -245,7 +245,7 @@ void come_and_go(runtime& rt, std::uint64_t) {
   EXPECT_EQ(total(rt, &board::reported), 3 * rt.size());
 }
 
-void misuse(runtime& rt, std::uint64_t) {
+void misuse_of_arrays(runtime& rt, std::uint64_t) {
   const auto grid = rt.create_array<cell>(extents{rows, columns}, made_at);
   EXPECT_THROW(static_cast<void>(grid[{rows, 0}]), usage_error);
   EXPECT_THROW(static_cast<void>(grid[{0, -1}]), usage_error);
@@ -269,18 +269,18 @@ void misuse(runtime& rt, std::uint64_t) {
   rt.destroy(grid);
 }
 
-constexpr std::array all{
+constexpr std::array arrays_table{
     scenario{"elements_of_arrays_are_found_by_their_places", elements},
     scenario{"what_is_sent_to_all_elements_runs_once_on_each_in_one_order", broadcasts},
     scenario{"elements_that_keep_moving_miss_nothing_and_are_counted_once", under_migration},
     scenario{"results_of_elements_are_combined_in_the_order_of_their_places", reductions},
     scenario{"handlers_send_to_all_elements_and_await_reductions", from_handlers},
     scenario{"elements_come_and_go_and_arrays_end", come_and_go},
-    scenario{"misuse_of_arrays_is_told", misuse},
+    scenario{"misuse_of_arrays_is_told", misuse_of_arrays},
 };
 
 }  // namespace
 
-std::span<const scenario> array_scenarios() { return all; }
+std::span<const scenario> array_scenarios() { return arrays_table; }
 
 }  // namespace nacre::tests

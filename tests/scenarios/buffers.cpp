@@ -93,12 +93,12 @@ void buffers_travel(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
-constexpr std::array all{
+constexpr std::array buffers_table{
     scenario{"buffers_and_spans_are_not_copied_on_the_way", buffers_travel},
 };
 
 }  // namespace
 
-std::span<const scenario> buffer_scenarios() { return all; }
+std::span<const scenario> buffer_scenarios() { return buffers_table; }
 
 }  // namespace nacre::tests

@@ -48,7 +48,7 @@ std::vector<int> squared(std::vector<int> of) {
   return of;
 }
 int checked(int index) { return std::vector<int>(10, 5).at(static_cast<std::size_t>(index)); }
-void nothing() {}
+void do_nothing() {}
 int throws_an_int(int) { throw 5; }
 int refuse(int what) { throw std::runtime_error("no " + std::to_string(what)); }
 
@@ -102,7 +102,7 @@ void many_as_one(runtime& rt, std::uint64_t) {
   for (int index = 0; index < 20; ++index)
     EXPECT_EQ(all[static_cast<std::size_t>(index)], std::vector<int>{index * index});
   std::vector<future<void>> silent;
-  for (int index = 0; index < 5; ++index) silent.push_back(rt.call<nothing>(next_of(rt)));
+  for (int index = 0; index < 5; ++index) silent.push_back(rt.call<do_nothing>(next_of(rt)));
   when_all(std::move(silent)).get();
   EXPECT_TRUE(when_all(std::vector<future<int>>()).get().empty());
   EXPECT_THROW(static_cast<void>(when_all(std::vector<future<int>>(1))), usage_error);
@@ -122,19 +122,19 @@ void blocking_wait(runtime& rt, std::uint64_t) {
   EXPECT_NE(text.find("co_await"), std::string::npos) << text;
 }
 
-void misuse(runtime& rt, std::uint64_t) {
+void misuse_of_calls(runtime& rt, std::uint64_t) {
   EXPECT_THROW(rt.send<refuse>(rank_id(rt.size()), 1), usage_error);
   future<double> empty;
   EXPECT_THROW(empty.wait(), usage_error);
 }
 
-constexpr std::array all{
+constexpr std::array calls_table{
     scenario{"messages_and_calls_between_ranks_arrive_and_are_answered", messages_and_calls},
     scenario{"dropped_futures_harm_nothing", dropped_futures},
     scenario{"the_type_of_an_exception_comes_with_its_text", exceptions},
     scenario{"many_futures_are_awaited_as_one", many_as_one},
     scenario{"a_blocking_wait_in_a_handler_is_answered_with_what_to_write_instead", blocking_wait},
-    scenario{"misuse_of_ranks_and_futures_is_told_at_once", misuse},
+    scenario{"misuse_of_ranks_and_futures_is_told_at_once", misuse_of_calls},
 };
 
 }  // namespace
@@ -143,7 +143,7 @@ void drop_futures(runtime& rt) {
   for (int round = 0; round < 50; ++round) {
     static_cast<void>(rt.call<squared>(next_of(rt), std::vector<int>(1000, round)));
     static_cast<void>(rt.call<checked>(next_of(rt), 10));  // its error reaches nobody
-    static_cast<void>(rt.call<nothing>(next_of(rt)));
+    static_cast<void>(rt.call<do_nothing>(next_of(rt)));
     std::vector<future<int>> parts;
     parts.push_back(rt.call<asks>(next_of(rt), rt.rank(), round % 12));
     parts.push_back(rt.call<checked>(next_of(rt), 1));
@@ -151,6 +151,6 @@ void drop_futures(runtime& rt) {
   }
 }
 
-std::span<const scenario> call_scenarios() { return all; }
+std::span<const scenario> call_scenarios() { return calls_table; }
 
 }  // namespace nacre::tests

@@ -72,7 +72,7 @@ void wrong_root(runtime& rt, std::uint64_t) {
   EXPECT_THROW(static_cast<void>(rt.gather(1, rank_id(rt.size()))), usage_error);
 }
 
-constexpr std::array all{
+constexpr std::array collectives_table{
     scenario{"collectives_combine_in_the_order_of_the_ranks", all_collectives},
     scenario{"collectives_carry_large_values", large_values},
     scenario{"collectives_carry_values_without_bytes", values_without_bytes},
@@ -103,6 +103,6 @@ void all_collectives(runtime& rt, std::uint64_t) {
   }
 }
 
-std::span<const scenario> collective_scenarios() { return all; }
+std::span<const scenario> collective_scenarios() { return collectives_table; }
 
 }  // namespace nacre::tests

@@ -91,7 +91,7 @@ std::uint64_t weigh(scale& by, const heap& what, const std::string& times) {
   by.weighed.push_back(what.grains * times.size());
   return by.weighed.back();
 }
-std::uint64_t refuse(heap&, heap&) { throw std::runtime_error("the heaps are too wet"); }
+std::uint64_t refuse_to_pour(heap&, heap&) { throw std::runtime_error("the heaps are too wet"); }
 std::uint32_t where(context& ctx, heap&, heap&, heap&) { return ctx.rank().value(); }
 std::uint64_t sum_all(context& ctx, heap& a, heap& b, heap& c, heap& d, heap& e, heap& f, heap& g, heap& h, heap& i,
                       heap& j, heap& k, heap& l, heap& m, heap& n, heap& o, heap& p) {
@@ -152,16 +152,16 @@ void as_few_as_can_be(runtime& rt, std::uint64_t) {
   if (rt.size() == 1) return;
   rt.migrate(a, last).get();
   rt.send<&heap::root>(a, true);
-  EXPECT_THROW(static_cast<void>(rt.colocate_call<where>(a, b, c).get()), call_error) << "two refuse to move";
+  EXPECT_THROW(static_cast<void>(rt.colocate_call<where>(a, b, c).get()), call_error) << "two refuse_to_pour to move";
   EXPECT_EQ(grains_in(rt, {a, b, c}), 0U) << "they are free again";
 }
 
-void misuse(runtime& rt, std::uint64_t) {
+void misuse_of_colocations(runtime& rt, std::uint64_t) {
   board& own = fresh_board(rt);
   const auto a = rt.create<heap>(), b = rt.create<heap>();
   EXPECT_THROW(rt.colocate<pour>(a, a, 1U), usage_error);
   EXPECT_THROW(rt.colocate<pour>(a, mobile_ptr<heap>(), 1U), usage_error);
-  EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse>(a, b).get()), call_error);
+  EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse_to_pour>(a, b).get()), call_error);
   rt.on_delivery_error([&own](const delivery_error& what) {
     own.reported += what.handler.find("pour") != std::string_view::npos ? 1U : 1000U;
   });
@@ -173,7 +173,7 @@ void misuse(runtime& rt, std::uint64_t) {
   EXPECT_EQ(own.reported, 2U) << "who asked learns that an object was gone";
   EXPECT_EQ(own.seen, 0U);
   EXPECT_EQ(rt.call<&heap::count>(a).get(), 1U) << "the other object goes on";
-  EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse>(a, b).get()), call_error);
+  EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse_to_pour>(a, b).get()), call_error);
 }
 
 /// Overlapping groups from all mains, between migrations, locks and messages: nothing is lost, nobody waits for ever.
@@ -284,7 +284,7 @@ void of_replaced_elements(runtime& rt, std::uint64_t seed) {
 constexpr std::array all_scenarios{
     scenario{"a_function_runs_on_objects_of_any_class_and_number", of_any_kind},
     scenario{"a_colocation_moves_as_few_objects_as_it_can", as_few_as_can_be},
-    scenario{"misuse_and_destroyed_objects_of_colocations_are_told", misuse},
+    scenario{"misuse_and_destroyed_objects_of_colocations_are_told", misuse_of_colocations},
     scenario{"colocations_that_overlap_all_run_once_and_alone", contended},
     scenario{"colocations_keep_their_place_among_messages_to_each_object", in_order},
     scenario{"colocations_of_objects_that_end_run_or_are_reported", with_ends},

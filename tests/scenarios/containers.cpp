@@ -276,7 +276,7 @@ void misuse_is_told(runtime& rt, std::uint64_t) {
   rt.barrier();
 }
 
-constexpr std::array all{
+constexpr std::array containers_table{
     scenario{"a_map_is_a_map", map_as_a_map},
     scenario{"visits_make_visits", visits_that_visit},
     scenario{"words_are_counted", words_are_counted},
@@ -289,6 +289,6 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const scenario> container_scenarios() { return all; }
+std::span<const scenario> container_scenarios() { return containers_table; }
 
 }  // namespace nacre::tests

@@ -80,9 +80,9 @@ struct giver {
   }
 };
 
-constexpr int rows = 5, columns = 4;
+constexpr int giver_rows = 5, giver_columns = 4;
 
-struct by_column {
+struct givers_by_column {
   rank_id operator()(const index& at, const extents&, std::uint32_t ranks) const {
     return rank_id(static_cast<std::uint32_t>(at[1]) % ranks);
   }
@@ -94,21 +94,21 @@ mobile_ptr<collector> shared_collector(runtime& rt) {
 
 void order_of_places(runtime& rt, std::uint64_t) {
   const auto to = shared_collector(rt);
-  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   const auto across = rt.create_array<giver>(
-      extents{rows, columns}, [](const index&) { return giver(); }, by_column{});
+      extents{giver_rows, giver_columns}, [](const index&) { return giver(); }, givers_by_column{});
   if (rt.rank().value() == 0) {
     rt.send<&giver::give_text>(grid, 0, to);
     rt.send<&giver::give_text>(across, 1, to);
   }
   rt.wait_quiescence();
   std::string expected, by_rank;
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j) expected += std::to_string(i) + "," + std::to_string(j) + ";";
+  for (int i = 0; i < giver_rows; ++i) {
+    for (int j = 0; j < giver_columns; ++j) expected += std::to_string(i) + "," + std::to_string(j) + ";";
   }
   for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < giver_rows; ++i) {
+      for (int j = 0; j < giver_columns; ++j) {
         if (static_cast<std::uint32_t>(j) % rt.size() == rank)
           by_rank += std::to_string(i) + "," + std::to_string(j) + ";";
       }
@@ -124,7 +124,7 @@ void order_of_places(runtime& rt, std::uint64_t) {
 void on_the_move(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t steps = 40;
   const auto to = shared_collector(rt);
-  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   if (rt.rank().value() == rt.size() - 1) {
     for (std::uint64_t step = 0; step < steps; step += 2) rt.send<&giver::give_and_go>(grid, step, to);
   }
@@ -140,7 +140,7 @@ void on_the_move(runtime& rt, std::uint64_t) {
 
 void targets(runtime& rt, std::uint64_t) {
   board& own = fresh_board(rt);
-  const auto grid = rt.create_array<giver>(extents{rows, columns});
+  const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   const auto others = rt.create_array<giver>(extents{3, 1});
   const rank_id last(rt.size() - 1);
   if (rt.rank().value() == 0) {
@@ -151,9 +151,9 @@ void targets(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
   if (rt.rank() == last) {
     EXPECT_EQ(own.seen, 2U);
-    EXPECT_EQ(own.sum, 7000U + 2 * rows * columns);
+    EXPECT_EQ(own.sum, 7000U + 2 * giver_rows * giver_columns);
   }
-  EXPECT_EQ(rt.reduce<&giver::what>(others, std::plus<>{}).get(), 3 * (5000U + rows * columns));
+  EXPECT_EQ(rt.reduce<&giver::what>(others, std::plus<>{}).get(), 3 * (5000U + giver_rows * giver_columns));
   rt.barrier();
   rt.destroy(others);
   rt.destroy(grid);
@@ -161,7 +161,7 @@ void targets(runtime& rt, std::uint64_t) {
 
 void coming_and_going(runtime& rt, std::uint64_t) {
   const auto to = shared_collector(rt);
-  const auto grid = rt.create_array<giver>(extents{rows, columns}, sparse);
+  const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns}, sparse);
   const auto sum = [&](std::uint64_t step) {
     rt.wait_quiescence();
     const double found = rt.call<&collector::sum>(to, step).get();
@@ -169,28 +169,28 @@ void coming_and_going(runtime& rt, std::uint64_t) {
     return found;
   };
   const bool leads = rt.rank().value() == 0;
-  if (leads) rt.insert(grid, index{rows - 1, 0}).get();  // all ranks but one are without elements
+  if (leads) rt.insert(grid, index{giver_rows - 1, 0}).get();  // all ranks but one are without elements
   rt.barrier();
   if (leads) rt.send<&giver::give_number>(grid, 0, to);
   EXPECT_EQ(sum(0), 1);
   if (leads) {
-    for (int j = 0; j < columns; ++j) rt.insert(grid, index{0, j}).get();
+    for (int j = 0; j < giver_columns; ++j) rt.insert(grid, index{0, j}).get();
     rt.send<&giver::give_late>(grid, 1, to, grid);
   }
-  EXPECT_EQ(sum(1), columns + 1);
+  EXPECT_EQ(sum(1), giver_columns + 1);
   // An element gives its value, away from home, and ends; the others come later.
   if (leads) {
     rt.migrate(grid[{0, 1}], rank_id(rt.size() - 1)).get();
     rt.send<&giver::give_and_end>(grid[{0, 1}], 2, to);
     rt.erase(grid, index{0, 2}).get();
     for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 2, to);
-    rt.send<&giver::give_number>(grid[{rows - 1, 0}], 2, to);
+    rt.send<&giver::give_number>(grid[{giver_rows - 1, 0}], 2, to);
   }
   EXPECT_EQ(sum(2), 4);
   // The element that is missing ends.
   if (leads) {
     for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 3, to);
-    rt.erase(grid, index{rows - 1, 0}).get();
+    rt.erase(grid, index{giver_rows - 1, 0}).get();
   }
   EXPECT_EQ(sum(3), 2);
   if (leads) {
@@ -206,25 +206,25 @@ void coming_and_going(runtime& rt, std::uint64_t) {
 /// Its homes have elements at first, then one after the other has none.
 void becoming_vacant(runtime& rt, std::uint64_t) {
   const auto to = shared_collector(rt);
-  const auto grid = rt.create_array<giver>(extents{rows, columns});
-  for (int i = 0; i < rows; ++i) {
+  const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
+  for (int i = 0; i < giver_rows; ++i) {
     if (rt.rank().value() == 0) {
-      for (int j = 0; j < columns; ++j) {
+      for (int j = 0; j < giver_columns; ++j) {
         if (i > 0) rt.erase(grid, index{i - 1, j});  // its future is dropped: contributions overtake it
       }
-      for (int row = i; row < rows; ++row) {
-        for (int j = 0; j < columns; ++j)
+      for (int row = i; row < giver_rows; ++row) {
+        for (int j = 0; j < giver_columns; ++j)
           rt.send<&giver::give_and_go>(grid[{row, j}], 2 * static_cast<std::uint64_t>(i), to);
       }
     }
     rt.wait_quiescence();
   }
-  EXPECT_EQ(rt.call<&collector::count>(to).get(), 2U * rows);
+  EXPECT_EQ(rt.call<&collector::count>(to).get(), 2U * giver_rows);
   rt.barrier();
   rt.destroy(grid);
 }
 
-constexpr std::array all{
+constexpr std::array contributions_table{
     scenario{"contributions_are_combined_in_the_order_of_places", order_of_places},
     scenario{"elements_that_move_contribute_to_steps_that_overlap", on_the_move},
     scenario{"results_of_contributions_go_to_ranks_and_to_arrays", targets},
@@ -234,6 +234,6 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const scenario> contribution_scenarios() { return all; }
+std::span<const scenario> contribution_scenarios() { return contributions_table; }
 
 }  // namespace nacre::tests

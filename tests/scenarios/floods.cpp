@@ -52,7 +52,7 @@ void split(context& ctx, cargo what, std::uint64_t left) {
   ctx.send<split>(next_of(ctx), what, left - left / 2);
 }
 
-void from_handlers(runtime& rt, std::uint64_t) {
+void floods_from_handlers(runtime& rt, std::uint64_t) {
   fresh_board(rt);
   const std::uint64_t each = flood / rt.size();
   rt.send<split>(next_of(rt), cargo{1}, each);
@@ -154,15 +154,15 @@ void from_objects_that_do_not_move(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
-constexpr std::array all{
+constexpr std::array floods_table{
     scenario{"floods_of_mains_arrive_complete", from_mains},
-    scenario{"floods_of_handlers_arrive_complete", from_handlers},
+    scenario{"floods_of_handlers_arrive_complete", floods_from_handlers},
     scenario{"messages_to_objects_that_do_not_move_are_never_early", from_objects_that_do_not_move},
     scenario{"messages_from_rank_to_rank_stay_in_order", order_from_rank_to_rank},
 };
 
 }  // namespace
 
-std::span<const scenario> flood_scenarios() { return all; }
+std::span<const scenario> flood_scenarios() { return floods_table; }
 
 }  // namespace nacre::tests

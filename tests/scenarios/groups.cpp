@@ -148,7 +148,7 @@ void constructors_that_throw(runtime& rt, std::uint64_t) {
   rt.destroy(g);
 }
 
-void misuse(runtime& rt, std::uint64_t) {
+void misuse_of_groups(runtime& rt, std::uint64_t) {
   const group_ptr<tally> none;
   EXPECT_FALSE(none);
   EXPECT_THROW(static_cast<void>(none[rank_id{0}]), usage_error);
@@ -184,17 +184,17 @@ void many(runtime& rt, std::uint64_t) {
   EXPECT_EQ(rt.local(all[1]).held(), 101U);  // those that are left end with the job
 }
 
-constexpr std::array all{
+constexpr std::array groups_table{
     scenario{"objects_of_groups_are_reached_one_by_one_and_all_together", reach_one_and_all},
     scenario{"results_of_a_group_are_combined_in_the_order_of_the_ranks", combine_results},
     scenario{"handlers_carry_groups_and_find_their_ranks_object", use_from_handlers},
     scenario{"a_constructor_that_throws_on_one_rank_ends_create_group_on_all", constructors_that_throw},
-    scenario{"misuse_of_groups_is_told", misuse},
+    scenario{"misuse_of_groups_is_told", misuse_of_groups},
     scenario{"there_may_be_many_groups", many},
 };
 
 }  // namespace
 
-std::span<const scenario> group_scenarios() { return all; }
+std::span<const scenario> group_scenarios() { return groups_table; }
 
 }  // namespace nacre::tests

@@ -139,7 +139,7 @@ void run_on_arrays(runtime& rt, std::uint64_t seed) {
   rt.destroy(row);
 }
 
-constexpr std::array all{
+constexpr std::array lambdas_table{
     scenario{"lambdas_run_on_ranks", run_on_ranks},
     scenario{"lambdas_of_one_name_are_kept_apart", keep_like_ones_apart},
     scenario{"lambdas_suspend_and_go_on", suspend},
@@ -149,6 +149,6 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const scenario> lambda_scenarios() { return all; }
+std::span<const scenario> lambda_scenarios() { return lambdas_table; }
 
 }  // namespace nacre::tests

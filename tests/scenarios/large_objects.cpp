@@ -28,7 +28,7 @@ void resize(buffer& of, std::uint64_t words) { of = buffer(words * sizeof(std::u
 
 /// Has much that it carries along, in order messages from each rank, and moves on now and then by itself.
 template <class Load>
-struct cargo {
+struct freight {
   std::vector<std::uint64_t> heard;  // by rank: the next number
   std::uint64_t moves = 0;
   Load load;
@@ -44,7 +44,7 @@ struct cargo {
     ++board_of(ctx.rank()).seen;
     if (number % (messages / hops) != 0 || from != moves % ctx.size()) return;
     ++moves;
-    ctx.migrate(ctx.self<cargo>(), next_of(ctx));
+    ctx.migrate(ctx.self<freight>(), next_of(ctx));
   }
   bool whole(std::uint64_t words) {
     const std::span<std::uint64_t> all = words_of(load);
@@ -73,9 +73,9 @@ struct clockwork {
 };
 
 template <class Load>
-std::vector<mobile_ptr<cargo<Load>>> one_of_each_rank(runtime& rt, std::uint64_t words) {
-  const auto own = rt.create<cargo<Load>>();
-  rt.call<&cargo<Load>::fill>(own, words, std::uint64_t{rt.size()}).get();
+std::vector<mobile_ptr<freight<Load>>> one_of_each_rank(runtime& rt, std::uint64_t words) {
+  const auto own = rt.create<freight<Load>>();
+  rt.call<&freight<Load>::fill>(own, words, std::uint64_t{rt.size()}).get();
   return rt.all_gather(own);
 }
 
@@ -130,7 +130,7 @@ void stay(runtime& rt, std::uint64_t) {
 
 void move_all(runtime& rt, std::uint64_t) { move_large_objects(rt, sanitized ? 100'000 : 1'000'000); }
 
-constexpr std::array all{
+constexpr std::array large_objects_table{
     scenario{"large_objects_move_whole_while_messages_for_them_arrive_and_others_run", move_all},
     scenario{"an_object_that_is_longer_than_a_message_stays_and_says_so", stay},
 };
@@ -147,20 +147,21 @@ void move_large_objects(runtime& rt, std::uint64_t bytes) {
   rt.barrier();
   rt.send<&clockwork::tick>(meanwhile, ticks - 1);
   for (std::uint64_t number = 0; number < messages; ++number) {
-    for (const auto& each : vectors) rt.send<&cargo<std::vector<std::uint64_t>>::hear>(each, rt.rank().value(), number);
-    for (const auto& each : buffers) rt.send<&cargo<buffer>::hear>(each, rt.rank().value(), number);
+    for (const auto& each : vectors)
+      rt.send<&freight<std::vector<std::uint64_t>>::hear>(each, rt.rank().value(), number);
+    for (const auto& each : buffers) rt.send<&freight<buffer>::hear>(each, rt.rank().value(), number);
   }
   rt.wait_quiescence();
   EXPECT_EQ(total(rt, &board::seen), 2 * messages * rt.size() * rt.size());
   EXPECT_EQ(total(rt, &board::failed), 0U) << "messages from one main to one object have overtaken each other";
   EXPECT_EQ(rt.call<&clockwork::count>(meanwhile).get(), ticks);
   const std::size_t own = rt.rank().value();
-  EXPECT_TRUE(rt.call<&cargo<std::vector<std::uint64_t>>::whole>(vectors[own], words).get());
-  EXPECT_TRUE(rt.call<&cargo<buffer>::whole>(buffers[own], words).get());
+  EXPECT_TRUE(rt.call<&freight<std::vector<std::uint64_t>>::whole>(vectors[own], words).get());
+  EXPECT_TRUE(rt.call<&freight<buffer>::whole>(buffers[own], words).get());
   rt.destroy(vectors[own]);
   rt.destroy(buffers[own]);
 }
 
-std::span<const scenario> large_object_scenarios() { return all; }
+std::span<const scenario> large_object_scenarios() { return large_objects_table; }
 
 }  // namespace nacre::tests

@@ -85,7 +85,7 @@ void others_are_kept_off(runtime& rt, std::uint64_t) {
   EXPECT_EQ(read.get(), 11U);
 }
 
-void misuse(runtime& rt, std::uint64_t) {
+void misuse_of_locks(runtime& rt, std::uint64_t) {
   board& own = fresh_board(rt);
   const auto p = rt.create<account>();
   const auto add_and_throw = [](account& mine) -> int {
@@ -171,16 +171,16 @@ void many_mains(runtime& rt, std::uint64_t seed) {
   }
 }
 
-constexpr std::array all{
+constexpr std::array locks_table{
     scenario{"a_main_gets_access_to_an_object_wherever_it_was", one_main},
     scenario{"nobody_touches_an_object_that_main_holds", others_are_kept_off},
-    scenario{"misuse_of_locks_is_told_and_gives_them_back", misuse},
+    scenario{"misuse_of_locks_is_told_and_gives_them_back", misuse_of_locks},
     scenario{"an_object_that_refuses_to_move_stays", refusals},
     scenario{"mains_that_want_the_same_objects_all_get_them_in_turn", many_mains},
 };
 
 }  // namespace
 
-std::span<const scenario> lock_scenarios() { return all; }
+std::span<const scenario> lock_scenarios() { return locks_table; }
 
 }  // namespace nacre::tests

@@ -161,7 +161,7 @@ void coroutines(runtime& rt, std::uint64_t) {
   rt.withdraw(exposed);
 }
 
-void dropped_futures(runtime& rt, std::uint64_t) {
+void dropped_futures_of_memory(runtime& rt, std::uint64_t) {
   numbers mine(60'000, 1);
   const auto exposed = rt.expose(std::span(mine));
   const auto to = rt.broadcast(exposed, rank_id(0));
@@ -246,18 +246,18 @@ void keys(runtime& rt, std::uint64_t) {
   rt.withdraw(other);
 }
 
-constexpr std::array all{
+constexpr std::array memory_table{
     scenario{"random_puts_and_gets_agree_with_a_model", random_transfers},
     scenario{"every_bad_access_fails_at_its_caller_and_writes_nothing", bad_accesses},
     scenario{"coroutines_await_transfers_and_quiescence_waits_for_them", coroutines},
     scenario{"quiescence_waits_for_the_last_piece_of_a_transfer_that_nobody_awaits", long_puts},
-    scenario{"a_dropped_future_gives_the_callers_memory_back_at_once", dropped_futures},
+    scenario{"a_dropped_future_gives_the_callers_memory_back_at_once", dropped_futures_of_memory},
     scenario{"nothing_touches_the_memory_once_withdraw_has_returned", withdrawals},
     scenario{"no_two_keys_are_alike", keys},
 };
 
 }  // namespace
 
-std::span<const scenario> memory_scenarios() { return all; }
+std::span<const scenario> memory_scenarios() { return memory_table; }
 
 }  // namespace nacre::tests

@@ -175,13 +175,13 @@ void withdraw_several_times(runtime& rt, std::uint64_t seed) {
   withdraw_at_once(rt, 200'000);
 }
 
-constexpr std::array all{
+constexpr std::array memory_given_back_table{
     scenario{"memory_of_dropped_futures_is_left_alone_and_the_rest_agrees_with_a_model", drop_some},
     scenario{"all_ranks_withdraw_at_once_what_all_others_access", withdraw_several_times},
 };
 
 }  // namespace
 
-std::span<const scenario> withdrawal_scenarios() { return all; }
+std::span<const scenario> withdrawal_scenarios() { return memory_given_back_table; }
 
 }  // namespace nacre::tests

@@ -16,11 +16,11 @@
 namespace nacre::tests {
 namespace {
 
-struct cell {
+struct tired_cell {
   std::vector<double> u;
   std::uint64_t steps = 0;
   void step(context& ctx, int n) {
-    if (ctx.self<cell>().id().valid()) steps += static_cast<std::uint64_t>(n);
+    if (ctx.self<tired_cell>().id().valid()) steps += static_cast<std::uint64_t>(n);
   }
   double norm() const { return std::sqrt(std::inner_product(u.begin(), u.end(), u.begin(), 0.0)); }
   std::uint64_t count() const { return steps; }
@@ -32,8 +32,8 @@ struct cell {
   }
 };
 
-task<double> twice(context& ctx, mobile_ptr<cell> p) {
-  const double x = co_await ctx.call<&cell::norm>(p);
+task<double> twice(context& ctx, mobile_ptr<tired_cell> p) {
+  const double x = co_await ctx.call<&tired_cell::norm>(p);
   co_return 2 * x;
 }
 
@@ -43,39 +43,39 @@ void lives(runtime& rt, std::uint64_t) {
   rt.on_delivery_error([&own](const delivery_error& what) {
     if (what.handler.find("step") != std::string_view::npos) ++own.reported;
   });
-  const mobile_ptr<cell> p = rt.create<cell>(std::vector<double>{3, 4});
-  const mobile_ptr<cell> q = rt.create_on<cell>(next, std::vector<double>{6, 8}).get();
+  const mobile_ptr<tired_cell> p = rt.create<tired_cell>(std::vector<double>{3, 4});
+  const mobile_ptr<tired_cell> q = rt.create_on<tired_cell>(next, std::vector<double>{6, 8}).get();
   EXPECT_TRUE(rt.is_local(p));
   EXPECT_EQ(rt.is_local(q), rt.size() == 1);
-  rt.send<&cell::step>(p, 5);
-  EXPECT_EQ(rt.call<&cell::norm>(p).get(), 5);
-  EXPECT_EQ(rt.call<&cell::norm>(q).get(), 10);
+  rt.send<&tired_cell::step>(p, 5);
+  EXPECT_EQ(rt.call<&tired_cell::norm>(p).get(), 5);
+  EXPECT_EQ(rt.call<&tired_cell::norm>(q).get(), 10);
   EXPECT_EQ(rt.call<twice>(next, p).get(), 10);
   future<void> moved = rt.migrate(p, next);
   moved.get();
-  EXPECT_EQ(rt.call<&cell::where>(p).get(), next.value());
-  EXPECT_EQ(rt.call<&cell::count>(p).get(), 5U);
+  EXPECT_EQ(rt.call<&tired_cell::where>(p).get(), next.value());
+  EXPECT_EQ(rt.call<&tired_cell::count>(p).get(), 5U);
   try {
-    static_cast<void>(rt.call<&cell::fail>(p, 1).get());
+    static_cast<void>(rt.call<&tired_cell::fail>(p, 1).get());
     ADD_FAILURE();
   } catch (const call_error& error) {
     EXPECT_NE(std::string(error.what()).find("the cell is tired"), std::string::npos) << error.what();
   }
-  EXPECT_EQ(rt.call<&cell::count>(p).get(), 5U) << "the object can still be used";
+  EXPECT_EQ(rt.call<&tired_cell::count>(p).get(), 5U) << "the object can still be used";
   rt.destroy(p);
-  EXPECT_THROW(static_cast<void>(rt.call<&cell::norm>(p).get()), call_error);
-  rt.send<&cell::step>(p, 1);
+  EXPECT_THROW(static_cast<void>(rt.call<&tired_cell::norm>(p).get()), call_error);
+  rt.send<&tired_cell::step>(p, 1);
   rt.wait_quiescence();
   EXPECT_EQ(total(rt, &board::reported), rt.size());
-  EXPECT_EQ(rt.call<&cell::norm>(q).get(), 10);
+  EXPECT_EQ(rt.call<&tired_cell::norm>(q).get(), 10);
 }
 
-void misuse(runtime& rt, std::uint64_t) {
-  EXPECT_THROW(rt.send<&cell::step>(mobile_ptr<cell>(), 1), usage_error);
-  const auto p = rt.create<cell>();
+void misuse_of_objects(runtime& rt, std::uint64_t) {
+  EXPECT_THROW(rt.send<&tired_cell::step>(mobile_ptr<tired_cell>(), 1), usage_error);
+  const auto p = rt.create<tired_cell>();
   EXPECT_THROW(rt.migrate(p, rank_id(rt.size())), usage_error);
-  const mobile_ptr<cell> stranger(object_id(rt.rank(), 123'456));
-  EXPECT_THROW(static_cast<void>(rt.call<&cell::norm>(stranger).get()), call_error);
+  const mobile_ptr<tired_cell> stranger(object_id(rt.rank(), 123'456));
+  EXPECT_THROW(static_cast<void>(rt.call<&tired_cell::norm>(stranger).get()), call_error);
 }
 
 /// Takes numbered messages, which must come in order however often it moves, and carries a load on its way.
@@ -160,15 +160,15 @@ void storm(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
-constexpr std::array all{
+constexpr std::array objects_table{
     scenario{"objects_are_created_called_moved_and_destroyed_anywhere", lives},
-    scenario{"misuse_of_objects_is_told_at_once", misuse},
+    scenario{"misuse_of_objects_is_told_at_once", misuse_of_objects},
     scenario{"messages_to_an_object_that_keeps_moving_arrive_in_order", order_under_migration},
     scenario{"a_storm_of_messages_and_migrations_loses_nothing_and_ends_exactly", storm},
 };
 
 }  // namespace
 
-std::span<const scenario> object_scenarios() { return all; }
+std::span<const scenario> object_scenarios() { return objects_table; }
 
 }  // namespace nacre::tests

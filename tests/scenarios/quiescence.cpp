@@ -35,7 +35,7 @@ void asynchronous(runtime& rt, std::uint64_t) {
   EXPECT_EQ(own.sum, chain_visits) << "the handler ran before the last message, or never";
 }
 
-constexpr std::array all{
+constexpr std::array quiescence_table{
     scenario{"quiescence_comes_after_the_last_message", chains},
     scenario{"a_handler_for_quiescence_runs_after_the_last_message", asynchronous},
 };
@@ -44,6 +44,6 @@ constexpr std::array all{
 
 void start_chain(runtime& rt) { rt.send<relay>(rt.rank(), chain_visits - 1); }
 
-std::span<const scenario> quiescence_scenarios() { return all; }
+std::span<const scenario> quiescence_scenarios() { return quiescence_table; }
 
 }  // namespace nacre::tests

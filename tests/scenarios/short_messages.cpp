@@ -18,10 +18,10 @@
 namespace nacre::tests {
 namespace {
 
-constexpr std::uint64_t elements = 40;
-constexpr std::uint64_t messages = sanitized ? 3'000 : 12'000;  // of all ranks
+constexpr std::uint64_t ledgers = 40;
+constexpr std::uint64_t messages_of_all = sanitized ? 3'000 : 12'000;  // of all ranks
 
-std::uint64_t twice(std::uint64_t number) { return 2 * number; }
+std::uint64_t twice_as_much(std::uint64_t number) { return 2 * number; }
 
 /// Knows the number of the next message from each main.
 struct ledger {
@@ -48,7 +48,7 @@ struct ledger {
   }
   task<void> think(context& ctx, std::uint32_t from, std::uint64_t number) {
     hear(from, number);
-    static_cast<void>(co_await ctx.call<twice>(next_of(ctx), number));
+    static_cast<void>(co_await ctx.call<twice_as_much>(next_of(ctx), number));
   }
   std::uint64_t all_heard() const { return heard; }
   std::uint64_t all_wrong() const { return wrong; }
@@ -71,15 +71,15 @@ void expect_all(runtime& rt, const array_ptr<ledger>& all, std::uint64_t sent) {
 
 /// Nearly all are short; the others spend time, ask, move their object, or wait within their handler.
 void of_every_kind(runtime& rt, std::uint64_t seed) {
-  const auto all = rt.create_array<ledger>(extents{elements});
+  const auto all = rt.create_array<ledger>(extents{ledgers});
   rng random = rng(seed).fork(rt.rank().value());
-  std::vector<std::uint64_t> sent(elements);
+  std::vector<std::uint64_t> sent(ledgers);
   std::vector<future<std::uint64_t>> answers;
   const std::uint32_t own = rt.rank().value();
-  const std::uint64_t each = messages / rt.size();
+  const std::uint64_t each = messages_of_all / rt.size();
   const bool calm = seed % 2 == 0;  // so that whole bundles of one kind run
   for (std::uint64_t count = 0; count < each; ++count) {
-    const std::uint64_t to = random.below(elements), number = sent[to]++;
+    const std::uint64_t to = random.below(ledgers), number = sent[to]++;
     const mobile_ptr<ledger> element = all[{to}];
     switch (random.below(calm ? 2000 : 50)) {
       case 0:
@@ -111,14 +111,14 @@ std::uint64_t set_aside_in_this_process() {
 
 /// Some are too long for a bundle. None comes early where a rank has one worker.
 void with_longer_ones_between(runtime& rt, std::uint64_t seed) {
-  const auto all = rt.create_array<ledger>(extents{elements});
+  const auto all = rt.create_array<ledger>(extents{ledgers});
   rng random = rng(seed).fork(rt.rank().value());
-  std::vector<std::uint64_t> sent(elements);
-  const std::uint64_t each = messages / rt.size();
+  std::vector<std::uint64_t> sent(ledgers);
+  const std::uint64_t each = messages_of_all / rt.size();
   const std::uint64_t before = set_aside_in_this_process();
   rt.barrier();
   for (std::uint64_t count = 0; count < each; ++count) {
-    const std::uint64_t to = random.below(elements), number = sent[to]++;
+    const std::uint64_t to = random.below(ledgers), number = sent[to]++;
     if (random.below(40) == 0) {
       rt.send<&ledger::hear_much>(all[{to}], rt.rank().value(), number, std::vector<std::uint64_t>(random.below(2000)));
     } else {

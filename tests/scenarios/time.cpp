@@ -237,7 +237,7 @@ void dropping(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
-constexpr std::array all{
+constexpr std::array time_table{
     scenario{"a_sleep_lasts_its_time_and_no_worker_waits", &sleeping},
     scenario{"main_waits_for_a_while_and_may_wait_again", &waiting_for_a_while},
     scenario{"when_any_names_the_first_and_leaves_the_others_as_they_are", &first_of_several},
@@ -250,6 +250,6 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const scenario> time_scenarios() { return all; }
+std::span<const scenario> time_scenarios() { return time_table; }
 
 }  // namespace nacre::tests

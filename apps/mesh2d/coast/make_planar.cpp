@@ -16,7 +16,7 @@
 namespace mesh2d {
 namespace {
 
-struct box {
+struct bounds {
   std::int64_t left, right, low, high;
 };
 
@@ -77,16 +77,16 @@ class mender {
   }
 
  private:
-  [[nodiscard]] box box_of(const planar_edge& each) const {
+  [[nodiscard]] bounds box_of(const planar_edge& each) const {
     const grid_point &a = map_.vertices[each.from], &b = map_.vertices[each.to];
     return {std::min(a.x, b.x), std::max(a.x, b.x), std::min(a.y, b.y), std::max(a.y, b.y)};
   }
 
   /// Lists edges by the cells of a coarse grid that their boxes meet.
   void fill_cells() {
-    box all{planar_coordinate_max, -planar_coordinate_max, planar_coordinate_max, -planar_coordinate_max};
+    bounds all{planar_coordinate_max, -planar_coordinate_max, planar_coordinate_max, -planar_coordinate_max};
     for (const planar_edge& each : map_.edges) {
-      const box own = box_of(each);
+      const bounds own = box_of(each);
       all = {std::min(all.left, own.left), std::max(all.right, own.right), std::min(all.low, own.low),
              std::max(all.high, own.high)};
     }
@@ -94,7 +94,7 @@ class mender {
     const std::int64_t size = std::max(all.right - all.left, all.high - all.low) / cells_a_side + 1;
     cells_.clear();
     for (std::uint32_t e = 0; e < map_.edges.size(); ++e) {
-      const box own = box_of(map_.edges[e]);
+      const bounds own = box_of(map_.edges[e]);
       for (std::int64_t column = (own.left - all.left) / size; column <= (own.right - all.left) / size; ++column) {
         for (std::int64_t row = (own.low - all.low) / size; row <= (own.high - all.low) / size; ++row) {
           cells_.emplace_back(column * (cells_a_side + 1) + row, e);
@@ -106,7 +106,7 @@ class mender {
 
   void compare(std::uint32_t e, std::uint32_t f) {
     const planar_edge &first = map_.edges[e], &second = map_.edges[f];
-    const box one = box_of(first), other = box_of(second);
+    const bounds one = box_of(first), other = box_of(second);
     if (one.right < other.left || other.right < one.left || one.high < other.low || other.high < one.low) return;
     const grid_point a = map_.vertices[first.from], b = map_.vertices[first.to];
     const grid_point c = map_.vertices[second.from], d = map_.vertices[second.to];
@@ -141,7 +141,7 @@ class mender {
     const planar_edge& on = map_.edges[e];
     const grid_point at = map_.vertices[v], a = map_.vertices[on.from], b = map_.vertices[on.to];
     if (at == a || at == b) return;
-    const box own = box_of(on);
+    const bounds own = box_of(on);
     if (at.x >= own.left && at.x <= own.right && at.y >= own.low && at.y <= own.high) splits_[e].push_back(v);
   }
 

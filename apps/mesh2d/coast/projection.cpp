@@ -15,7 +15,7 @@ namespace {
 
 constexpr double radius_km = 6371.007, radian = std::numbers::pi / 180;
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& why) {
+[[noreturn]] void refuse_projection(const std::string& problem, const std::string& why) {
   throw nacre::setup_error({problem, why, "choose a smaller region, or --projection equirectangular"});
 }
 
@@ -31,10 +31,12 @@ projection::projection(projection_kind kind, const geographic_region& shown)
   }
   constexpr double mercator_max = 85, cylinder_max = 85;
   if (kind_ == projection_kind::mercator && std::max(-shown.south, shown.north) > mercator_max) {
-    refuse("Mercator's projection shows no poles", fmt::format("latitudes may be from -{0} to {0}", mercator_max));
+    refuse_projection("Mercator's projection shows no poles",
+                      fmt::format("latitudes may be from -{0} to {0}", mercator_max));
   }
   if (!is_azimuthal() && std::abs(latitude_) > cylinder_max * radian) {
-    refuse("the middle of the region is too near to a pole", "cylinders touch the earth along the middle parallel");
+    refuse_projection("the middle of the region is too near to a pole",
+                      "cylinders touch the earth along the middle parallel");
   }
   if (!is_azimuthal()) return;
   // The place that is farthest from the middle lies on the border of the region.
@@ -46,7 +48,8 @@ projection::projection(projection_kind kind, const geographic_region& shown)
                                 std::cos(latitude_) * std::cos(latitude) * std::cos(longitude));
   }
   if (width > 355 || least < std::cos(120 * radian)) {
-    refuse("the region is too large for an azimuthal projection", "it may reach 120 degrees from its middle");
+    refuse_projection("the region is too large for an azimuthal projection",
+                      "it may reach 120 degrees from its middle");
   }
 }
 

@@ -21,7 +21,7 @@ std::array<point, 4> corners_of(const triangulation& mesh, index t) {
   return {mesh.at(a), mesh.at(b), mesh.at(c), mesh.at(d)};
 }
 
-bool holds(const cube_face& face, const point& p) {
+bool on_face(const cube_face& face, const point& p) {
   const point low = to_point(face.low);
   for (std::uint32_t axis = 0; axis < 3; ++axis) {
     const double from = coordinate(low, axis), is = coordinate(p, axis);
@@ -159,7 +159,7 @@ std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& me
       shared_triangle each{{mesh.at(a), mesh.at(b), mesh.at(c)}, t < inner.size() ? inner[t] : std::uint8_t{0}};
       std::sort(each.corner.begin(), each.corner.end());
       const auto face = std::find_if(leaf.faces.begin(), leaf.faces.end(), [&](const cube_face& one) {
-        return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return holds(one, p); });
+        return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return on_face(one, p); });
       });
       if (face != leaf.faces.end()) made[static_cast<std::size_t>(face - leaf.faces.begin())].push_back(each);
     }

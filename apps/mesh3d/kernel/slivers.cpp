@@ -7,6 +7,7 @@
 
 #include "kernel/refiner.hpp"
 #include "kernel/shape.hpp"
+#include "meshing/mixed_bits.hpp"
 
 namespace mesh3d {
 namespace {
@@ -17,21 +18,15 @@ constexpr double reach = 0.3;
 /// A new point keeps this distance from vertices, as a part of the length that edges should have.
 constexpr double apart_factor = 0.45;
 
-std::uint64_t mixed(std::uint64_t a) {
-  a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-  a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-  return a ^ a >> 31;
-}
-
 /// Depends on the centre and the number only, so that the mesh does not depend on chance. The first one is the centre.
 point place_near(const sphere& around, std::uint64_t k) {
   if (k == 0) return around.centre;
-  std::uint64_t bits = mixed(k);
+  std::uint64_t bits = meshing::mixed_bits(k);
   for (const double each : {around.centre.x, around.centre.y, around.centre.z}) {
-    bits = mixed(bits + std::bit_cast<std::uint64_t>(each));
+    bits = meshing::mixed_bits(bits + std::bit_cast<std::uint64_t>(each));
   }
   const auto next = [&] {
-    bits = mixed(bits + 0x9e3779b97f4a7c15u);
+    bits = meshing::mixed_bits(bits + 0x9e3779b97f4a7c15u);
     return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
   };
   const point aside{next(), next(), next()};

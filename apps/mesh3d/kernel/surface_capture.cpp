@@ -13,7 +13,7 @@ namespace {
 
 bool is_finite(const point& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
-bool holds(const point& low, const point& high, const point& p) {
+bool in_box(const point& low, const point& high, const point& p) {
   return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
 }
 
@@ -83,7 +83,7 @@ bool refiner::collect_on_surface(index t, const point& at) {
 
 bool refiner::is_inside(index t) const {
   const sphere around = sphere_around(mesh_, t);
-  if (is_finite(around.centre) && holds(mesh_.at(0), mesh_.at(7), around.centre)) {
+  if (is_finite(around.centre) && in_box(mesh_.at(0), mesh_.at(7), around.centre)) {
     return rule_.size.surface->inside(around.centre);
   }
   const auto& corner = mesh_.tetrahedra[t].corner;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "meshing/mixed_bits.hpp"
 #include "plan/crossings_of_hull.hpp"
 
 namespace mesh3d {
@@ -25,11 +26,6 @@ constexpr double curve_factor = 0.5, beside_factor = 0.55, edge_factor = 0.3;
 /// Darts at the curve fly to places that are nearer to each other than the length by this factor.
 constexpr double darts_a_length = 8;
 
-std::uint64_t mixed(std::uint64_t a) {
-  a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-  a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-  return a ^ a >> 31;
-}
 double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 bool lies_on(const cube_edge& edge, const cube_edge& side) {
@@ -85,7 +81,7 @@ class face_sampler {
 face_sampler::face_sampler(const cube_face& face, const std::vector<cube_edge>& edges, const size_field& size)
     : face_(face), size_(size), extent_(to_length(face.size)) {
   for (const std::uint32_t each : {face.low[0], face.low[1], face.low[2], face.size, face.axis}) {
-    seed_ = mixed(seed_ + each + 0x9e3779b97f4a7c15u);
+    seed_ = meshing::mixed_bits(seed_ + each + 0x9e3779b97f4a7c15u);
   }
   throw_darts(1, 0, 0, extent_);
   rows_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(darts_.size())) / 3));
@@ -133,7 +129,8 @@ void face_sampler::throw_darts(std::uint64_t path, double u, double v, double wi
     }
     return;
   }
-  const std::uint64_t first = mixed(seed_ ^ mixed(path)), second = mixed(first + 1), third = mixed(first + 2);
+  const std::uint64_t first = meshing::mixed_bits(seed_ ^ meshing::mixed_bits(path)),
+                      second = meshing::mixed_bits(first + 1), third = meshing::mixed_bits(first + 2);
   darts_.push_back({first, u + width * uniform(second), v + width * uniform(third)});
 }
 
@@ -152,8 +149,8 @@ void face_sampler::throw_darts_at_curve() {
       const double u = coordinate(p, first) - coordinate(low, first),
                    v = coordinate(p, second) - coordinate(low, second);
       if (u <= 0 || v <= 0 || u >= extent_ || v >= extent_) continue;
-      const std::uint64_t order =
-          mixed(mixed(seed_ + std::bit_cast<std::uint64_t>(u)) + std::bit_cast<std::uint64_t>(v));
+      const std::uint64_t order = meshing::mixed_bits(meshing::mixed_bits(seed_ + std::bit_cast<std::uint64_t>(u)) +
+                                                      std::bit_cast<std::uint64_t>(v));
       curve_darts_.push_back({order, u, v});
       curve_[row_of(u) * rows_ + row_of(v)].push_back({u, v});
     }

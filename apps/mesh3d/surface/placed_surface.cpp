@@ -3,6 +3,7 @@
 #include "surface/placed_surface.hpp"
 
 #include <fmt/format.h>
+#include <numbers>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,6 @@ namespace {
 
 /// Curvature makes edges no shorter than this part of the others at the surface.
 constexpr double finest = 1.0 / 16;
-constexpr double pi = 3.14159265358979323846;
 
 /// Leaves out points of no triangle.
 void drop_lone_points(surface_mesh& mesh) {
@@ -128,7 +128,8 @@ std::vector<double> lengths_by_curvature(const surface_mesh& mesh, const surface
   for (const auto& corner : mesh.triangles) {
     double most = 0;
     for (const std::uint32_t v : corner) most = std::max(most, curvature[v]);
-    const double wanted = rule.edges_a_turn > 0 && most > 0 ? 2 * pi / (rule.edges_a_turn * most) : rule.length_max;
+    const double wanted =
+        rule.edges_a_turn > 0 && most > 0 ? 2 * std::numbers::pi / (rule.edges_a_turn * most) : rule.length_max;
     made.push_back(std::clamp(wanted, std::max(rule.length_max * finest, length_min), rule.length_max));
   }
   return made;

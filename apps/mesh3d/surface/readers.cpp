@@ -2,21 +2,16 @@
 // OFF and OBJ, and the choice by the ending of the name.
 #include "surface/readers.hpp"
 
-#include <cctype>
 #include <fstream>
 
 #include "meshing/output_file.hpp"
+#include "surface/polygon.hpp"
 #include "surface/word_reader.hpp"
 
 namespace mesh3d {
 namespace {
 
 constexpr std::int64_t count_max = 1 << 28;
-
-std::string lower_case(std::string text) {
-  for (char& each : text) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return text;
-}
 
 void add_polygon(const word_reader& words, const std::vector<std::uint32_t>& corners, surface_mesh& into) {
   if (corners.size() < 3) {
@@ -25,10 +20,16 @@ void add_polygon(const word_reader& words, const std::vector<std::uint32_t>& cor
   if (into.triangles.size() + corners.size() > static_cast<std::size_t>(count_max)) {
     words.refuse("too many triangles", "a surface has at most 2^28", "coarsen it");
   }
-  for (std::size_t k = 2; k < corners.size(); ++k) {
-    into.triangles.push_back({corners[0], corners[k - 1], corners[k]});
-    into.lines.push_back(words.line());
+  const auto made = cut_polygon(into.points, corners);
+  if (made.empty()) {
+    words.refuse(
+        fmt::format("a face of {} corners whose boundary touches or crosses itself, or is very long", corners.size()),
+        fmt::format("a face that is not convex is cut into triangles if it has at most {} corners",
+                    concave_corners_max),
+        "cut it into triangles");
   }
+  into.triangles.insert(into.triangles.end(), made.begin(), made.end());
+  into.lines.insert(into.lines.end(), made.size(), words.line());
 }
 
 std::size_t count_at(const word_reader& words, std::size_t position, const char* wanted) {
@@ -50,8 +51,8 @@ std::size_t begin_off(word_reader& words) {
     words.demand("the numbers of points, faces and edges");
     return 0;
   }
-  words.refuse(fmt::format("the file begins with '{}'", first.substr(0, 20)), "an OFF file begins with the word OFF",
-               "check that it is an OFF file");
+  words.refuse(fmt::format("the file begins with '{}'", word_reader::shown(first)),
+               "an OFF file begins with the word OFF", "check that it is an OFF file");
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ surface_mesh read_off(std::istream& from, const std::string& name) {
       const auto v = words.number<std::int64_t>(c + 1, "the number of a point");
       if (v < 0 || v >= static_cast<std::int64_t>(points)) {
         words.refuse(fmt::format("there is no point {}", v),
-                     fmt::format("points are numbered from 0 to {}", points - 1), "correct the face");
+                     points == 0 ? "the file has none" : fmt::format("points are numbered from 0 to {}", points - 1),
+                     "correct the face");
       }
       corners.push_back(static_cast<std::uint32_t>(v));
     }

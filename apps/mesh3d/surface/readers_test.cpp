@@ -2,9 +2,14 @@
 // Files of surfaces, whole and broken.
 #include "surface/readers.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <numbers>
 #include <sstream>
 #include <string>
 
@@ -68,6 +73,7 @@ TEST(Off, that_is_broken_is_refused_with_its_line) {
   expect("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n2 0 1\n", "file:6: a face of 2 corners");
   expect("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1\n", "file:6: 3 words");
   expect("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", "file:7: the file ends here (face 2 of 2 should follow)");
+  expect("OFF\n0 1 0\n3 0 1 2\n", "file:3: there is no point 0 (the file has none)");
   expect("OFF\n-3 2 0\n", "file:2: -3 is no count");
   expect("OFF\n3 99999999999 0\n", "file:2: 99999999999 is no count");
 }
@@ -79,6 +85,71 @@ TEST(Obj, has_polygons_numbers_from_the_end_and_more_than_a_surface) {
   EXPECT_EQ(mesh.points.size(), 4u);
   EXPECT_EQ(mesh.triangles, (std::vector<surface_mesh::triangle>{{0, 1, 2}, {0, 2, 3}, {0, 2, 3}}));
   EXPECT_EQ(mesh.lines, (std::vector<std::uint32_t>{9, 9, 10}));
+}
+
+/// The area of all triangles, those that face down counted as negative.
+double area_from_above(const surface_mesh& mesh) {
+  double sum = 0;
+  for (const auto& [a, b, c] : all_corners(mesh)) sum += cross(b - a, c - a).z / 2;
+  return sum;
+}
+
+TEST(Polygons, that_are_not_convex_are_cut_into_triangles_that_cover_them_once) {
+  // An L, with a corner in the middle of a side; also begun at its inner corner, seen from below, and upright.
+  const std::string l_points = "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\n";
+  for (const char* face : {"f 1 2 3 4 5 6 7", "f 5 6 7 1 2 3 4", "f 7 1 2 3 4 5 6"}) {
+    const surface_mesh mesh = read(read_obj, l_points + face);
+    EXPECT_EQ(mesh.triangles.size(), 5u) << face;
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+      const auto [a, b, c] = mesh.corners(t);
+      EXPECT_GT(cross(b - a, c - a).z, 0) << face;
+    }
+    EXPECT_DOUBLE_EQ(area_from_above(mesh), 3) << face;
+  }
+  EXPECT_DOUBLE_EQ(area_from_above(read(read_obj, l_points + "f 7 6 5 4 3 2 1")), -3);
+  const surface_mesh upright = read(read_off, "OFF\n6 1 0\n0 5 0\n0 5 2\n1 5 2\n1 5 1\n2 5 1\n2 5 0\n6 0 1 2 3 4 5\n");
+  ASSERT_EQ(upright.triangles.size(), 4u);
+  double sum = 0;
+  for (const auto& [a, b, c] : all_corners(upright)) sum += cross(b - a, c - a).y / 2;
+  EXPECT_DOUBLE_EQ(sum, 3);
+}
+
+/// Every other corner is at the rim, and the others near the centre.
+std::string star(int corners, double inner) {
+  std::string text, face = "f";
+  for (int k = 0; k < corners; ++k) {
+    const double angle = 2 * std::numbers::pi * k / corners, radius = k % 2 == 0 ? 1 : inner;
+    text += fmt::format("v {} {} 0\n", radius * std::cos(angle), radius * std::sin(angle));
+    face += fmt::format(" {}", k + 1);
+  }
+  return text + face;
+}
+
+TEST(Polygons, of_many_corners_are_cut_if_they_are_convex_or_not_too_long) {
+  EXPECT_EQ(read(read_obj, star(100'000, 1)).triangles.size(), 99'998u);
+  const surface_mesh mesh = read(read_obj, star(500, 0.1));
+  EXPECT_EQ(mesh.triangles.size(), 498u);
+  EXPECT_NEAR(area_from_above(mesh), 500 * 0.1 * std::sin(2 * std::numbers::pi / 500) / 2, 1e-9);
+  EXPECT_NE(refusal(read_obj, star(502, 0.1)).find("at most 500 corners"), std::string::npos);
+}
+
+TEST(Polygons, that_cross_themselves_are_refused) {
+  const std::string points = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0.5 0\n";
+  EXPECT_NE(refusal(read_obj, points + "f 1 3 2 4").find("file:6: a face of 4 corners whose boundary"),
+            std::string::npos);
+  // A pentagram turns left at each corner.
+  std::string five, face = "f";
+  for (int k = 0; k < 5; ++k) {
+    five += fmt::format("v {} {} 0\n", std::cos(k * 4 * std::numbers::pi / 5), std::sin(k * 4 * std::numbers::pi / 5));
+    face += fmt::format(" {}", k + 1);
+  }
+  EXPECT_NE(refusal(read_obj, five + face), "");
+}
+
+TEST(Messages, show_no_byte_that_a_terminal_obeys) {
+  const std::string got = refusal(read_obj, "v 0 0 \x1b[2Jx\n");
+  EXPECT_EQ(got.find('\x1b'), std::string::npos) << got;
+  EXPECT_NE(got.find("file:1: '\\x1b[2Jx' is no number"), std::string::npos) << got;
 }
 
 TEST(Obj, that_is_broken_is_refused_with_its_line) {
@@ -131,6 +202,21 @@ TEST(Stl, is_the_same_as_text_and_in_binary_and_its_points_are_shared) {
     EXPECT_EQ(binary.points.size(), 4u);
     EXPECT_EQ(all_corners(binary), all_corners(tetrahedron));
   }
+}
+
+TEST(Stl, of_text_may_be_in_capitals_behind_blanks_and_a_byte_order_mark) {
+  const surface_mesh tetrahedron = read(read_off, tetrahedron_off);
+  std::string text = stl_text_of(tetrahedron);
+  for (char& each : text) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+  for (const char* before : {"", "\n  ", "\xef\xbb\xbf", "\xef\xbb\xbf \r\n"}) {
+    EXPECT_EQ(all_corners(read(read_stl, before + text)), all_corners(tetrahedron));
+  }
+  EXPECT_EQ(read(read_off, "\xef\xbb\xbf" + tetrahedron_off).points.size(), 4u);
+}
+
+TEST(Stl, in_binary_that_is_cut_off_is_not_taken_for_text) {
+  const std::string bytes = stl_bytes_of(read(read_off, tetrahedron_off), "solid though binary");
+  EXPECT_NE(refusal(read_stl, bytes.substr(0, 200)).find("file: byte 200: the file ends here"), std::string::npos);
 }
 
 TEST(Stl, that_is_broken_is_refused_with_its_place) {

@@ -5,12 +5,11 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <utility>
 
 namespace mesh3d {
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
 
 point normalized(const point& p) { return p * (1 / std::sqrt(squared_length(p))); }
 
@@ -45,11 +44,11 @@ template <class Centre>
 surface_mesh make_tube(Centre centre, double radius, std::uint32_t along, std::uint32_t around) {
   surface_mesh made;
   for (std::uint32_t i = 0; i < along; ++i) {
-    const double t = 2 * pi * i / along, step = 1e-4;
+    const double t = 2 * std::numbers::pi * i / along, step = 1e-4;
     const point at = centre(t), tangent = normalized(centre(t + step) - centre(t - step));
     const point aside = normalized(cross({0, 0, 1}, tangent)), upwards = cross(tangent, aside);
     for (std::uint32_t j = 0; j < around; ++j) {
-      const double u = 2 * pi * j / around;
+      const double u = 2 * std::numbers::pi * j / around;
       made.points.push_back(at + aside * (radius * std::cos(u)) + upwards * (radius * std::sin(u)));
     }
   }

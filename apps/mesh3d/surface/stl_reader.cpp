@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // STL: triangles without shared points, as text or as floats of 32 bits.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "surface/readers.hpp"
 #include "surface/word_reader.hpp"
@@ -13,6 +15,14 @@ namespace mesh3d {
 namespace {
 
 constexpr std::size_t header_bytes = 84, triangle_bytes = 50;
+
+/// Whether the first word is `solid`, behind blanks and the mark that some editors put first, and what follows is no
+/// header of a binary file, which may begin with that word, too, but ends in bytes that are no text.
+bool is_text(std::string_view bytes) {
+  if (bytes.substr(0, 3) == byte_order_mark) bytes.remove_prefix(3);
+  bytes = bytes.substr(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
+  return lower_case(bytes.substr(0, 5)) == "solid" && bytes.substr(0, 1024).find('\0') == std::string_view::npos;
+}
 
 /// Gives points with the same coordinates one number.
 class point_numbers {
@@ -37,7 +47,7 @@ surface_mesh read_text(std::istream& from, const std::string& name) {
   std::vector<std::uint32_t> corners;
   std::uint32_t begun = 0;
   while (words.next()) {
-    const std::string_view word = words.word(0);
+    const std::string word = lower_case(words.word(0));
     if (word == "facet") {
       corners.clear();
       begun = words.line();
@@ -52,7 +62,7 @@ surface_mesh read_text(std::istream& from, const std::string& name) {
       made.lines.push_back(begun);
       begun = 0;
     } else if (word != "solid" && word != "endsolid" && word != "outer" && word != "endloop") {
-      words.refuse(fmt::format("the word '{}' is unknown", word.substr(0, 20)),
+      words.refuse(fmt::format("the word '{}' is unknown", word_reader::shown(words.word(0))),
                    "an STL file of text has facets, loops and vertices", "check that the file is whole");
     }
   }
@@ -93,7 +103,7 @@ surface_mesh read_stl(std::istream& from, const std::string& name) {
   std::uint32_t count = 0;
   if (bytes.size() >= header_bytes) std::memcpy(&count, bytes.data() + header_bytes - sizeof count, sizeof count);
   const std::size_t wanted = header_bytes + std::size_t{count} * triangle_bytes;
-  const bool like_text = bytes.compare(0, 5, "solid") == 0;
+  const bool like_text = is_text(bytes);
   if (bytes.size() >= header_bytes && (bytes.size() == wanted || (!like_text && bytes.size() > wanted))) {
     return read_binary(bytes, count, name);
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +22,15 @@
 
 namespace mesh3d {
 
+/// Some editors put it before the text.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+inline std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& each : lower) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return lower;
+}
+
 /// Reads a text file line by line. Every problem is a nacre::setup_error that names file and line.
 class word_reader {
  public:
@@ -31,6 +42,9 @@ class word_reader {
       ++line_;
       words_.clear();
       std::string_view rest(text_);
+      if (line_ == 1 && rest.substr(0, byte_order_mark.size()) == byte_order_mark) {
+        rest.remove_prefix(byte_order_mark.size());
+      }
       rest = rest.substr(0, rest.find('#'));
       constexpr std::string_view blank = " \t\r\f\v";
       for (std::size_t at = rest.find_first_not_of(blank); at != std::string_view::npos;) {
@@ -57,13 +71,19 @@ class word_reader {
     throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), why, remedy});
   }
 
+  /// The beginning of a word as messages show it: what a terminal would obey is spelt out.
+  [[nodiscard]] static std::string shown(std::string_view word) {
+    const std::string escaped = fmt::format("{:?}", word.substr(0, 20));  // between quotation marks
+    return escaped.substr(1, escaped.size() - 2);
+  }
+
   template <class Number>
   [[nodiscard]] Number number_in(std::string_view word, const char* wanted) const {
     Number value{};
     const std::string_view digits = word.substr(word.size() > 1 && word[0] == '+' ? 1 : 0);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error == std::errc() && end == digits.data() + digits.size()) return value;
-    refuse(fmt::format("'{}' is no {}", word, std::is_integral_v<Number> ? "whole number" : "number"),
+    refuse(fmt::format("'{}' is no {}", shown(word), std::is_integral_v<Number> ? "whole number" : "number"),
            fmt::format("{} should stand here", wanted), "correct it");
   }
   template <class Number>
