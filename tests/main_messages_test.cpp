@@ -215,7 +215,7 @@ void be_long() {
   compute(std::chrono::milliseconds(800));
   sent_meanwhile = sent_so_far - before;
 }
-void be_short(std::uint64_t) {}
+void hear_of_it(std::uint64_t) {}
 
 /// The workers of the sender are idle all the time; those of the receiver are not.
 TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_handler) {
@@ -229,7 +229,7 @@ TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_hand
                   rt.send<be_long>(rank_id{1});
                   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
                   while (sent_meanwhile == 0 && std::chrono::steady_clock::now() < end) {
-                    rt.send<be_short>(rank_id{1}, 0U);
+                    rt.send<hear_of_it>(rank_id{1}, 0U);
                     ++sent_so_far;
                   }
                 }),
