@@ -173,6 +173,7 @@ TEST_F(bundles_of_main, take_the_room_of_their_parts_in_the_window) {
   for (int messages = 0; messages < 100; ++messages) to_object();
   EXPECT_EQ(window.used(), 100 * part_bytes);
   under_test.flush(main);
+  ASSERT_GT(closed.size(), 1U);
   closed.pop_back();
   EXPECT_LT(window.used(), 100 * part_bytes);
   closed.clear();
