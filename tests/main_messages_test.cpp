@@ -209,32 +209,38 @@ TEST(main_messages_to_long_handlers, run_on_both_workers_at_once) {
 }
 
 std::atomic<std::uint64_t> sent_so_far{0}, sent_meanwhile{0};
+std::atomic<bool> long_one_began{false}, long_one_ended{false};
 
-void take_long() {
+void be_long() {
   const std::uint64_t before = sent_so_far;
+  long_one_began = true;
   compute(std::chrono::milliseconds(800));
   sent_meanwhile = sent_so_far - before;
+  long_one_ended = true;
 }
-void take_nothing(std::uint64_t) {}
+void hear_of_it(std::uint64_t) {}
 
 /// The workers of the sender are idle all the time; those of the receiver are not.
 TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_handler) {
   sent_so_far = sent_meanwhile = 0;
+  long_one_began = long_one_ended = false;
   config made = rank_with("1");
   made.set("ranks", "2");
   made.set("transport", "inproc");
   EXPECT_EQ(run(made,
                 [&](runtime& rt) {
                   if (rt.rank().value() != 0) return;
-                  rt.send<take_long>(rank_id{1});
+                  rt.send<be_long>(rank_id{1});
                   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-                  while (sent_meanwhile == 0 && std::chrono::steady_clock::now() < end) {
-                    rt.send<take_nothing>(rank_id{1}, 0U);
+                  const auto goes_on = [end] { return std::chrono::steady_clock::now() < end; };
+                  while (!long_one_began && goes_on()) std::this_thread::yield();
+                  while (!long_one_ended && goes_on()) {
+                    rt.send<hear_of_it>(rank_id{1}, 0U);
                     ++sent_so_far;
                   }
                 }),
             0);
-  EXPECT_GT(sent_meanwhile, 0U);
+  EXPECT_TRUE(long_one_ended);
   EXPECT_LT(sent_meanwhile, 150'000U) << "2 MiB are 43,690 such messages";
 }
 

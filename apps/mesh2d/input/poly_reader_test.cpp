@@ -134,6 +134,20 @@ TEST(PolyWriter, what_it_writes_is_read_bit_for_bit) {
   }
 }
 
+TEST(PolyWriter, points_are_numbered_from_0_or_1_as_they_were) {
+  for (const int first : {0, 1}) {
+    std::stringstream given, written;
+    given << "3 2 0 0\n" << first << " 0 0\n" << first + 1 << " 4 0\n" << first + 2 << " 0 4\n3 0\n";
+    for (int k = 0; k < 3; ++k) given << k + 1 << " " << first + k << " " << first + (k + 1) % 3 << "\n";
+    given << "0\n";
+    write_poly(read_poly(given, "in.poly", nullptr, ""), written);
+    const pslg again = read_poly(written, "in.poly", nullptr, "");
+    ASSERT_EQ(again.points.size(), 3u);
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(again.points[static_cast<std::size_t>(k)].name, first + k);
+    EXPECT_EQ(again.segments.back().to, 0u);
+  }
+}
+
 TEST(PolyWriter, names_that_would_replace_other_files_are_refused) {
   EXPECT_THROW(check_poly_name("a.txt", "square", ""), nacre::setup_error);
   EXPECT_THROW(check_poly_name("a.poly", "a.poly", ""), nacre::setup_error);

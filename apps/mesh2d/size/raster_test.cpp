@@ -166,6 +166,11 @@ class netcdf_for_test {
     }
     static_cast<void>(nc_redef(file_));
   }
+  void attribute(const char* of, const char* name, double value) {
+    int variable = 0;
+    EXPECT_EQ(nc_inq_varid(file_, of, &variable), NC_NOERR);
+    EXPECT_EQ(nc_put_att_double(file_, variable, name, NC_DOUBLE, 1, &value), NC_NOERR);
+  }
 
  private:
   std::filesystem::path folder_ =
@@ -190,6 +195,24 @@ TEST(Raster, netcdf_grids_are_read_in_any_direction_and_format) {
     EXPECT_EQ(std::vector<double>(read.lengths.begin(), read.lengths.end() - 1),
               (std::vector<double>{4, 8, 16, 0.5, 1}));
   }
+}
+
+TEST(Raster, netcdf_grids_may_begin_in_the_east_and_have_an_offset_and_a_second_mark_of_no_data) {
+  netcdf_for_test file;
+  file.axis("y", {21, 23});
+  file.axis("x", {15, 13, 11});
+  file.cells("z", {1, 2, 3, 4, -2, 6}, NC_SHORT, 0.5);
+  file.attribute("z", "add_offset", 10);
+  file.attribute("z", "missing_value", -2);
+  file.finish();
+  const raster_grid read = read_netcdf_raster(file.path(), "");
+  EXPECT_EQ(read.west, 11);
+  EXPECT_EQ(read.step_x, 2);
+  ASSERT_EQ(read.lengths.size(), 6u);
+  EXPECT_EQ(std::vector<double>(read.lengths.begin(), read.lengths.begin() + 4),
+            (std::vector<double>{11.5, 11, 10.5, 13}));
+  EXPECT_TRUE(std::isnan(read.lengths[4]));
+  EXPECT_EQ(read.lengths[5], 12);
 }
 
 TEST(Raster, netcdf_grids_with_a_defect_are_refused_with_the_place) {
