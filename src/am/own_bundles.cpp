@@ -95,11 +95,11 @@ void own_bundles::add_part(filling& in, message& m, std::size_t payload_bytes) {
   bundle::write_part_of(m, payload_bytes, in.open->body() + in.used);
   const std::size_t bytes = bundle::part_bytes(payload_bytes);
   in.used += static_cast<std::uint32_t>(bytes);
+  in.open->header.payload_bytes = in.used;  // its cost, should it end while it is open
   if (how_.window != nullptr) how_.window->grow(bytes);
 }
 
 message_ptr own_bundles::filling::close(std::uint64_t now) noexcept {
-  open->header.payload_bytes = used;
   closed_at = now;
   return std::move(open);
 }
