@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 namespace mesh3d {
 namespace {
@@ -47,18 +49,24 @@ class remaining_polygon {
   }
   [[nodiscard]] std::size_t corners() const noexcept { return left_.size(); }
 
-  /// Whether all triangles of a fan from the first corner face as the whole does, and none covers another.
-  [[nodiscard]] bool is_fan() const {
-    double turns = 0;  // a star turns left at every corner, too, but more than once around
+  /// Whether the boundary turns once around, to the left, as it does unless it crosses itself.
+  [[nodiscard]] bool turns_once() const {
+    double turns = 0;
     for (std::size_t k = 0; k < left_.size(); ++k) {
-      if (k > 1 && !(area(at(0), at(k - 1), at(k)) > 0)) return false;
       const flat_point in{at(k).x - at(before(k)).x, at(k).y - at(before(k)).y};
       const flat_point out{at(after(k)).x - at(k).x, at(after(k)).y - at(k).y};
-      const double left = in.x * out.y - in.y * out.x;
-      if (left < 0) return false;
-      turns += std::atan2(left, in.x * out.x + in.y * out.y);
+      turns += std::atan2(in.x * out.y - in.y * out.x, in.x * out.x + in.y * out.y);
     }
-    return turns < 7;  // once around is 2 pi
+    return std::abs(turns - 2 * std::numbers::pi) < 1;  // it is a multiple of 2 pi, but for rounding
+  }
+  /// Whether all triangles of a fan from the first corner face as the whole does, and none covers another, if the
+  /// boundary turns once.
+  [[nodiscard]] bool is_fan() const {
+    for (std::size_t k = 0; k < left_.size(); ++k) {
+      if (k > 1 && !(area(at(0), at(k - 1), at(k)) > 0)) return false;
+      if (area(at(before(k)), at(k), at(after(k))) < 0) return false;
+    }
+    return true;
   }
 
   /// Cuts one ear off; false when there is none.
@@ -99,6 +107,7 @@ std::vector<std::array<std::uint32_t, 3>> cut_polygon(const std::vector<point>& 
                                                       const std::vector<std::uint32_t>& corners) {
   std::vector<std::array<std::uint32_t, 3>> made;
   remaining_polygon left(flattened(points, corners));
+  if (corners.size() > 3 && !left.turns_once()) return {};
   if (corners.size() == 3 || left.is_fan()) {
     for (std::size_t k = 2; k < corners.size(); ++k) made.push_back({corners[0], corners[k - 1], corners[k]});
     return made;

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# What takes longer than the tests of a commit: cmake --build --preset release --target nightly.
+add_custom_target(nightly)
+
+if(TARGET campaign_test)
+  # The long campaign: other seeds than those of the tests, in pieces, so that one that hangs is named soon, each of which
+  # is long enough to take every marked branch.
+  set(nightly_pieces "")
+  foreach(first RANGE 100000 116000 4000)
+    list(APPEND nightly_pieces COMMAND campaign_test --gtest_filter=*random* --seed ${first} --seeds 4000)
+  endforeach()
+  list(APPEND nightly_pieces COMMAND campaign_test --gtest_filter=*random* --seed 120000 --seeds 50 --crowd 100000)
+  foreach(kind keyed_arrays section_contributions)
+    string(REGEX REPLACE "_.*" "" word ${kind})
+    string(TOUPPER ${word} word)
+    list(APPEND nightly_pieces COMMAND ${CMAKE_COMMAND} -E env NACRE_${word}_SEEDS=20000 $<TARGET_FILE:${kind}_test>
+                                       --gtest_filter=*random*)
+  endforeach()
+  add_custom_target(nightly_campaign ${nightly_pieces} VERBATIM)
+  add_custom_target(nightly_model COMMAND model_test --large --gtest_filter=*broadcast_update* VERBATIM)
+  add_custom_target(nightly_mutants COMMAND ${PROJECT_SOURCE_DIR}/tools/mutants --folder ${PROJECT_BINARY_DIR}/mutants
+                    USES_TERMINAL VERBATIM)
+  add_custom_target(nightly_flow COMMAND ${CMAKE_COMMAND} -E env NACRE_FLOW_SEEDS=20000 $<TARGET_FILE:backplane_tests>
+                                         --gtest_filter=flow/campaign* VERBATIM)
+  if(TARGET mesh2d_random_test)
+    add_custom_target(nightly_mesh2d COMMAND ${CMAKE_COMMAND} -E env NACRE_MESH2D_SEEDS=2000
+                                             $<TARGET_FILE:mesh2d_random_test> VERBATIM)
+    add_dependencies(nightly nightly_mesh2d)
+  endif()
+  add_dependencies(nightly nightly_campaign nightly_flow nightly_model nightly_mutants)
+endif()
+
+# What each operation costs with ever more of what it is about; one that grows faster than it may fails it.
+if(TARGET sweep)
+  add_custom_target(nightly_sweep COMMAND sweep --most 1000000 --json sweep.json VERBATIM)
+  add_dependencies(nightly nightly_sweep)
+endif()
+
+# The largest trees take minutes: cmake --build --preset release --target nightly. A wrong count fails it.
+foreach(tree T1XL T1XXL T3XXL)
+  add_custom_target(nightly_${tree} COMMAND uts --quiet --tree ${tree} USES_TERMINAL VERBATIM)
+  add_dependencies(nightly nightly_${tree})
+endforeach()
+
+# The other builds compile sources together; here each has to name all that it needs.
+set(apart ${PROJECT_BINARY_DIR}/apart)
+add_custom_target(nightly_apart
+  COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${apart} -G ${CMAKE_GENERATOR} -DCMAKE_BUILD_TYPE=RelWithDebInfo
+          -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DNACRE_UNITE=OFF -DNACRE_WERROR=ON -DNACRE_TESTS=OFF
+  COMMAND ${CMAKE_COMMAND} --build ${apart}
+  USES_TERMINAL VERBATIM)
+add_dependencies(nightly nightly_apart)
