@@ -14,10 +14,14 @@
 namespace uts {
 namespace {
 
-/// Nodes that one handler generates. Who asks for work waits for the end of a handler, so it takes 20 us or so while
-/// nobody wants any, when the message to itself in between costs less than a hundredth; a quarter of that when somebody
-/// does; and grows again afterwards.
-constexpr std::uint64_t nodes_a_handler_min = 256, nodes_a_handler_max = 1024;
+/// Nodes that one handler generates. Who asks for work waits for the end of a handler, so it takes 5 us or so while
+/// somebody wants any. When nobody does, it doubles to 20 us, and then grows by a sixteenth each time, so that it is at
+/// most a sixteenth of the time in which nobody has asked; up to where the message to itself in between, and the caches
+/// that the runtime has used meanwhile, cost less than a hundredth.
+constexpr std::uint64_t nodes_a_handler_min = 256, nodes_to_double = 1024, nodes_a_handler_max = 4096;
+constexpr std::uint64_t longer(std::uint64_t nodes) {
+  return std::min(nodes + (nodes < nodes_to_double ? nodes : nodes / 16), nodes_a_handler_max);
+}
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
@@ -90,7 +94,7 @@ class part {
     }
     if (work_.counts().nodes - reported_.nodes >= nodes_a_report) report(ctx);
     const bool wanted = ctx.wanted_elsewhere();
-    nodes_a_handler_ = wanted ? nodes_a_handler_min : std::min(2 * nodes_a_handler_, nodes_a_handler_max);
+    nodes_a_handler_ = wanted ? nodes_a_handler_min : longer(nodes_a_handler_);
     if (wanted && work_.worth_splitting(*tree_)) {
       const auto half = ctx.create<part>(to_, params_, sha_, node_seconds_, work_.split_half(*tree_));
       ctx.send<&part::go_on>(half);

@@ -166,6 +166,11 @@ class element_operations : public operations {
   }
   template <auto F, class T = typename detail::traits<F>::target>
   [[nodiscard]] detail::next_request<F, T> next() const noexcept {
+    using values = typename detail::traits<F>::values;
+    if constexpr (std::tuple_size_v<values> != 0) {
+      static_assert(!std::is_integral_v<std::tuple_element_t<0, values>>,
+                    "the first parameter of F is an integer, which says the step: write ctx.next<F>(step)");
+    }
     return {0};
   }
 

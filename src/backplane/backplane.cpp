@@ -240,7 +240,7 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
-  if (moved || thorough) moved |= run_due(by, thorough);
+  if (thorough) moved |= run_due(by);
   return moved;
 }
 
@@ -262,17 +262,13 @@ void backplane::add_timer(std::chrono::nanoseconds first, repeated_timers::actio
   ticks_due_ns_ = ticks_.due().count();
 }
 
-/// Work that has just arrived waits for this. So timers, which need the clock, wait for the next thorough poll. True
-/// when something has happened that a handler or main waits for.
-bool backplane::run_due(thread_context& by, bool thorough) {
+/// True when something has happened that a handler or main waits for.
+bool backplane::run_due(thread_context& by) {
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  bool fired = false;
-  if (thorough) {
-    fired = timers_.due() != std::chrono::nanoseconds::max() && timers_.run(by, time_.now());
-    if (ticks_.due() != std::chrono::nanoseconds::max()) ticks_.run(by, time_.now());
-  }
+  const bool fired = timers_.due() != std::chrono::nanoseconds::max() && timers_.run(by, time_.now());
+  if (ticks_.due() != std::chrono::nanoseconds::max()) ticks_.run(by, time_.now());
   std::chrono::nanoseconds next = ticks_.due();
   if (congested()) next = std::min(next, congestion_.check(time_.now()));
   for (const auto& hook : hooks_) next = std::min(next, hook(by));

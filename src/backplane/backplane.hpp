@@ -85,9 +85,10 @@ class backplane {
 
   /// Polls, if the poll lock is free: sends waiting messages, receives, delivers, runs due timers and poll hooks.
   /// Returns true when anything moved. `by` is the thread context that runs arriving messages of the communication
-  /// category. A poll that is not `thorough` leaves out timers, and, unless something moves, failures and hooks: idle
-  /// polls follow each other fast, and a message that comes meanwhile waits for the rest of one. A thorough poll comes
-  /// after each item of work, after some idle polls, and before a thread waits.
+  /// category. A poll that is not `thorough` leaves out failures, timers and hooks: idle polls follow each other fast,
+  /// and a message that comes meanwhile waits for the rest of one; what a message has made ready runs before them. A
+  /// thorough poll comes after each item of work, after each poll that has moved something, after some idle polls, and
+  /// before a thread waits.
   bool progress(thread_context& by, bool thorough = true);
 
   /// How often a thread has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
@@ -157,7 +158,7 @@ class backplane {
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
-  [[nodiscard]] bool run_due(thread_context& by, bool thorough);
+  [[nodiscard]] bool run_due(thread_context& by);
   [[nodiscard]] std::chrono::nanoseconds ticks_due() const noexcept {
     return std::chrono::nanoseconds(ticks_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
   }

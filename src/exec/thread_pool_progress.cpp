@@ -18,10 +18,12 @@ void thread_pool::poll_alone() {
   backoff pause;
   std::uint64_t moved_at = instant();
   std::uint32_t looks = 0;
+  bool moved = false;
   while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
     on.reader_.quiescent();
     const bool spins = instant() - moved_at < spin_ticks_;
-    if (link_.progress(on, !spins || ++looks % polls_per_thorough_poll == 0)) {
+    moved = link_.progress(on, moved || !spins || ++looks % polls_per_thorough_poll == 0);
+    if (moved) {
       moved_at = instant();
       pause.reset();
     } else if (spins) {
