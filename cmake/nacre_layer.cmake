@@ -28,6 +28,8 @@ function(nacre_optimise_little target)
   endif()
 endfunction()
 
+include(${CMAKE_CURRENT_LIST_DIR}/nacre_one_thread.cmake)
+
 # Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
 # selects. One thread runs a simulation, so that its tests are left out where ONE_THREAD is.
 function(nacre_register_tests target)
@@ -38,7 +40,8 @@ function(nacre_register_tests target)
     else()
       string(APPEND filter "-")
     endif()
-    string(APPEND filter "*_on_sim_*:*simulated*")
+    nacre_one_thread_tests(${target} one_thread)
+    string(APPEND filter "*_on_sim_*:*simulated*:${one_thread}")
   endif()
   set(cost 0)
   if(target MATCHES "^(campaign|communication_mp|user_exceptions_mp|mesh3d)_tests?$")

@@ -36,6 +36,21 @@ if(TARGET sweep)
   add_dependencies(nightly nightly_sweep)
 endif()
 
+# The tests that the thread sanitizer leaves out start no thread (cmake/nacre_one_thread.cmake).
+if(NACRE_TESTS)
+  add_library(no_threads MODULE no_threads.cpp)
+  set(one_thread_runs "")
+  foreach(target am_tests balance_tests emulator_tests mesh2d_tests mobile_tests transport_tests uts_tests)
+    nacre_one_thread_tests(${target} patterns)
+    if(TARGET ${target} AND patterns)
+      list(APPEND one_thread_runs COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:no_threads>
+                                          $<TARGET_FILE:${target}> --gtest_brief=1 --gtest_filter=${patterns})
+    endif()
+  endforeach()
+  add_custom_target(nightly_one_thread ${one_thread_runs} VERBATIM)
+  add_dependencies(nightly nightly_one_thread)
+endif()
+
 # The largest trees take minutes: cmake --build --preset release --target nightly. A wrong count fails it.
 foreach(tree T1XL T1XXL T3XXL)
   add_custom_target(nightly_${tree} COMMAND uts --quiet --tree ${tree} USES_TERMINAL VERBATIM)

@@ -97,8 +97,9 @@ void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span
   space_.on_datagram(ctx.source(), module, datagram_way::message, bytes);
 }
 
-/// Hands the datagrams of the last poll to their modules, which read them where the transport has put them.
-void extension_module::take_datagrams() {
+void extension_module::take_datagrams(thread_context& by) {
+  if (!space_.used()) return;
+  by_ = &by;
   while (const auto next = datagrams_->take()) {
     space_.on_datagram(next->from, next->label, datagram_way::datagram, next->bytes);
   }

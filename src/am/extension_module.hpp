@@ -51,11 +51,13 @@ class extension_module final : private extension_link {
                detail::future_state& result);
   /// Runs `action` inside the poll loop. Any thread.
   void run_inside(thread_context& on, std::function<void(extension_space&, thread_context&)> action);
-  /// In the poll loop, at every pass. Returns the time, on the clock, by which it must be called again.
+  /// Hands the datagrams of this poll to their modules, which read them where the transport has put them until the next
+  /// one. Inside the poll loop, if the transport has datagrams.
+  void take_datagrams(thread_context& by);
+  /// In the poll loop, at every thorough pass. Returns the time, on the clock, by which it must be called again.
   std::chrono::nanoseconds poll(thread_context& by) {
     if (!space_.used()) return std::chrono::nanoseconds::max();
     by_ = &by;
-    if (datagrams_ != nullptr) take_datagrams();
     return space_.poll(by);
   }
   /// Inside the poll loop: the thread context that runs it.
@@ -80,7 +82,6 @@ class extension_module final : private extension_link {
  private:
   static constexpr std::size_t datagram_message_bytes_max = 1200;
 
-  void take_datagrams();
   void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool has_datagrams(rank_id to) const noexcept override {
     return datagrams_ != nullptr && datagrams_->sends_to(to);

@@ -3,7 +3,6 @@
 #include "backplane/backplane.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <thread>
 
 #include <nacre/assert.hpp>
@@ -28,7 +27,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
-      ticks_due_ns_(std::numeric_limits<std::int64_t>::max()),
+      ticks_due_(std::chrono::nanoseconds::max()),
       congestion_(bounds.send_bytes),
       due_(window_bytes(bounds, size_)),
       peers_(window_bytes(bounds, size_), due_) {}
@@ -240,6 +239,9 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
+  if (moved || thorough) {
+    for (const auto& take : takers_) take(by);
+  }
   if (thorough) moved |= run_due(by);
   return moved;
 }
@@ -253,13 +255,13 @@ void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds 
     return;
   }
   const auto now = time_.now();
-  timeout = std::min({timeout, std::max(ticks_due() - now, least), timers_.due() - now});
+  timeout = std::min({timeout, std::max(ticks_due_.load(std::memory_order_acquire) - now, least), timers_.due() - now});
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
 }
 
 void backplane::add_timer(std::chrono::nanoseconds first, repeated_timers::action action) {
   ticks_.add(time_.now() + first, std::move(action));
-  ticks_due_ns_ = ticks_.due().count();
+  ticks_due_ = ticks_.due();
 }
 
 /// True when something has happened that a handler or main waits for.
@@ -272,8 +274,8 @@ bool backplane::run_due(thread_context& by) {
   std::chrono::nanoseconds next = ticks_.due();
   if (congested()) next = std::min(next, congestion_.check(time_.now()));
   for (const auto& hook : hooks_) next = std::min(next, hook(by));
-  if (next.count() != ticks_due_ns_.load(std::memory_order_relaxed)) {  // written under poll_lock_
-    ticks_due_ns_.store(next.count(), std::memory_order_release);       // pairs with the acquire in ticks_due
+  if (next != ticks_due_.load(std::memory_order_relaxed)) {  // written under poll_lock_
+    ticks_due_.store(next, std::memory_order_release);       // pairs with the acquires in wait and next_due
   }
   return fired;
 }

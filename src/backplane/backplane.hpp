@@ -118,12 +118,17 @@ class backplane {
   void add_poll_hook(std::function<std::chrono::nanoseconds(thread_context&)> action) {
     hooks_.push_back(std::move(action));
   }
+  /// Runs `action` at every poll that is thorough or has moved something, before the hooks: it takes what the transport
+  /// keeps until the next poll only. Before the first progress only.
+  void add_taker(std::function<void(thread_context&)> action) { takers_.push_back(std::move(action)); }
   /// The timers of handlers and mains, beside those of add_timer. A thread that sets one wakes the poll loop where that
   /// may sleep: see worker_pool::set_timer.
   [[nodiscard]] timer_queue& timers() noexcept { return timers_; }
   [[nodiscard]] const timer_queue& timers() const noexcept { return timers_; }
   /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
-  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept { return std::min(ticks_due(), timers_.due()); }
+  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
+    return std::min(ticks_due_.load(std::memory_order_acquire), timers_.due());  // pairs with run_due
+  }
   /// The present on the rank's clock.
   [[nodiscard]] std::chrono::nanoseconds now() const { return time_.now(); }
 
@@ -159,9 +164,6 @@ class backplane {
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
   [[nodiscard]] bool run_due(thread_context& by);
-  [[nodiscard]] std::chrono::nanoseconds ticks_due() const noexcept {
-    return std::chrono::nanoseconds(ticks_due_ns_.load(std::memory_order_acquire));  // pairs with run_due
-  }
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
@@ -181,7 +183,8 @@ class backplane {
   repeated_timers ticks_;                                    // under poll_lock_
   timer_queue timers_;
   std::vector<std::function<std::chrono::nanoseconds(thread_context&)>> hooks_;  // under poll_lock_
-  std::atomic<std::int64_t> ticks_due_ns_;  // of ticks_ and hooks_; written under poll_lock_, read by wait
+  std::vector<std::function<void(thread_context&)>> takers_;                     // under poll_lock_
+  std::atomic<std::chrono::nanoseconds> ticks_due_;  // of ticks_ and hooks_; written under poll_lock_, read by wait
 
   congestion congestion_;
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next

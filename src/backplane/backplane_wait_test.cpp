@@ -111,17 +111,20 @@ TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) 
 
 TEST(backplane_wait, a_poll_that_is_not_thorough_delivers_before_any_hook_runs) {
   scripted_rank one;
-  int looks = 0;
+  int looks = 0, takes = 0;
+  one.plane.add_taker([&](thread_context&) { ++takes; });
   one.plane.add_poll_hook([&](thread_context&) {
     ++looks;
     return nanoseconds::max();
   });
   EXPECT_FALSE(one.plane.progress(one.by, false));
   EXPECT_EQ(looks, 0);
+  EXPECT_EQ(takes, 0);
   one.link->incoming.push_back(numbered(0, 1));
   EXPECT_TRUE(one.plane.progress(one.by, false));
   EXPECT_EQ(one.sink.deliveries.size(), 1U);
   EXPECT_EQ(looks, 0) << "what the message has made ready would wait for it";
+  EXPECT_EQ(takes, 1) << "the transport may keep what has come until the next poll only";
   EXPECT_FALSE(one.plane.progress(one.by));
   EXPECT_EQ(looks, 1);
 }

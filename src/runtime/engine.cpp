@@ -112,6 +112,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
+  if (link_.datagrams() != nullptr) {
+    link_.add_taker([this](thread_context& by) { extensions_.take_datagrams(by); });
+  }
   link_.add_poll_hook([this](thread_context& by) { return poll(by); });
 }
 

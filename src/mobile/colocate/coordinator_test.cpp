@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -181,18 +185,20 @@ class circle {
 };
 
 TEST(coordinator, colocations_that_overlap_in_a_circle_all_run_in_every_order_of_events) {
+  constexpr std::size_t orders_max = tests::sanitized ? 4000 : SIZE_MAX;
   std::vector<std::size_t> path;
   std::size_t orders = 0;
   for (;;) {
     const std::vector<std::size_t> width = circle().play(path);
     ASSERT_FALSE(width.empty()) << "after " << orders << " orders";
     ++orders;
+    if (orders == orders_max) break;
     path.resize(width.size(), 0);
     while (!path.empty() && path.back() + 1 == width[path.size() - 1]) path.pop_back();
     if (path.empty()) break;
     ++path.back();
   }
-  EXPECT_GT(orders, 10'000U);
+  EXPECT_GE(orders, std::min<std::size_t>(orders_max, 10'000));
 }
 
 }  // namespace

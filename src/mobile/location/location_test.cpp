@@ -73,11 +73,11 @@ TEST(shared_location, of_many_threads_that_keep_and_one_that_collects_all_agree)
     std::vector<std::thread> threads;
     for (int index = 0; index < 3; ++index) {
       threads.emplace_back([&] {
-        for (ready.fetch_add(1); ready.load() < 4;) continue;
+        for (ready.fetch_add(1); ready.load() < 4;) std::this_thread::yield();
         (location.keep() ? kept : refused).fetch_add(1);
       });
     }
-    for (ready.fetch_add(1); ready.load() < 4;) continue;
+    for (ready.fetch_add(1); ready.load() < 4;) std::this_thread::yield();
     const bool collected = location.collect(5);
     for (std::thread& each : threads) each.join();
     EXPECT_EQ(collected ? refused.load() : kept.load(), 3);
