@@ -21,7 +21,8 @@ std::string program(const std::string& name) { return NACRE_BIN_DIR "/" + name; 
 /// In a shell, which sees the programs of the build as $uts, $netsort and so on.
 outcome shell(const std::string& script) {
   std::string all;
-  for (const char* each : {"uts", "netsort", "synthetic"}) all += std::string(each) + "=" + program(each) + "; ";
+  for (const char* each : {"uts", "netsort", "synthetic", "emulate", "mesh2d", "mesh3d"})
+    all += std::string(each) + "=" + program(each) + "; ";
   return launched({"/bin/bash", "-c", all + script}).end();
 }
 
@@ -76,6 +77,19 @@ TEST(programs, do_not_take_an_empty_value_for_none) {
 }
 
 /// A program whose caller is not its owner.
+TEST(programs, refuse_a_file_that_they_could_not_write_before_they_work) {
+  for (const std::string command : {"emulate --program line --json /none/file", "mesh2d square --out /none/file.vtu",
+                                    "mesh2d square --out /none/file", "mesh2d square --write-poly /none/file.poly",
+                                    "mesh3d sphere --out /none/file.vtu"}) {
+    if (!std::filesystem::exists(program(command.substr(0, command.find(' '))))) continue;  // without METIS
+    const outcome got = shell("$" + command + " --nacre.ranks=2");
+    EXPECT_EQ(code_of(got), 2) << command << '\n' << got.errors;
+    EXPECT_EQ(got.output, "") << command;
+    ASSERT_EQ(lines_of(got.errors).size(), 1U) << command << '\n' << got.errors;
+    EXPECT_NE(got.errors.find("cannot be written: No such file or directory"), std::string::npos) << got.errors;
+  }
+}
+
 TEST(programs_with_more_rights_than_their_caller, take_no_options_from_the_environment_and_load_no_code_it_names) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make one: run the test as root";
   if (sanitized) GTEST_SKIP() << "the leak sanitizer may not look into a process that has other rights";

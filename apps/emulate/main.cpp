@@ -42,11 +42,28 @@ void write_result(const emulate::report& of) {
   }
 }
 
+/// Rank 0 writes the result. Empty, or why it could not: all ranks get the same.
+std::string problem_with_output(nacre::runtime& rt, const std::string& path) {
+  std::string problem;
+  try {
+    if (rt.rank().value() == 0) nacre::demand_writable(path, "--json");
+  } catch (const nacre::setup_error& error) {
+    problem = error.what();
+  }
+  return rt.broadcast(problem, nacre::rank_id{0});
+}
+
 int run(const emulate::options& asked, nacre::config configuration) {
   configuration.set("progress_line", "0s", nacre::setting_source::program);  // the program has a line of its own
   const bool line = !asked.quiet && isatty(STDERR_FILENO) == 1;
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
+    if (const std::string problem = problem_with_output(rt, asked.json_path); !problem.empty()) {
+      if (rt.rank().value() != 0) return;
+      fmt::print(stderr, "emulate: {}\n", problem);
+      verdict = nacre::program_options::usage_code;
+      return;
+    }
     nacre::emulation_options how{.blocks = asked.blocks,
                                  .critical_path = asked.critical_path,
                                  .profile = asked.profile_path,

@@ -34,6 +34,8 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   const bool draws = mesh2d::is_png(asked.out), gathers = !asked.out.empty() && !draws;
   mesh2d::picture drawn;
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
+    for (const std::string& file : mesh2d::files_of(asked.out)) nacre::demand_writable(file, "--out");
+    nacre::demand_writable(asked.write_poly, "--write-poly");
     const mesh2d::pslg input = read_input(asked);
     if (!asked.write_poly.empty()) mesh2d::write_poly(input, asked.write_poly);
     made = mesh2d::make_plan(input, asked);

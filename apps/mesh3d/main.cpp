@@ -24,10 +24,9 @@ int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& 
   mesh3d::plan made;
   const double started = rt.now();
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
-    for (const std::string& file : {asked.out, asked.costs}) {
-      nacre::demand_other_file(file, asked.input);
-      if (!file.empty()) meshing::check_output_file(file);
-    }
+    nacre::demand_writable(asked.out, "--out");
+    nacre::demand_writable(asked.costs, "--costs");
+    for (const std::string& file : {asked.out, asked.costs}) nacre::demand_other_file(file, asked.input);
     nacre::demand_other_file(asked.costs, asked.out);
     made = mesh3d::make_plan(asked);
   });

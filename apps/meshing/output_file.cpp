@@ -5,11 +5,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
-
-#include <nacre/error.hpp>
 
 namespace meshing {
 
@@ -17,33 +14,14 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-namespace {
-
-void write_by_mode(const std::string& name, std::ios::openmode mode, const std::function<void(std::ostream&)>& write) {
+void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
   errno = 0;
-  std::ofstream file(name, mode | std::ios::binary);
+  std::ofstream file(name, std::ios::binary);
   if (file) write(file);
   file.close();
   if (!file) {
     throw std::runtime_error(
         fmt::format("{} cannot be written: {}", name, errno != 0 ? std::strerror(errno) : "unknown error"));
-  }
-}
-
-}  // namespace
-
-void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
-  write_by_mode(name, std::ios::trunc, write);
-}
-
-void check_output_file(const std::string& name) {
-  std::error_code none;
-  const bool was_there = std::filesystem::exists(name, none);
-  try {
-    write_by_mode(name, std::ios::app, [](std::ostream&) {});
-    if (!was_there) std::filesystem::remove(name, none);
-  } catch (const std::runtime_error& error) {
-    throw nacre::setup_error(error.what());
   }
 }
 

@@ -18,9 +18,6 @@ namespace meshing {
 /// Throws std::runtime_error, with the file and the cause, when that fails.
 void write_file(const std::string& name, const std::function<void(std::ostream&)>& write);
 
-/// Throws nacre::setup_error if write_file could not write there now. Leaves what is there as it is.
-void check_output_file(const std::string& name);
-
 /// A pale colour. Steps of the golden angle give neighbours in number different hues.
 [[nodiscard]] std::string colour_of(std::uint32_t number);
 

@@ -16,7 +16,7 @@
 #include <nacre/error.hpp>
 #include "emulator/block_profile.hpp"
 #include "emulator/profile_cells.hpp"
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 
 namespace nacre::emulator {
 namespace {

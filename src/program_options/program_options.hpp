@@ -121,6 +121,10 @@ class program_options {
 /// no file.
 void demand_other_file(const std::string& output, const std::string& other);
 
+/// Throws setup_error if an output of a program cannot be written, as far as that can be found without changing an
+/// existing file; `option` asks for it. An empty name is no file, and - is standard output.
+void demand_writable(const std::string& output, std::string_view option);
+
 /// The whole of a main: returns the exit code that `body` returns. An exception becomes one line on standard error,
 /// after `name`, and an exit code: usage_code for a setup_error, 1 for any other.
 [[nodiscard]] int run_program(std::string_view name, const std::function<int()>& body);

@@ -212,5 +212,26 @@ TEST(program_options, two_outputs_of_one_name_are_refused) {
   fs::remove_all(folder);
 }
 
+TEST(program_options, an_output_that_cannot_be_written_is_refused_and_one_that_can_is_left_as_it_is) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / ("nacre_writable_" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  const std::string missing = folder / "missing", old = folder / "old";
+  std::ofstream(old) << "of yesterday";
+  for (const std::string& name : {missing, old, std::string(), std::string("-")}) demand_writable(name, "--out");
+  EXPECT_FALSE(fs::exists(missing)) << "the run may yet be refused";
+  EXPECT_EQ(fs::file_size(old), 12U);
+  for (const std::string& name : {(folder / "none" / "file").string(), folder.string()}) {
+    try {
+      demand_writable(name, "--out");
+      ADD_FAILURE() << name;
+    } catch (const setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find("'" + name + "' cannot be written"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("--out asks for it"), std::string::npos) << error.what();
+    }
+  }
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace nacre

@@ -34,7 +34,7 @@
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_shortage.hpp"
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 #include "runtime/rank_placement.hpp"
 #include "runtime/simulated_deadlock.hpp"
 #include "transport/sim/sim_fabric.hpp"

@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 #include "trace/clock_offset.hpp"
 
 namespace nacre {

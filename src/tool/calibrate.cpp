@@ -21,7 +21,7 @@
 #include "exec/thread_binding.hpp"
 #include "program_options/program_options.hpp"
 #include "program_options/standard_output.hpp"
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 #include "tool/calibration_jobs.hpp"
 
 namespace nacre::tool {

@@ -104,6 +104,12 @@ void write_png(const picture& drawn, const std::string& out) {
 
 bool is_png(const std::string& out) { return ends_with(out, ".png"); }
 
+std::vector<std::string> files_of(const std::string& out) {
+  if (out.empty()) return {};
+  if (ends_with(out, ".vtu") || ends_with(out, ".svg") || is_png(out)) return {out};
+  return {out + ".node", out + ".ele"};
+}
+
 void check_output_name(const std::string& out, const std::string& input) {
   for (const char* ending : {"", ".node", ".ele"}) {
     for (const std::string& read : {input, input.substr(0, input.rfind('.')) + ".node"}) {

@@ -4,6 +4,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "parallel/mesher.hpp"
 
@@ -24,6 +25,8 @@ void write_png(const picture& drawn, const std::string& out);
 
 /// Whether `out` names a picture in pixels, for which no mesh is gathered.
 [[nodiscard]] bool is_png(const std::string& out);
+/// The files that `out` means; none if it is empty.
+[[nodiscard]] std::vector<std::string> files_of(const std::string& out);
 /// Throws nacre::setup_error for a name that no format has.
 void check_output_name(const std::string& out, const std::string& input);
 /// Writes the files that `out` means. Throws std::runtime_error, with the file, when that fails.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that a run writes at its end and checks at its start.
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds two names of one file.
+// Finds two names of one file, and files that cannot be written.
 #include <filesystem>
 #include <string>
 #include <system_error>
 
 #include <nacre/error.hpp>
+
+#include "base/output_file.hpp"
 #include "program_options/program_options.hpp"
 
 namespace nacre {
@@ -36,6 +38,10 @@ void demand_other_file(const std::string& output, const std::string& other) {
   throw setup_error({output == other ? "'" + output + "' is given for two files"
                                      : "'" + other + "' and '" + output + "' are one file",
                      "what is written last would replace the rest", "choose another name"});
+}
+
+void demand_writable(const std::string& output, std::string_view option) {
+  if (!output.empty() && output != "-") check_output(output, "the file", option);
 }
 
 }  // namespace nacre
