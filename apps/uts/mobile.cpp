@@ -15,9 +15,9 @@ namespace uts {
 namespace {
 
 /// Nodes that one handler generates. Who asks for work waits for the end of a handler, so it takes 5 us or so while
-/// somebody wants any. When nobody does, it doubles to 20 us, and then grows by a sixteenth each time, so that it is at
-/// most a sixteenth of the time in which nobody has asked; up to where the message to itself in between, and the caches
-/// that the runtime has used meanwhile, cost less than a hundredth.
+/// somebody wants any. When nobody does, it doubles to 20 us, and then grows by a sixteenth each time: about by a
+/// sixteenth of the time in which nobody has asked, up to where the message to itself in between, and the caches that
+/// the runtime has used meanwhile, cost less than a hundredth.
 constexpr std::uint64_t nodes_a_handler_min = 256, nodes_to_double = 1024, nodes_a_handler_max = 4096;
 constexpr std::uint64_t longer(std::uint64_t nodes) {
   return std::min(nodes + (nodes < nodes_to_double ? nodes : nodes / 16), nodes_a_handler_max);

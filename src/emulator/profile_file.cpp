@@ -14,9 +14,9 @@
 #include <utility>
 
 #include <nacre/error.hpp>
+#include "base/output_file.hpp"
 #include "emulator/block_profile.hpp"
 #include "emulator/profile_cells.hpp"
-#include "base/output_file.hpp"
 
 namespace nacre::emulator {
 namespace {

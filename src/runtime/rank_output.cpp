@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "runtime/engine.hpp"
 #include "base/output_file.hpp"
+#include "runtime/engine.hpp"
 #include "trace/clock_offset.hpp"
 
 namespace nacre {

@@ -14,6 +14,7 @@
 #include <nacre/error.hpp>
 #include <nacre/nacre.hpp>
 
+#include "base/output_file.hpp"
 #include "calibration/link_fit.hpp"
 #include "calibration/machine_costs.hpp"
 #include "calibration/memory_speed.hpp"
@@ -21,7 +22,6 @@
 #include "exec/thread_binding.hpp"
 #include "program_options/program_options.hpp"
 #include "program_options/standard_output.hpp"
-#include "base/output_file.hpp"
 #include "tool/calibration_jobs.hpp"
 
 namespace nacre::tool {
