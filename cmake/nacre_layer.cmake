@@ -56,7 +56,7 @@ endfunction()
 # for the project's own and warns of what it inlines from them, so these warnings are left to the libraries of release
 # builds, which precompile nothing. After the target come headers of its own, or the target that it shares the headers of.
 function(nacre_precompile target)
-  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$" OR ARGN STREQUAL "nacre_precompiled_for_benchmarks")
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR target MATCHES "_tests?$" OR ARGN MATCHES "^nacre_precompiled_for_")
     if(ARGN MATCHES "^nacre_precompiled_for_")
       target_precompile_headers(${target} REUSE_FROM ${ARGN})
     elseif(ARGN)
