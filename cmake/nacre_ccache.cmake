@@ -9,6 +9,9 @@ if(NACRE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${NACRE_CCACHE_PROGRAM})
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # else it refuses precompiled headers of the cache, as a new clone's files are newer
+      add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    endif()
   else()
     message(STATUS "ccache: not found; a second build from nothing takes as long as the first")
   endif()

@@ -148,7 +148,9 @@ TEST(create_array, refuses_a_placement_that_lists_other_places_than_it_names) {
   });
 }
 
-/// Counts the objects of its class on all ranks.
+}  // namespace
+
+/// Counts the objects of its class on all ranks. All compilers name it alike, as no class of an anonymous namespace.
 struct counted {
   static inline std::atomic<int> alive{0};
   counted() { ++alive; }
@@ -158,6 +160,8 @@ struct counted {
   template <class Archive>
   void serialize(Archive&) {}
 };
+
+namespace {
 
 TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_behind) {
   for (const char* const over : {"inproc", "sim"}) {
@@ -177,7 +181,7 @@ TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_beh
                       } catch (const std::runtime_error& thrown) {
                         EXPECT_EQ(std::string(thrown.what()),
                                   "create_array: element [11] of array " + std::to_string(2 * round + 1) +
-                                      " (nacre::tests::{anonymous}::counted) on rank 2: no ground");
+                                      " (nacre::tests::counted) on rank 2: no ground");
                       }
                       rt.barrier();
                       EXPECT_EQ(counted::alive, 0);

@@ -284,7 +284,7 @@ TEST(extension_files, a_file_that_does_not_fit_is_refused_before_any_of_its_code
   const auto says = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   for (const auto& [name, reason] : std::initializer_list<std::pair<const char*, const char*>>{
            {"other_version", "has version 99 of the interface"},
-           {"other_build", "was built by xcc"},
+           {"other_build", "was built by x"},
            {"without_entry", "lacks the symbol nacre_make_extension"},
            {"lacks_symbol", "nowhere_to_be_found"},
            {"no_module", "is no extension module"}}) {

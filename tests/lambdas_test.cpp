@@ -46,6 +46,12 @@ const detail::handler_info& visit_row_of(L) {
   return detail::handler_of<visit<L>>();
 }
 
+#if defined(__clang__)
+constexpr bool named_by_place = true;  // "(lambda at FILE:LINE:COLUMN)"
+#else
+constexpr bool named_by_place = false;  // "FUNCTION::<lambda(int)>", as all others there
+#endif
+
 TEST(lambda_rows, differ_where_their_names_do_not) {
   const detail::handler_info* const rows[] = {&row_of([](int) {}), &row_of([](int) {}), &visit_row_of([](int) {}),
                                               &visit_row_of([](int) {})};
@@ -56,7 +62,7 @@ TEST(lambda_rows, differ_where_their_names_do_not) {
     names.insert(row->name);
   }
   EXPECT_EQ(identities.size(), 4U);
-  EXPECT_EQ(names.size(), 2U);
+  EXPECT_TRUE(named_by_place || names.size() == 2U) << names.size();
   for (const int first : {0, 2}) {  // numbered by their mangled names, whose order is that of the bytes
     const auto &one = *rows[first], &other = *rows[first + 1];
     EXPECT_EQ(one.id < other.id, std::string_view(one.identity->name()) < std::string_view(other.identity->name()));
@@ -65,7 +71,8 @@ TEST(lambda_rows, differ_where_their_names_do_not) {
 
 TEST(lambda_rows, are_named_by_the_function_that_they_stand_in) {
   const detail::handler_info& row = row_of([](int) {});
-  EXPECT_NE(row.name.find("TestBody()::<lambda(int)>"), std::string_view::npos) << row.name;
+  const std::string_view shown = named_by_place ? "lambdas_test.cpp:" : "TestBody()::<lambda(int)>";
+  EXPECT_NE(row.name.find(shown), std::string_view::npos) << row.name;
   EXPECT_EQ(row.name.find("detail"), std::string_view::npos) << row.name;
 }
 

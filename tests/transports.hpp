@@ -19,7 +19,7 @@ namespace nacre::tests {
 
 /// The words that start ranks over shm, tcp, udp, auto, ucx, openmpi or mpich, or what is missing.
 [[nodiscard]] inline bench::launcher start_of(const std::string& transport, int ranks) {
-#ifdef __SANITIZE_THREAD__
+#if NACRE_UNDER_TSAN
   if (is_foreign(transport)) return {{}, "the thread sanitizer does not see what " + transport + " synchronises"};
 #endif
   return bench::launcher_of(transport, ranks, NACRE_BIN_DIR);

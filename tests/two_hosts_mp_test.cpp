@@ -17,6 +17,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
 #include "transports.hpp"
 #include "two_hosts.hpp"
@@ -205,7 +206,7 @@ outcome with_devices_on(const std::string& hosts, const std::vector<std::string>
 }
 
 TEST(two_hosts_with_rdma, talk_by_ucx_if_both_have_a_device_and_nobody_has_chosen) {
-#ifdef __SANITIZE_THREAD__
+#if NACRE_UNDER_TSAN
   GTEST_SKIP() << missing_for_ucx();
 #endif
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);

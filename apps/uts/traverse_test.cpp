@@ -16,7 +16,7 @@ namespace {
 
 using enum tree_type;
 
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__OPTIMIZE__)  // as no build for a sanitizer
 constexpr bool fast_build = true;
 #else
 constexpr bool fast_build = false;

@@ -12,15 +12,8 @@
 #include <fmt/format.h>
 
 #include "base/large_pool.hpp"
+#include "base/sanitized.hpp"
 #include "base/slab_pool.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define NACRE_DETAIL_POOLS_OFF
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NACRE_DETAIL_POOLS_OFF
-#endif
-#endif
 
 namespace nacre {
 
@@ -32,7 +25,7 @@ out_of_blocks::out_of_blocks(std::size_t bytes) noexcept : text_{} {
                    bytes, held.bytes_live >> 20);
 }
 
-#ifdef NACRE_DETAIL_POOLS_OFF
+#if NACRE_UNDER_ASAN
 
 // The address sanitizer finds misuse of a block only if the block comes from its own allocator.
 void* allocate_block(std::size_t bytes) {

@@ -10,6 +10,7 @@
 #include <nacre/assert.hpp>
 
 #include "base/page_chunks.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -40,7 +41,7 @@ fixed_pool::chunk& fixed_pool::chunk_of(void* block) noexcept {
   return *reinterpret_cast<chunk*>(reinterpret_cast<std::uintptr_t>(block) & ~(chunk_bytes - 1));
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if NACRE_UNDER_ASAN
 
 // Each block comes from operator new, so that the sanitizer sees every use after its release.
 void* fixed_pool::allocate() { return ::operator new (bytes_, std::align_val_t{alignment_}); }

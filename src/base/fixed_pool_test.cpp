@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -35,7 +36,7 @@ TEST(fixed_pool, blocks_lie_apart_on_their_alignment_and_keep_what_is_written) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !NACRE_UNDER_ASAN
 
 TEST(fixed_pool, what_was_given_back_is_given_out_again) {
   fixed_pool pool(64, 64);

@@ -9,26 +9,13 @@
 
 #include <nacre/assert.hpp>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define NACRE_FIBER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NACRE_FIBER_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define NACRE_FIBER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NACRE_FIBER_TSAN 1
-#endif
-#endif
+#include "base/sanitized.hpp"
 
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -41,7 +28,7 @@ struct fiber::state {
   std::exception_ptr error;
   bool ended = false;
   bool unwinding = false;
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
   void* outside_fake_stack = nullptr;
   void* inside_fake_stack = nullptr;
   const void* outside_stack = nullptr;
@@ -49,36 +36,36 @@ struct fiber::state {
   const void* inside_stack = nullptr;
   std::size_t inside_bytes = 0;
 #endif
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
   void* tsan_outside = nullptr;
   void* tsan_inside = nullptr;
 #endif
 
   void about_to_enter() {
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
     __sanitizer_start_switch_fiber(&outside_fake_stack, inside_stack, inside_bytes);
 #endif
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
     tsan_outside = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(tsan_inside, 0);
 #endif
   }
   void entered() {
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
     __sanitizer_finish_switch_fiber(inside_fake_stack, &outside_stack, &outside_bytes);
 #endif
   }
   void about_to_leave(bool for_ever) {
     static_cast<void>(for_ever);
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
     __sanitizer_start_switch_fiber(for_ever ? nullptr : &inside_fake_stack, outside_stack, outside_bytes);
 #endif
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
     __tsan_switch_to_fiber(tsan_outside, 0);
 #endif
   }
   void left() {
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
     __sanitizer_finish_switch_fiber(outside_fake_stack, nullptr, nullptr);
 #endif
   }
@@ -89,13 +76,13 @@ fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::
   self->body = std::move(body);
   boost::context::protected_fixedsize_stack allocator(stack_bytes);
   boost::context::stack_context stack = allocator.allocate();
-#ifdef NACRE_FIBER_ASAN
+#if NACRE_UNDER_ASAN
   self->inside_stack = static_cast<char*>(stack.sp) - stack.size;
   self->inside_bytes = stack.size;
   // The memory may have been the stack of a fiber that ended far below its entry: what was known of its frames is over.
   __asan_unpoison_memory_region(self->inside_stack, self->inside_bytes);
 #endif
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
   self->tsan_inside = __tsan_create_fiber(0);
 #endif
   const boost::context::preallocated place(stack.sp, stack.size, stack);
@@ -119,7 +106,7 @@ fiber::~fiber() {
     state_->unwinding = true;
     resume();
   }
-#ifdef NACRE_FIBER_TSAN
+#if NACRE_UNDER_TSAN
   __tsan_destroy_fiber(state_->tsan_inside);
 #endif
 }

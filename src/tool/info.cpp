@@ -13,6 +13,7 @@
 #include <nacre/run.hpp>
 
 #include "base/clock.hpp"
+#include "base/sanitized.hpp"
 #include "exec/placement.hpp"
 #include "exec/thread_binding.hpp"
 #include "transport/transport.hpp"
@@ -35,9 +36,9 @@ std::string build_text() {
 #if defined(NACRE_SLOW_ASSERTS)
   result += ", with all assertions";
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if NACRE_UNDER_ASAN
   result += ", address sanitizer";
-#elif defined(__SANITIZE_THREAD__)
+#elif NACRE_UNDER_TSAN
   result += ", thread sanitizer";
 #endif
   return result;

@@ -14,20 +14,14 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "machine/simulation.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
 #include "transport/frame.hpp"
 #include "transport/transport.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define NACRE_FORGERY_LEAKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NACRE_FORGERY_LEAKS 1
-#endif
-#endif
-#ifdef NACRE_FORGERY_LEAKS
+#if NACRE_UNDER_ASAN
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -36,7 +30,7 @@ namespace nacre::forgery {
 /// Coroutines that wait for an answer when a rank ends are not freed before the end of the process; permits those
 /// leaks.
 struct leaks_of_an_end {
-#ifdef NACRE_FORGERY_LEAKS
+#if NACRE_UNDER_ASAN
   leaks_of_an_end() noexcept { __lsan_disable(); }
   leaks_of_an_end(const leaks_of_an_end&) = delete;
   leaks_of_an_end& operator=(const leaks_of_an_end&) = delete;

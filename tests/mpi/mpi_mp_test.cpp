@@ -11,14 +11,9 @@
 
 #include "../shell_command.hpp"
 #include "../stopwatch.hpp"
+#include "base/sanitized.hpp"
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// One MPI, as the build has found it.
 struct installation {
@@ -70,14 +65,14 @@ INSTANTIATE_TEST_SUITE_P(each, under_mpirun, testing::ValuesIn(installations()),
                          [](const auto& which) { return which.param.flavour; });
 
 TEST_P(under_mpirun, uts_counts_a_published_tree_right) {
-  const std::string tree =
-      sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19" : std::string("--tree T3");
+  const std::string tree = nacre::tests::sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19"
+                                                   : std::string("--tree T3");
   // The program is the same as for every transport: mpirun is what tells it.
   const outcome got = run_ranks(GetParam(), 3, "uts --quiet --json " + tree);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const std::size_t json = got.output.find('{');
   ASSERT_NE(json, std::string::npos) << got.output;
-  EXPECT_EQ(nlohmann::json::parse(got.output.substr(json)).at("nodes"), sanitized ? 16000 : 4112897);
+  EXPECT_EQ(nlohmann::json::parse(got.output.substr(json)).at("nodes"), nacre::tests::sanitized ? 16000 : 4112897);
 }
 
 TEST_P(under_mpirun, an_application_that_uses_mpi_itself_disturbs_nobody_and_is_not_disturbed) {

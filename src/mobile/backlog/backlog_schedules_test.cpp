@@ -33,7 +33,7 @@ class world {
 
   /// False: messages were left over, or ran out of order.
   bool run() {
-    for (std::uint64_t steps = 0;; ++steps) {
+    for (;;) {
       std::vector<std::uint32_t> senders;
       for (std::uint32_t rank = 0; rank < what_.ranks; ++rank) {
         if (ranks_[rank].next < what_.each) senders.push_back(rank);

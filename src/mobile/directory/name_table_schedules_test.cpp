@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "exec/fiber.hpp"
 
 namespace nacre {
@@ -74,11 +75,7 @@ struct scene {
   }
 };
 
-#ifdef __SANITIZE_THREAD__
-constexpr int switches_max = 0;  // a single thread, as the sanitizer copes badly with fibers
-#else
-constexpr int switches_max = 2;
-#endif
+constexpr int switches_max = tests::thread_sanitized ? 0 : tests::sanitized ? 1 : 2;  // tsan copes badly with fibers
 
 /// Runs a scene with every schedule that leaves a thread that could go on at most `switches_max` times. Returns the
 /// number of schedules. Depth first: a run follows the choices of the run before up to the last that had an

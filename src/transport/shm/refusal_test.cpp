@@ -33,7 +33,8 @@ class refusal : public testing::Test {
   /// Moves both ends until neither has anything to do.
   void exchange() {
     for (int round = 0; round < 3; ++round) {
-      if (writer_.advance() | receive()) round = 0;
+      const bool sent = writer_.advance();
+      if (receive() || sent) round = 0;
     }
   }
   void expect_everything() {

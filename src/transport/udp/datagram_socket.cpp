@@ -14,6 +14,8 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
+#include "base/sanitized.hpp"
+
 namespace nacre::transport::udp {
 namespace {
 
@@ -37,7 +39,7 @@ void set(int socket, int level, int name, int value) noexcept {
 // The functions of the C library are points at which a thread may be cancelled, which takes 20 ns of each call. The
 // thread sanitizer sees only those.
 ssize_t send_one(int socket, const iovec& what) noexcept {
-#if defined(__SANITIZE_THREAD__)
+#if NACRE_UNDER_TSAN
   return ::send(socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
 #else
   return ::syscall(SYS_sendto, socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
@@ -45,7 +47,7 @@ ssize_t send_one(int socket, const iovec& what) noexcept {
 }
 
 ssize_t receive_one(int socket, const iovec& into) noexcept {
-#if defined(__SANITIZE_THREAD__)
+#if NACRE_UNDER_TSAN
   return ::recv(socket, into.iov_base, into.iov_len, MSG_DONTWAIT);
 #else
   return ::syscall(SYS_recvfrom, socket, into.iov_base, into.iov_len, MSG_DONTWAIT, nullptr, nullptr);
