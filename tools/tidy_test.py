@@ -257,6 +257,27 @@ class documents(planted_tree):
         self.assertEqual(self.run_tidy()[0], [])
         self.write("src/README.md", "| Where? | `base/pebble` |\n")
         self.assert_offence("src/README.md:1: map", "base/pebble does not exist")
+        self.write("src/README.md", "| Where? | `wire/page.js` |\n")
+        self.assert_offence("src/README.md:1: named", "wire/page.js does not exist")
+
+    def test_a_file_that_a_comment_names_and_that_exists(self):
+        self.write("docs/a.md", "Text.\n")
+        self.append("src/wire/line.hpp", "/// See stone.hpp, base/stone.hpp, wire/line.cpp and docs/a.md, not <gtest.hpp> or x_test.cpp.\n"
+                                         "inline int end = 1;  ///< api*.cpp, tl/expected, sits in nacre/book.hpp\n")
+        self.append("apps/reader/shelf.hpp", "// reader/main.cpp and main.cpp are the same\n")
+        self.assertEqual(self.run_tidy()[0], [])
+
+    def test_a_file_that_a_comment_names_and_that_does_not_exist(self):
+        for number, path in enumerate(["pebble.hpp", "wire/stone.hpp", "stone_test.cpp", "page/plane.js", "docs/b.md"]):
+            with self.subTest(path):
+                self.write("src/wire/line.hpp", HEADER + f"/// The ends (see {path}).\ninline int end = {number};\n")
+                self.assert_offence("src/wire/line.hpp:4: named", f"{path} does not exist")
+
+    def test_a_file_that_a_document_names(self):
+        self.write("docs/a.md", "In `src/wire/line.cpp`, `wire/line.cpp` and `stone.hpp`; not the pebble.hpp of others.\n")
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("docs/a.md", "Text.\nThe test `pebbles`, in `src/wire/line_test.cpp`.\n")
+        self.assert_offence("docs/a.md:2: named", "src/wire/line_test.cpp does not exist")
 
     def test_a_block_that_differs_from_its_example(self):
         self.write("docs/a.md", "Text.\n\n<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 2; }\n```\n")

@@ -273,7 +273,7 @@ class brute_force {
     return done != 0 || std::any_of(actions.begin(), actions.end(),
                                     [](const random_action& one) { return one.kind != random_action::charge; });
   }
-  /// Ways around missing nodes are checked in travel_times_test.cpp.
+  /// Takes the ways around missing nodes from travel_times, which emulation_test.cpp checks.
   std::int64_t travel(const coordinates& a, const coordinates& b) {
     if (a == b) return 0;
     if (switches_.any()) {

@@ -45,8 +45,8 @@ class map_handle : public detail::keyed_handle<K, V> {
   }
 };
 
-/// Values by key. K: packable, comparable by ==, hashable (hash.hpp); V: packable, default constructible, movable. Made
-/// by every main, in the same order; it ends with main's scope, on all ranks together, once nothing is under way.
+/// Values by key. K: packable, comparable by ==, hashable (key_hash.hpp); V: packable, default constructible, movable.
+/// Made by every main, in the same order; it ends with main's scope, on all ranks together, once nothing is under way.
 ///
 ///     nacre::map<std::string, int> ages(rt);
 ///     ages.insert("Ada", 36);

@@ -14,7 +14,7 @@ namespace nacre {
 
 class object_space;
 
-/// The object's location policy says which ranks to tell (rule.hpp); the home is always told.
+/// The object's location policy says which ranks to tell (policies.hpp); the home is always told.
 class location_updates {
  public:
   location_updates(object_space& space, am_engine& messages);

@@ -82,8 +82,8 @@ struct alignas(cache_line_bytes) writer_line {
   std::uint32_t revoked = 0;  ///< 1: payloads that have not been fetched yet are gone
 };
 
-/// The regions that a rank has registered for one peer: a state word for each, see direct.hpp. In the segment of the
-/// regions' owner.
+/// The regions that a rank has registered for one peer: a state word for each, see memory_copies.hpp. In the segment of
+/// the regions' owner.
 struct alignas(cache_line_bytes) region_table {
   std::uint64_t able = 0;  ///< 1: the peer can read and write the owner's memory; the peer keeps it up to date
   std::uint64_t words[31] = {};
