@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of an aggregator.
+// Holds, bundles and sends messages, slot by slot.
 #include "am/aggregator.hpp"
 
 #include <algorithm>

@@ -26,10 +26,10 @@ namespace nacre {
 /// | one message | bundle of both | flush; as when empty | leaves |
 /// | bundle | joins it | flush; as when empty | leaves |
 ///
-/// The thread flushes when it runs out of work, or `bound` after the first message; the poll loop does it for a thread
-/// that is busy elsewhere. The room of a bundle doubles when one was full and halves when one left nearly empty, so
-/// that a thread with many targets does not hold much. The order of messages to one rank is kept. Messages that need no
-/// credit have slots of their own, because they must not wait behind the others.
+/// The thread flushes when it runs out of work; the poll loop flushes `bound` after the first message. The room of a
+/// bundle doubles when one was full and halves when one left nearly empty, so that a thread with many targets does not
+/// hold much. The order of messages to one rank is kept. Messages that need no credit have slots of their own, because
+/// they must not wait behind the others.
 ///
 /// Threads: `append` by the owning thread; `flush` by any.
 class aggregator final : public send_buffer {

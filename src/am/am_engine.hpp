@@ -120,9 +120,9 @@ class am_engine final : public message_sink {
   /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any thread. When it
   /// throws nothing has happened.
   void post(thread_context& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
-  /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
-  /// Messages that different threads send, and that stay in order, go into no bundle.
+  /// Whether a message may go into a bundle. `never`: different threads send it, and it must stay in order.
   enum class bundling : std::uint8_t { allowed, never };
+  /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
   void route(thread_context& on, rank_id to, message_ptr m, bundling how = bundling::allowed);
   /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
   template <auto F, class... Args>

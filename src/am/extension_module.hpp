@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extension modules as a module of a running rank: their messages, and the commands of this rank that wait.
+// The messages of a rank's extension modules, and its commands that wait.
 #pragma once
 
 #include <atomic>

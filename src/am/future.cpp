@@ -55,7 +55,7 @@ void future_state::must_be_free() const {
 
 bool future_state::await(waiter& w) {
   must_be_free();
-  if (ready()) return false;  // its completer may read the waiter of before at this moment
+  if (ready()) return false;  // the completing thread may be reading the earlier waiter now
   waiter_ = &w;
   std::uint32_t expected = is_empty;
   // release: publishes the waiter to `complete`; acquire on failure: the value is there.

@@ -21,7 +21,7 @@ Row*& first_row() noexcept {
   return first;
 }
 
-/// The mangled name, which the compiler numbers where the name for people is one.
+/// The mangled name. It differs where two rows have the same readable name.
 template <class Row>
 std::string_view identity_of(const Row& row) noexcept {
   return row.identity == nullptr ? std::string_view() : row.identity->name();

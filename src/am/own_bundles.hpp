@@ -62,7 +62,7 @@ class own_bundles final : public send_buffer {
   [[nodiscard]] opened append(message_ptr m);
   enum class joined : std::uint8_t { no, yes, first };
   /// Takes a short message of main to an object that is here, of simple values or packed; its header is complete. `no`:
-  /// the message has to go alone, since the last one is long ago. `first`: as `opened`.
+  /// send it alone, because the last message was long ago. `first`: it has opened a bundle; wake the poll loop.
   [[nodiscard]] joined append_to_object(message_ptr& m);
   /// The next message to an object goes alone. The application's thread.
   void close_for_objects();

@@ -56,8 +56,8 @@ class pending_calls {
 
   /// Calls that wait.
   [[nodiscard]] std::size_t count() const;
-  /// Calls visit(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call this
-  /// object.
+  /// Calls visit_one(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call
+  /// this object.
   void visit(std::size_t slots_max,
              const std::function<void(std::uint64_t, const detail::future_state&)>& visit_one) const;
 

@@ -85,10 +85,9 @@ class backplane {
 
   /// Polls, if the poll lock is free: sends waiting messages, receives, delivers, runs due timers and poll hooks.
   /// Returns true when anything moved. `by` is the thread context that runs arriving messages of the communication
-  /// category. A poll that is not `thorough` leaves out failures, timers and hooks: idle polls follow each other fast,
-  /// and a message that comes meanwhile waits for the rest of one; what a message has made ready runs before them. A
-  /// thorough poll comes after each item of work, after each poll that has moved something, after some idle polls, and
-  /// before a thread waits.
+  /// category. A poll that is not `thorough` skips failures, timers and hooks. They would delay a message that arrives
+  /// between two idle polls, and work that a message has just made ready. A thorough poll comes after each item of
+  /// work, after each poll that has moved something, after some idle polls, and before a thread waits.
   bool progress(thread_context& by, bool thorough = true);
 
   /// How often a thread has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
@@ -104,9 +103,8 @@ class backplane {
   [[nodiscard]] std::uint64_t polls() const noexcept { return polls_.load(std::memory_order_relaxed); }
 
   /// Sleeps until a message may have arrived, `wake` is called, or a timer is due. One thread at a time, also while
-  /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that the
-  /// refused thread was woken for still waits. A hook, or a timer of add_timer, that is due before `least` is over does
-  /// not end the sleep until then.
+  /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that it
+  /// came for still waits. Hooks, and timers of add_timer, do not end the sleep before `least` has passed.
   void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 

@@ -27,8 +27,8 @@ namespace nacre {
 /// | a grant arrives | the window opens by it | a quarter of a window has been released | grant it |
 /// | | | asked, and the rank has nothing to run | grant all that has arrived |
 ///
-/// A request for credit overtakes messages sent before it. So it names all bytes that have ever been spent, and the
-/// receiver remembers it until it has granted that much or has made a grant.
+/// A request for credit overtakes messages sent before it. So it carries the total spent. The receiver keeps it until
+/// it has granted that total, or anything at all.
 ///
 /// The last line is why nothing deadlocks. Messages that wait for other messages (set aside until an earlier one comes,
 /// or before an object with a coroutine that waits for a reply) may hold all of a window, and the messages that they
@@ -48,7 +48,7 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
   return peer.value() << 2 | static_cast<std::uint32_t>(via);
 }
 
-/// Its bytes, header included. A bundle has as many as its parts together, so that it can be taken apart.
+/// The bytes of a message, header included. A bundle has as many as its parts together, so that it can be taken apart.
 [[nodiscard]] inline std::uint64_t bytes_of(const message_header& header) noexcept {
   if (header.kind == message_kind::bundle) return header.payload_bytes;
   return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
@@ -109,7 +109,7 @@ class credit_window {
 
 class credit_account;
 
-/// The accounts of a rank of which enough has been released for a grant. Any thread puts in, the poll loop takes out.
+/// A rank's accounts that are due for a grant. Any thread puts in, the poll loop takes out.
 class due_accounts {
  public:
   explicit due_accounts(std::uint64_t window_bytes) noexcept : prices(window_bytes), grant_bytes(window_bytes / 4) {}
@@ -121,7 +121,7 @@ class due_accounts {
   }
 
   const message_prices prices;
-  const std::uint64_t grant_bytes;  // released, that make an account due
+  const std::uint64_t grant_bytes;  // an account is due once so many bytes have been released
 
  private:
   std::atomic<credit_account*> head_{nullptr};

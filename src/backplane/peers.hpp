@@ -44,7 +44,7 @@ class peer_table {
  public:
   peer_table(std::uint64_t window_bytes, due_accounts& due) : window_bytes_(window_bytes), due_(due) {}
 
-  /// Null: nothing has ever waited for this rank on this channel, or spent credit.
+  /// Null: no message to `to` on this channel has ever waited or spent credit.
   [[nodiscard]] outbox* find_box(rank_id to, channel via) const noexcept { return boxes_.find(peer_key(to, via)); }
   [[nodiscard]] outbox& box(rank_id to, channel via) {
     return boxes_.of(peer_key(to, via),

@@ -41,8 +41,8 @@ class block_profile {
     for (std::size_t bin = first + 1; bin < last; ++bin) of.cells[bin] += static_cast<std::uint64_t>(width);
     of.cells[last] += static_cast<std::uint64_t>(end - static_cast<virtual_time>(last) * width);
   }
-  /// Of each node the number of its handlers, and its nanoseconds by bins of this width, which is none that the end of
-  /// its work has passed; node after node as cell_encoder writes them.
+  /// For each node the number of its handlers, and its nanoseconds by bins of 1 << shift ns; node after node as
+  /// cell_encoder writes them. `shift` is large enough that no node's work ends behind its last bin.
   [[nodiscard]] std::vector<std::byte> encode(std::uint32_t shift);
 
   template <class Archive>

@@ -18,7 +18,7 @@ enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, depart_pack
 /// The values of event::source that stand before those of the nodes.
 enum reserved_source : std::uint32_t { source_departure, source_wake, first_source };
 
-/// Stands before a packet in an event of a node that hands the packet to its port, or on to the next link.
+/// Precedes the packet in an event by which a node passes a packet to its port or to the next link.
 struct packet_way {
   static constexpr std::uint8_t no_axis = 3;
   std::uint32_t destination = 0;  ///< number of the receiving node in the whole grid; only where links have contention

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of a machine's members, which also hold for one from a file.
+// Checks the members of an emulated machine, from code or from a file.
 #include <nacre/emulated_machine.hpp>
 
 #include <algorithm>

@@ -14,17 +14,18 @@ namespace nacre::detail {
 
 namespace {
 
-/// From so many events in a window on, they are brought into order by groups of nodes that fit the cache: more than the
-/// cache holds, and as many as fill a chunk of each group. A block of few nodes has groups from fewer events on.
+/// A window with at least this many events is sorted group by group, each group small enough for the cache. So many are
+/// more than the cache holds, and fill a chunk of each group. A block of few nodes is sorted by groups from fewer
+/// events on.
 std::uint64_t dense_events_for(std::uint64_t nodes, std::uint64_t groups) {
   constexpr std::uint64_t in_all = 8192, of_group = 64, of_node = 2;
   return std::min(std::max(in_all, of_group * groups), of_node * nodes);
 }
 
-/// With an event for fewer nodes than one of so many, sorting the events costs less than a look at each node.
+/// If fewer than one node in so many has an event, sorting the events is cheaper than looking at every node.
 constexpr std::uint64_t sparse_nodes = 24;
 
-/// Two short events.
+/// Memory that a node usually needs: two short events.
 constexpr std::uint64_t usual_bytes_of_a_node = 64;
 
 /// The nodes of a group, as a power of two: with an event for each thread a group has some ten thousand events.

@@ -39,16 +39,16 @@ struct emulation_failure {
 /// A handler has thrown; the block's events are no longer of use.
 struct emulation_stopped {};
 
-/// Virtual time is divided into windows of the machine's lookahead: the least cost of a handler and the least time of a
-/// packet together, or a hop where links have contention. An event of a window causes events at other nodes only in
-/// later windows. So a block whose events of a window have all arrived runs them, node after node, without hearing from
-/// others; at one node they run in the order (time, source, number). One thread at a time.
+/// Virtual time is divided into windows as wide as the machine's lookahead: the cheapest handler (or the injection of a
+/// packet, where that takes time) plus the fastest packet; with contention, one hop. An event of a window causes events
+/// at other nodes only in later windows. So a block whose events of a window have all arrived runs them, node after
+/// node, without hearing from others; at one node they run in the order (time, source, number). One thread at a time.
 class node_loop {
  public:
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
-  /// In the order of arrival the loop accepts events of windows that it has run, and runs them next.
+  /// With emulated_order::arrival, the loop also takes events of windows that it has run, and runs them next.
   node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
             const emulator::handler_records& records, emulated_order order);
   ~node_loop();
@@ -82,7 +82,7 @@ class node_loop {
   [[nodiscard]] const emulation_counts& counts() const noexcept { return counts_; }
   /// Why a handler ended the emulation; start and run_window have thrown emulation_stopped then.
   [[nodiscard]] const emulation_failure& failure() const noexcept { return failure_; }
-  /// The bytes that `pack` would return, about.
+  /// About how many bytes `pack` would return.
   [[nodiscard]] std::uint64_t packed_bytes() const noexcept { return pool_.bytes() + nodes_.packed_bytes(); }
   /// Whether all that the nodes keep can be packed: no coroutine waits, no state has an address that would change.
   [[nodiscard]] bool movable() const noexcept;
@@ -220,7 +220,7 @@ class node_loop {
   std::uint32_t thread_ = 0;
   std::uint32_t current_stretch_ = 0;
   bool in_stretch_ = false;
-  std::unique_ptr<std::uint64_t[]> staged_;  ///< blocks and events that leave at its end, their times still relative
+  std::unique_ptr<std::uint64_t[]> staged_;  ///< for each message that leaves when the handler ends: way, delay, event
   std::size_t staged_words_ = 0;
   std::size_t staged_room_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that a handler sends: checked at once, gone at its end.
+// Messages that a handler sends, checked at once and sent when the handler ends; and the events that arrive.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -122,7 +122,7 @@ void node_loop::dispatch(virtual_time end) {
   staged_words_ = 0;
 }
 
-/// The packet's place in the queue of the port shows only when it departs: handlers that begin later may end sooner.
+/// A packet gets its place at the port when it departs, because a handler that begins later may end sooner.
 void node_loop::queue_departure(const emulator::packet_way& way, const event& packet, std::size_t bytes,
                                 virtual_time end, virtual_time delay) {
   // No thread waits for a packet that departs after its handler's end.

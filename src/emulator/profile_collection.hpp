@@ -20,7 +20,7 @@ class profile_collection {
   explicit profile_collection(profile_head& head);
   /// The bins of blocks, as block_profile::encode wants them.
   [[nodiscard]] std::uint32_t shift() const noexcept { return shift_; }
-  /// Takes the cells that a block has encoded, of `block_bins` bins each node.
+  /// Takes the cells that a block has encoded, of block_bins_ bins each node.
   void add(const brick& nodes, const partition& cut, std::span<const std::byte> encoded);
   [[nodiscard]] profile_content content() const noexcept { return {handlers_, cells_}; }
 

@@ -55,8 +55,8 @@ struct thread_counters {
 
 /// Measures the time in handlers without paying a clock reading for each short one: as long as the runs of a handler
 /// are short, every eleventh is measured and counts elevenfold. Eleven is out of step with programs that repeat
-/// themselves after 8 or 9 runs, and unlike chance it is foreseen by a processor. Handlers with equal remainders share
-/// their counts. One thread.
+/// themselves after 8 or 9 runs, and a fixed stride, unlike a random one, suits branch prediction. Handlers with equal
+/// remainders share their counts. One thread.
 class handler_meter {
  public:
   /// A run, or a step of several messages, begins with `handler`. True: measure it, and call `measured`.

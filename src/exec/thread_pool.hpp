@@ -95,11 +95,10 @@ class thread_pool final : public worker_pool {
   static constexpr std::chrono::milliseconds sleep_max{100};   // bounds the cost of a missed hint
   static constexpr std::uint32_t polls_per_thorough_poll = 8;  // while nothing moves; see backplane::progress
 
-  /// The state of a worker that finds no work and is not woken for any. Its sleeps end only by
-  /// timers and by calls to the transport, most of which bring no work. So it spins before the first sleep, and not
-  /// before the later ones. Where threads share cores and other
-  /// workers of the rank are busy, the watcher lets timers be late, a little more each time: a busy worker runs them
-  /// between two items.
+  /// The state of a worker that finds no work and is not woken for any. Only timers and messages end its sleeps, and
+  /// most bring no work. So it spins before the first sleep, and not before the later ones. Where threads share cores
+  /// and other workers of the rank are busy, the watcher lets timers be late, a little more each time: a busy worker
+  /// runs them between two items.
   struct idleness {
     std::uint64_t spin_ticks;       // for how long
     std::uint64_t slept_ticks = 0;  // since something was found

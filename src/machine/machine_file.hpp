@@ -10,7 +10,7 @@
 namespace nacre::machine {
 
 /// Reads a machine from a TOML file, as emulated_machine::from_file does, but does not look whether its values suit
-/// each other. The table [sim] is none of its members. Throws setup_error with file and line.
+/// each other. Skips the table [sim]. Throws setup_error with file and line.
 [[nodiscard]] emulated_machine read_machine_file(const std::string& path);
 
 /// An option of the simulator that a machine file sets in its table [sim].

@@ -124,7 +124,7 @@ class network {
   direction out_;
   direction in_;
   stream_order order_;
-  std::int64_t present_ns_ = 0;  // time of the last arrive; no later departure is before it
+  std::int64_t present_ns_ = 0;  // time of the last `arrive`; no message that departs later reaches a port before it
   rng chance_;
 };
 

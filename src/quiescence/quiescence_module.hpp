@@ -30,7 +30,7 @@ namespace nacre {
 /// later.
 class quiescence_module final : private quiescence::detector_host {
  public:
-  /// `calm` is best longer than a round trip, and shorter than a sleeping hand-over.
+  /// `calm` is best longer than a round trip, and shorter than the time to wake a sleeping thread.
   quiescence_module(am_engine& messages, clock& time, std::chrono::nanoseconds calm,
                     std::unique_ptr<quiescence::detector> detector);
 

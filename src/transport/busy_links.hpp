@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links of an end on which messages wait for room.
+// The links of an endpoint on which messages wait for room.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failures that an end has seen and has not handed out yet.
+// The failures that an endpoint has seen and has not handed out yet.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watch over the peers of an end: the epoll instance, and what the launcher is told and tells.
+// The watch over the peers of an endpoint: the epoll instance, and what the launcher is told and tells.
 #include "transport/peer_monitor.hpp"
 
 #include <sys/epoll.h>

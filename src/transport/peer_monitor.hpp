@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end learns of failures beside its data path: from its peers' liveness sockets and from the launcher.
+// How an endpoint learns of failures by other ways than its data: from its peers' liveness sockets and the launcher.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ namespace nacre::transport {
 
 /// | event | the monitor | then |
 /// |---|---|---|
-/// | a liveness socket is readable | tells the end in `poll` | the end reads it and decides whether the peer is lost |
-/// | the end has lost a peer | reports it to the launcher | a failure, announced if the launcher prints the line |
+/// | a liveness socket is readable | tells the endpoint in `poll` | the endpoint reads it: is the peer lost? |
+/// | the endpoint has lost a peer | reports it to the launcher | a failure, announced if the launcher prints the line |
 /// | the launcher ends the job, or ends | reads that in `poll` | a failure |
 ///
-/// The end polls it once in polls_apart polls, and in the first poll after a sleep or after `make_due`.
+/// The endpoint polls it once in polls_apart polls, and in the first poll after a sleep or after `make_due`.
 ///
 /// Threads: `make_due` and `any_failure` may be called by every thread. All else belongs to the thread that polls, or
-/// to the holder of the end's lock.
+/// to the holder of the endpoint's lock.
 class peer_monitor {
  public:
   static constexpr std::uint32_t polls_apart = 1024;
 
-  /// `launcher` may be null: there is none. Another end of this rank may share it.
+  /// `launcher` may be null: there is none. Another endpoint of this rank may share it.
   peer_monitor(std::uint32_t ranks, std::shared_ptr<launch::launcher_connection> launcher);
 
   /// Throws setup_error.
@@ -38,9 +38,9 @@ class peer_monitor {
   /// An epoll instance: readable when `poll` has something to do.
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
 
-  /// Whether to poll now, in the end's poll of that number.
+  /// Whether the monitor must be polled in the endpoint's poll number `polls`.
   [[nodiscard]] bool due(std::uint32_t polls) const noexcept {
-    // relaxed: set by this thread, or by one that has told this thread since that its wait returned
+    // relaxed: set by this thread, or by one that has since told this thread that its wait is over
     return polls % polls_apart == 0 || due_.load(std::memory_order_relaxed);
   }
   void make_due() noexcept { due_.store(true, std::memory_order_relaxed); }  // see due
@@ -55,9 +55,9 @@ class peer_monitor {
     for (std::size_t i = 0; i < count; ++i) on_readable(ready[i]);
   }
 
-  /// The end has lost a peer: tells the launcher, and adds a failure.
+  /// The endpoint has lost a peer: tells the launcher, and adds a failure.
   void report_lost(rank_id peer, std::string reason);
-  /// The end leaves the job: tells the launcher.
+  /// The endpoint leaves the job: tells the launcher.
   void report_left();
 
   [[nodiscard]] bool any_failure() const noexcept { return failures_.any(); }

@@ -38,7 +38,7 @@ using launch::describe;
 using launch::failure;
 using launch::job_aborted;
 
-/// One rank's end of the network.
+/// One rank's endpoint of the network.
 ///
 /// Delivery: reliable, exactly once, in order for each (source, target, channel). A message to the own rank is legal.
 /// Nothing here blocks, except `wait`, `open` of the fabric, and `close`, which returns by its time-out.
@@ -86,8 +86,8 @@ class endpoint {
 
   /// Sends its shutdown to every peer; after that the end of either side is no failure for the other. Flushes the
   /// submitted messages, for at most `timeout` (under virtual time, advance does that). Messages that arrive later are
-  /// dropped, and so are those that a peer submits to an end that has sent its shutdown. Called once, by a rank that
-  /// needs nothing more; only the destructor may follow.
+  /// dropped, and so are those that a peer submits to an endpoint that has sent its shutdown. Called once, by a rank
+  /// that needs nothing more; only the destructor may follow.
   virtual void close(std::chrono::nanoseconds timeout) = 0;
 };
 
@@ -103,8 +103,8 @@ class fabric {
   [[nodiscard]] virtual std::optional<std::uint32_t> place_on_host() const noexcept { return 0; }
   /// The ranks that this process is to open.
   [[nodiscard]] virtual std::span<const rank_id> local_ranks() const noexcept = 0;
-  /// Opens one local rank's end. Each is opened exactly once; several threads may open different ones at the same time.
-  /// May block until all peers are there. Throws setup_error that names the peer and a remedy, or job_aborted.
+  /// Opens one local rank's endpoint. Each is opened exactly once; several threads may open different ones at the same
+  /// time. May block until all peers are there. Throws setup_error that names the peer and a remedy, or job_aborted.
   [[nodiscard]] virtual std::unique_ptr<endpoint> open(rank_id rank) = 0;
   /// Under virtual time: processes the earliest event; false when none is left. Elsewhere always false.
   virtual bool advance() { return false; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agreement between an end's wait and those that must end it: wake, and a message to the own rank.
+// The agreement between an endpoint's wait and those that must end it: wake, and a message to the own rank.
 #pragma once
 
 #include <atomic>

@@ -25,7 +25,7 @@ namespace nacre::flow {
 /// | its last message | others wait | own messages | then |
 /// |---|---|---|---|
 /// | leaves the link in more than `early` | any | any | keeps the token |
-/// | leaves by then, or has left | yes | any | GRANT to the first in line, to whose end it goes if it has more |
+/// | leaves by then, or has left | yes | any | GRANT to the first in line; joins its end, if it has more |
 /// | the same | no | yes | sends the next when the link is free |
 /// | the same | no | no | keeps the token, HINT to the keeper and to the rank it came from |
 ///
@@ -110,7 +110,7 @@ class token_link {
   std::deque<std::uint64_t> pending_;  // sizes of own messages
   std::uint64_t turn_bytes_ = 0;       // sent since the token came
   nanoseconds free_at_{0};             // holding: when the link is free
-  nanoseconds release_at_{0};          // holding: not before that the token may go
+  nanoseconds release_at_{0};          // holding: the token may not leave before this time
   nanoseconds due_ = never;
   int attempts_ = 0;  // of the present request
   std::uint64_t retries_ = 0;

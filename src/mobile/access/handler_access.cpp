@@ -43,7 +43,8 @@ step_end handler_access::run_exclusive(activation_step& now, const detail::handl
   messages_.run(now.on, row, now.pending.pop_front(), at.object());
   now.put_back();
   auto seen = object_entry::coroutine::inline_;
-  // acq_rel: pairs with object_space::coroutine_ended and message_waits::wait; the later lets the activation go on.
+  // acq_rel: pairs with object_space::coroutine_ended and message_waits::wait; whichever comes second lets the
+  // activation go on.
   if (at.exclusive_coroutine.compare_exchange_strong(seen, object_entry::coroutine::suspended,
                                                      std::memory_order_acq_rel)) {
     return step_end::blocked;

@@ -12,9 +12,10 @@ namespace nacre {
 
 class object_space;
 
-/// The protocol of kept_messages. A message to a member that returns awaited is kept when it is admitted, before what
-/// waits in the object, unless the object ends before it: so a coroutine that has the object can get it. It is done:
-/// it is part of the object, travels with it, and is reported as undeliverable when the object ends.
+/// The protocol of kept_messages. A message to a member that returns awaited is set aside when it is admitted, ahead of
+/// the messages that wait in the object, unless one of those ends the object. So a coroutine that holds the object can
+/// take it while it waits. For quiescence the message already counts as done: it is part of the object, travels with
+/// it, and is reported as undeliverable when the object ends.
 class message_waits {
  public:
   message_waits(object_space& space, am_engine& messages);

@@ -34,8 +34,8 @@ struct contribution_head {
 
 using packed_value = std::vector<std::byte>;
 
-/// A step on one rank has a part of its own, made of the values of the places that have their home on the rank, and a
-/// part of each child in the tree of ranks (rank_tree.hpp).
+/// On each rank a step has an own part (the values of the places whose home is here) and one part for each child in the
+/// tree of ranks (rank_tree.hpp).
 ///
 /// | state of the own part | value of a place | a place is filled | an element ends | parent asks |
 /// |---|---|---|---|---|
@@ -79,9 +79,10 @@ class contribution_steps {
 
   void element_came(std::uint64_t number);
   void element_ended(std::uint64_t number, effects& then);
-  /// Ends of elements with values under way, see value_messages: no step is complete before they are settled.
+  /// Elements that ended while values of theirs were still on the way, see value_messages. No step completes until
+  /// these values are here.
   void add_unsettled(std::size_t ends) noexcept { unsettled_ += ends; }
-  /// One of them is settled: its last value has been given.
+  /// The last such value of one element has been given.
   void settled(effects& then);
   /// The value of a place.
   [[nodiscard]] refusal give(std::uint64_t number, const contribution_head& head, std::span<const std::byte> value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that wait at their sources while their object has more messages than it can take along, and their way to it.
+// Keeps messages at their senders while their object has too many to carry, and sends them on later.
 #pragma once
 
 #include <cstdint>

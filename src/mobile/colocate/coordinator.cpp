@@ -22,7 +22,7 @@ bool is_late(const colocate_news& news) {
     NACRE_MARK("an object is destroyed before it hears that its colocation has failed");
     return true;
   }
-  return news.step == colocate_step::ready;  // too rare for a mark: a few in 10,000 hostile machines
+  return news.step == colocate_step::ready;  // too rare for a mark: a few in 10,000 random simulated runs
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct colocate_news {
 /// The next action of the initiator.
 struct colocate_action {
   enum class kind : std::uint8_t {
-    acquire,  ///< ask the object, on any rank, to be held when the claim comes to its front
+    acquire,  ///< ask the object, on any rank, to hold itself when this request is its first message
     let_go,   ///< tell the object, on any rank, that its stream goes on without the function
     release,  ///< tell the object, held on `rank`, that its stream goes on without the function
     go,       ///< send the object, held on `rank`, to rank `to`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that a rank keeps only to forward messages, and when it lets go of them.
+// The entries that a rank keeps only to forward messages, oldest first.
 #pragma once
 
 #include <array>

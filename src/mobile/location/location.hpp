@@ -25,15 +25,15 @@ struct known_location {
   friend bool operator==(const known_location&, const known_location&) = default;
 };
 
-/// A location that many threads read, wait-free, and that only ever gets newer. The same word holds the rank's use of
-/// the entry.
+/// A location that many threads read, wait-free, and that only ever gets newer. That word also records whether the rank
+/// numbers messages here, or collects the entry.
 ///
 /// Invariant: the epoch never falls. (Updates that overtook newer ones trapped messages in cycles elsewhere:
 /// charmplusplus/charm pull 3286.)
 ///
 /// | use | keep | collect |
 /// |---|---|---|
-/// | none | sent, true | collected, true, if the epoch is the one that is meant |
+/// | none | sent, true | collected, true, if the epoch is still the caller's |
 /// | sent: the rank numbers its messages here | true | false |
 /// | collected: the entry is about to go | false: look for another entry | false |
 class shared_location {
@@ -84,7 +84,7 @@ class shared_location {
   [[nodiscard]] bool sent() const noexcept { return (bits_.load(std::memory_order_relaxed) & sent_bit) != 0; }
   [[nodiscard]] bool collected() const noexcept { return (bits_.load(std::memory_order_relaxed) & collected_bit) != 0; }
 
-  /// Marks the entry as listed for collection; false: it was.
+  /// Marks the entry as listed for collection. False: it was listed already.
   [[nodiscard]] bool list() noexcept {
     return (bits_.fetch_or(listed_bit, std::memory_order_acq_rel) & listed_bit) == 0;  // pairs with unlist
   }

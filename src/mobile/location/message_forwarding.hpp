@@ -14,8 +14,8 @@ namespace nacre {
 
 class object_space;
 
-/// The entry of an object that is elsewhere forwards messages to it. A rank keeps at most `kept_max` entries for
-/// nothing else, see docs/protocols/location.md.
+/// The entry of an object that is elsewhere forwards messages to it. Of the entries that serve only to forward, a rank
+/// keeps at most `kept_max`; see docs/protocols/location.md.
 class message_forwarding {
  public:
   struct limits {

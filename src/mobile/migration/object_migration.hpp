@@ -14,7 +14,8 @@ namespace nacre {
 
 class object_space;
 
-/// The protocol of docs/protocols/migration.md. The holder of the activation calls it, where nothing else is said.
+/// The protocol of docs/protocols/migration.md. Unless a function says otherwise, only the holder of the activation
+/// calls it.
 class object_migration {
  public:
   object_migration(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
@@ -35,15 +36,15 @@ class object_migration {
   void install(activation_step& now, message_ptr arrival);
   void give_up_extra(object_entry& at, thread_context& on);
 
-  /// The least time that packing and sending an object has taken this rank, as other threads may have interrupted it; 0
-  /// while it has been done only a few times. Poll loop.
+  /// The least time this rank needed to pack and send an object; 0 while it has done so only a few times. The least,
+  /// because interruptions only lengthen it. Poll loop.
   [[nodiscard]] double migration_seconds() const noexcept;
 
  private:
   object_space& space_;
   am_engine& messages_;
-  std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};  // least; of two concurrent writes
-                                                                                    // one may be lost
+  // The least so far; a lost concurrent write does no harm.
+  std::atomic<double> migration_seconds_{std::numeric_limits<double>::infinity()};
 };
 
 }  // namespace nacre

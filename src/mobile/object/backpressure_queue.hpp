@@ -55,10 +55,8 @@ class backpressure_queue final : public work {
            newest_.compare_exchange_strong(known, nothing, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  void add_reference() noexcept {
-    references_.fetch_add(1, std::memory_order_relaxed);
-  }  // the caller knows of another
-     // one
+  /// The caller knows of another reference.
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // orders nothing
   void release_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // acquires the writes of other holders
   }

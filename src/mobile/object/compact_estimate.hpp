@@ -16,8 +16,8 @@ class compact_estimate {
   [[nodiscard]] double load() const noexcept {
     return std::bit_cast<float>(std::uint32_t{bits_.load(std::memory_order_relaxed)} << 16);
   }
-  /// Adds to it. What is too small to be seen is rounded up as often as it deserves: `count` is another number each
-  /// time, such as that of a message, so that a sum of many small values is right.
+  /// Adds to it. A value too small for the precision is rounded up with a matching frequency, so that a sum of many
+  /// small values is right. Pass a different `count` each time, such as the number of a message.
   void add(double value, std::uint32_t count) noexcept {
     bits_.store(rounded(load() + value, (count * 0x9E37U) & 0xFFFFU), std::memory_order_relaxed);
   }

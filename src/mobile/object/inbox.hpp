@@ -20,7 +20,7 @@ namespace nacre {
 /// | running | | false (stale item) | claim_any notes a request | idle, if empty | scheduled: make it ready | |
 ///
 /// A claim_any during `running` leaves a request: until the activation takes the request, `finish` fails as it does for
-/// a message. So the running thread looks once more at the rank that the balancer wants.
+/// a message. So the running thread sees where the balancer wants the object.
 ///
 /// Invariant: at most one thread is between claim (or claim_any) and finish (or requeue); only that thread touches the
 /// state that the entry protects. Orphaned: no new message can come, and the thread that finishes deletes the entry.

@@ -22,14 +22,14 @@ class object_space;
 ///
 /// | a part | the runner |
 /// |---|---|
-/// | its object is idle, and nothing is to be done before or after but to run a plain handler | runs it here |
+/// | its object is idle, and the part needs only a plain handler | runs it here |
 /// | its object is idle | makes a message of it, and runs a step of the object |
 /// | any other | makes a message of it, and accepts that as if it had arrived alone |
 ///
 /// The bundles of one rank run one after the other, so that no message overtakes another one and has to be set aside.
 /// Bundles to handlers that are not known to be short are taken apart, so that other workers and balancers see each
-/// message: when they arrive if nothing of that rank waits here, else when they are the first. The rest of a bundle
-/// that turns out to be long is taken apart, too.
+/// message: at once if no bundle of that rank waits, else when they reach the front. The rest of a bundle that turns
+/// out to be long is taken apart, too.
 ///
 /// Main's short messages to objects of its own rank come in bundles as well; see own_bundles.
 class object_bundles {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of messages to one object: a stream from each rank, put back into sequence for any routes of its messages.
+// The streams of messages to one object, one from each rank: restores their order, whatever routes they took.
 #pragma once
 
 #include <cstddef>

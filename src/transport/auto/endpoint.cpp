@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets or UCX to the others.
+// One rank's endpoint of a job of several hosts: shared memory within its own host, sockets or UCX to the others.
 #include "transport/auto/endpoint.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::hours long_time{1};
 constexpr std::chrono::milliseconds poll_interval{1};
 
-/// The capabilities that both ends have.
+/// The capabilities that both endpoints have.
 capabilities common(const capabilities& one, const capabilities& other) {
   NACRE_EXPECT(one.virtual_time == other.virtual_time, "both ends live in one kind of time");
   capabilities result = one;

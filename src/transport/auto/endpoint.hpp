@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job of several hosts: shared memory to the ranks of its own host, sockets or UCX to the others.
+// One rank's endpoint of a job of several hosts: shared memory within its own host, sockets or UCX to the others.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class auto_endpoint final : public endpoint, private direct_memory {
   static constexpr std::chrono::microseconds far_idle_after{100};
   static constexpr std::chrono::microseconds far_poll_interval{2};
 
-  /// `is_near[rank]`: `near` reaches that peer; the own rank is near. Both ends have the same rank and size.
+  /// `is_near[rank]`: `near` reaches that peer; the own rank is near. Both endpoints have the same rank and size.
   auto_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<endpoint> far, std::vector<bool> is_near);
   auto_endpoint(const auto_endpoint&) = delete;
   auto_endpoint& operator=(const auto_endpoint&) = delete;
@@ -63,7 +63,7 @@ class auto_endpoint final : public endpoint, private direct_memory {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  // Each region and each copy belongs to the end that reaches the peer.
+  // Each region and each copy belongs to the endpoint that reaches the peer.
   bool reaches(rank_id peer) const noexcept override;
   std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
   void deregister(rank_id from, const registered_region& what) noexcept override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a rank polls its near and its far end, with ends that only count.
+// How often a rank polls its near and its far endpoint, with endpoints that only count.
 #include "transport/auto/endpoint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises of every backend about one rank's end: ownership, channels, threads, and close.
+// The promises of every backend about one rank's endpoint: ownership, channels, threads, and close.
 #include <gtest/gtest.h>
 
 #include <atomic>

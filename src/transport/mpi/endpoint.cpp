@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end sleeps, closes, and ends.
+// How a rank's endpoint sleeps, closes, and ends.
 #include "transport/mpi/endpoint.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using std::chrono::steady_clock;
 
 constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_channels = true};
 
-/// How long an end that has closed waits for the close messages of its peers.
+/// How long an endpoint that has closed waits for the close messages of its peers.
 constexpr std::chrono::seconds close_wait_max{5};
 
 constexpr int part_of_stillness = 16;

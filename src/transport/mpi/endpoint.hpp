@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job that communicates by MPI.
+// One rank's endpoint of a job that communicates by MPI.
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ struct settings {
   std::chrono::nanoseconds pause_max = std::chrono::microseconds(500);
   std::chrono::nanoseconds stall_timeout = std::chrono::milliseconds(10);      ///< with payloads that do not move
   std::chrono::nanoseconds idle_poll_interval = std::chrono::microseconds(2);  ///< poll interval of idle channels
-  /// Whether an end that was not closed sends its peers a close message, and how long it waits for theirs. Where the
-  /// end of the process ends the job anyway, it sends none, so that the process can print the reason first.
+  /// Whether an endpoint that was not closed sends its peers a close message, and how long it waits for theirs. Where
+  /// the end of the process ends the job anyway, it sends none, so that the process can print the reason first.
   bool tells_of_failure = true;
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
 };
 
-/// Shared by the ends of a process, and outlives them.
+/// Shared by the endpoints of a process, and outlives them.
 struct shared_state {
   spinlock lock;      ///< held during every call of MPI, which so sees one thread at a time: for one poll, which may
                       ///< take a burst of fragments
@@ -65,16 +65,17 @@ inline constexpr std::uint32_t slot_bytes_spared = 64;
 /// |---|---|
 /// | header and payload fit a slot | eager, one fragment: both; or the payload, with a compact header as word |
 /// | longer | rendezvous: its header as one fragment, the request; then its payload, into the block of its message |
-/// | shutdown, or end without one | one fragment of one byte on each channel, the close message, the last one there |
+/// | shutdown or failure | a one-byte close message on each channel, the last fragment there |
 ///
-/// Order: fragments of one channel arrive in order. This end holds the messages behind a rendezvous request until the
-/// payload has arrived.
+/// Order: fragments of one channel arrive in order. This endpoint holds the messages behind a rendezvous request until
+/// the payload has arrived.
 ///
-/// Bounds, for each peer and channel: the fragment that completes a window is sent as `matched`. With two of those in
-/// flight the link is full, so at most two windows wait at the receiver. `payloads_max` payloads are in flight.
-/// output_bytes_max bytes wait here for those; beyond that submit leaves the rest with its caller. Each channel has
-/// `sends_max` transfers in all, of which a link has at most its payloads and fragments_pending_max. A receiver starts
-/// about 64 KiB of payloads in a poll, and none while 1 MiB is in flight to it; the others wait at their senders.
+/// Bounds, for each peer and channel: the fragment that completes a window is sent as `matched`: it completes when it
+/// has been received. With two of those in flight the link is full, so at most two windows wait at the receiver.
+/// `payloads_max` payloads are in flight. output_bytes_max bytes wait here for those; beyond that submit leaves the
+/// rest with its caller. Each channel has `sends_max` transfers in all, of which a link has at most its payloads and
+/// fragments_pending_max. A receiver starts about 64 KiB of payloads in a poll, and none while 1 MiB is in flight to
+/// it; the others wait at their senders.
 ///
 /// Polling: a thread that polls often polls, for 2 us, only the channel where the last fragment came, then all
 /// channels. A thread that polls seldom, between tasks or before a sleep, polls all channels each time.

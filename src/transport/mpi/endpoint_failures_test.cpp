@@ -116,7 +116,7 @@ TEST_F(end_over_script, sends_its_shutdown_on_every_channel_of_every_peer) {
   EXPECT_EQ(mpi.count("send"), (size - 1) * channels_per_peer);
   for (const auto& each : mpi.calls) EXPECT_EQ(each.bytes.size(), 1U);
   for (std::uint32_t channel_index = 0; channel_index < channels_per_peer;
-       ++channel_index) {  // the end waits for these
+       ++channel_index) {  // the endpoint waits for these
     mpi.arriving.push_back({channel_index, 1, {std::byte{1}}});
     mpi.arriving.push_back({channel_index, 2, {std::byte{1}}});
   }

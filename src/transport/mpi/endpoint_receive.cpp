@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end receives messages, and handles failures.
+// How a rank's endpoint receives messages, and handles failures.
 #include <algorithm>
 #include <utility>
 
@@ -98,7 +98,7 @@ void mpi_endpoint::take_compact(const arrived_fragment& fragment, message_list& 
   deliver(*from, std::move(m), arrived);
 }
 
-/// The link of a fragment; null: this end ignores its sender.
+/// The link of a fragment; null: this endpoint ignores its sender.
 mpi_endpoint::link* mpi_endpoint::link_of(const arrived_fragment& fragment) {
   if (fragment.source >= peers_.size() || peers_[fragment.source].now == peer::state::lost) return nullptr;
   link& from = peers_[fragment.source].links[fragment.channel_index];

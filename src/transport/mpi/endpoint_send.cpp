@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end sends messages.
+// How a rank's endpoint sends messages.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a scripted MPI.
+// A rank's endpoint over a scripted MPI.
 #pragma once
 
 #include <gtest/gtest.h>

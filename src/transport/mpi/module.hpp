@@ -50,7 +50,7 @@ struct transfer_request {
 /// The bits of a fragment's word, which adds no bytes to the fragment.
 inline constexpr std::uint32_t word_bits = 24;
 
-/// One rank's end. Fragments of one channel from one peer arrive in the order of their sending; so do payloads.
+/// One rank's endpoint. Fragments of one channel from one peer arrive in the order of their sending; so do payloads.
 class port {
  public:
   port() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data path of a rank's end of a mesh of rings: submit, poll, wait, wake.
+// The data path of a rank's endpoint of a mesh of rings: submit, poll, wait, wake.
 #include "transport/shm/endpoint.hpp"
 
 #include <sys/epoll.h>

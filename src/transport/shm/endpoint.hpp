@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end of a mesh of rings in shared memory.
+// A rank's endpoint of a mesh of rings in shared memory.
 #pragma once
 
 #include <array>

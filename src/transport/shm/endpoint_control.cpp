@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control beside the data path of a rank's end: failures, the launcher connection, and the shutdown.
+// Control beside the data path of a rank's endpoint: failures, the launcher connection, and the shutdown.
 #include <algorithm>
 #include <chrono>
 #include <utility>

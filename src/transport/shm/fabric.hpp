@@ -29,7 +29,8 @@ struct settings {
 /// The values of the options of shm; their defaults where they are not declared.
 [[nodiscard]] settings read_settings(const config& configuration);
 
-/// The inputs for the end of a rank in a job that may span several hosts. The ranks in `candidates` are on this host.
+/// The inputs for the endpoint of a rank in a job that may span several hosts. The ranks in `candidates` are on this
+/// host.
 struct host_parts {
   rank_id rank;
   std::uint32_t size = 0;                                      ///< ranks of the job

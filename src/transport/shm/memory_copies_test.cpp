@@ -30,7 +30,7 @@ using bytes = std::vector<std::byte>;
 constexpr rank_id owner_rank{0}, copier_rank{1}, bystander{2};
 constexpr std::size_t words = 31;
 
-/// Both ends, each with a segment. One process plays both.
+/// Both endpoints, each with a segment. One process plays both.
 class region_over_shm : public testing::TestWithParam<copy_way> {
  protected:
   region_over_shm() { make_copier(::getpid()); }

@@ -23,8 +23,8 @@ struct writer_limits {
 /// | a message | takes |
 /// |---|---|
 /// | of up to 16 bytes | a slot |
-/// | of up to a quarter of the data | a slot, and its size in the data, rounded to cache lines |
 /// | of fetch_bytes_min or more, when the reader can fetch | a slot; the message is kept until it is fetched |
+/// | else of up to a quarter of the data | a slot, and its size in the data, rounded to cache lines |
 /// | longer, otherwise | a slot for its header, then a slot and data for each fragment (a quarter) |
 /// | that was to be fetched, when the reader no longer can | a slot that says so, then as a longer one |
 ///

@@ -47,7 +47,7 @@ class sim_endpoint;
 /// event, so nothing moves but through advance.
 class sim_fabric final : public fabric {
  public:
-  struct state;  // shared by all ends
+  struct state;  // shared by all endpoints
 
   /// `ranks` is 1 to 2^24. Throws setup_error when the network cannot be wired.
   sim_fabric(std::uint32_t ranks, const sim_options& options);
@@ -82,10 +82,10 @@ class sim_fabric final : public fabric {
   std::unique_ptr<state> state_;
 };
 
-/// One rank's end. `submit` spends the send overhead of each message at the machine's clock. `poll` spends the cost of
-/// a poll, and the receive overhead of each message that it hands out. Both must run inside the event of the activity
-/// that calls them. `submit` takes all messages; the credits of the layers above bound the messages in flight. Bodies
-/// must be packed.
+/// One rank's endpoint. `submit` spends the send overhead of each message at the machine's clock. `poll` spends the
+/// cost of a poll, and the receive overhead of each message that it hands out. Both must run inside the event of the
+/// activity that calls them. `submit` takes all messages; the credits of the layers above bound the messages in flight.
+/// Bodies must be packed.
 class sim_endpoint final : public endpoint, private direct_memory, private datagram_service {
  public:
   using hook = void (*)(void* subject);

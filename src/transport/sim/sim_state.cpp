@@ -83,7 +83,7 @@ bool sim_fabric::state::submit_datagram(rank_id from, rank_id to, message_ptr ca
   return true;
 }
 
-/// A datagram does not come.
+/// Drops a datagram that the network has lost.
 void sim_fabric::state::lose(std::uint32_t index) {
   traffic.datagrams_lost += 1;
   traffic.in_flight -= 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that all ends of a simulated network share: the machine, the messages in flight, the inboxes.
+// The state that all endpoints of a simulated network share: the machine, the messages in flight, the inboxes.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct flight_queue {
 /// inbox. `poll` takes it from the inbox and out of the table. A message to the own rank waits in the
 /// rank's `own` queue instead, which keeps the order, for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
-  /// The events need nothing else, so they leave the message's own memory alone.
+  /// The fields of a message that events need, so that they need not touch the message.
   struct flight {
     message* carried = nullptr;  // owned; null: the entry is free
     rank_id from;
@@ -37,7 +37,7 @@ struct sim_fabric::state {
     std::uint32_t bytes = 0;     // on the wire
     std::uint32_t next = flight_queue::none;
     bool idle = false;       // see sim_fabric::is_idle
-    bool idle_unit = false;  // it counts as a unit all the same
+    bool idle_unit = false;  // idle, but still a unit of quiescence
     bool datagram = false;   // may be lost, and keeps no order; `carried` is its bytes, with the label as object
   };
   enum class phase : std::uint8_t { absent, open, closed };

@@ -41,7 +41,7 @@ using std::chrono::nanoseconds;
   return m;
 }
 
-/// All ends of one machine, and the messages that each has received so far, with their times.
+/// All endpoints of one machine, and the messages that each has received so far, with their times.
 struct job {
   struct receipt {
     std::int64_t when_ns;

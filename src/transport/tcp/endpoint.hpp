@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a full mesh of sockets, one for each channel and peer.
+// One rank's endpoint of a full mesh of sockets, one for each channel and peer.
 #pragma once
 
 #include <cstdint>

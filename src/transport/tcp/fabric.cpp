@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend tcp: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend tcp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #include "transport/tcp/fabric.hpp"
 
 #include <utility>

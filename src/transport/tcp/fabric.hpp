@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend tcp: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend tcp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct settings {
 [[nodiscard]] settings read_settings(const config& configuration);
 
 /// All ranks in this process, over the loopback interface, with a secret of their own. A thread for each rank must open
-/// its end, because each `open` waits for all others.
+/// its endpoint, because each `open` waits for all others.
 class local_fabric final : public in_process_fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log = net::write_error_line);
@@ -44,7 +44,7 @@ class local_fabric final : public in_process_fabric {
   std::vector<net::unique_fd> listening_sockets_;  // by rank; `open` takes its rank's
 };
 
-/// The end of a rank in the job of this process, over the sockets of the ranks in `what.candidates`.
+/// The endpoint of a rank in the job of this process, over the sockets of the ranks in `what.candidates`.
 [[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank what, const settings& how);
 
 }  // namespace nacre::transport::tcp

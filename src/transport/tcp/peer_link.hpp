@@ -54,7 +54,7 @@ class peer_link {
   void shut_down_sending() noexcept;
   /// The bytes that the peer's host has not acknowledged yet.
   [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept;
-  /// Whether some of the bytes that the socket had taken at the last call are not acknowledged yet.
+  /// Whether the peer has still to acknowledge bytes that the socket took before the last call.
   [[nodiscard]] bool under_way() noexcept;
 
   /// Reads from the socket, a bounded amount, and appends the complete messages, until `arrived` has about `enough`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end polls, sleeps and is woken.
+// How a rank's endpoint polls, sleeps and is woken.
 #include "transport/ucx/endpoint.hpp"
 
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's end of a job that communicates by UCX.
+// One rank's endpoint of a job that communicates by UCX.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct peer_parts {
 struct endpoint_parts {
   rank_id rank;
   std::unique_ptr<port> end;                              ///< connected to each of the peers on every channel
-  std::vector<std::optional<peer_parts>> peers;           ///< by rank; neither the own rank nor peers of other ends
+  std::vector<std::optional<peer_parts>> peers;           ///< by rank; not the own rank, nor peers of other endpoints
   std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   std::size_t output_bytes_max = 0;                       ///< for each peer and channel
   std::chrono::nanoseconds idle_poll_interval = std::chrono::microseconds(2);  ///< poll interval of idle channels

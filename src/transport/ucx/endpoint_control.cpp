@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end beside its data path: the first and the last frames with its peers, failures, the launcher.
+// A rank's endpoint beside its data path: the first and the last frames with its peers, failures, the launcher.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -28,7 +28,7 @@ constexpr milliseconds retry_interval{1};
 /// finished and polled for the last time. After this time the destructor goes on with the rest.
 constexpr milliseconds flush_max{300};
 
-/// How long an end that has closed waits for the shutdown messages of its peers.
+/// How long an endpoint that has closed waits for the shutdown messages of its peers.
 constexpr std::chrono::seconds close_wait_max{5};
 
 bool send_liveness(const net::unique_fd& liveness_socket, liveness_message what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end moves the bytes of copies between memories; memory_copies decides which.
+// How a rank's endpoint moves the bytes of copies between memories; memory_copies decides which.
 #include <mutex>
 #include <utility>
 

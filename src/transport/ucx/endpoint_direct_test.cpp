@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a scripted UCX: copies between the memories of two ranks, and peers that violate the protocol.
+// A rank's endpoint over a scripted UCX: copies between the memories of two ranks, and peers that violate the protocol.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {
@@ -270,7 +270,7 @@ TEST_F(copies_over_played_ucx, bytes_are_flushed_before_the_shutdown) {
   ucx_.sends_are = outcome::done;
   copy(5, copy_way::to_region, 1);
   end_->close(std::chrono::seconds(30));
-  for (const std::uint32_t peer : {1U, 2U}) say(peer, shutdown);  // the end waits for these
+  for (const std::uint32_t peer : {1U, 2U}) say(peer, shutdown);  // the endpoint waits for these
   EXPECT_EQ(ucx_.flushes, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, bulk}}));
 }
 

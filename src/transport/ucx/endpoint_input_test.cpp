@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a scripted UCX: frames that are no messages, and peers that are not reached.
+// A rank's endpoint over a scripted UCX: frames that are no messages, and peers that are not reached.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 #include <algorithm>

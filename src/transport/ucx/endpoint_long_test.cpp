@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a scripted UCX: long messages, which stay at their senders until they are fetched.
+// A rank's endpoint over a scripted UCX: long messages, which stay at their senders until they are fetched.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {
@@ -41,7 +41,7 @@ TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_sh
 
 TEST_F(end_over_played_ucx, a_waiting_thread_does_not_sleep_over_an_announced_message) {
   wait_for_peers();
-  ucx_.next.push_back([](port_callbacks&) {});  // keeps the first sleep short; the end then sees the request
+  ucx_.next.push_back([](port_callbacks&) {});  // keeps the first sleep short; the endpoint then sees the request
   announce(0, sizeof(message_header) + 5000);
   while (!ucx_.next.empty()) end_->wait(std::chrono::seconds(10));
   const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's end handles the events of its port.
+// How a rank's endpoint handles the events of its port.
 #include <cstring>
 #include <utility>
 
@@ -25,7 +25,7 @@ std::byte* frame_at(message& m) noexcept { return m.body() - header_bytes; }
 
 }  // namespace
 
-/// The link of a frame; null: this end ignores its sender.
+/// The link of a frame; null: this endpoint ignores its sender.
 ucx_endpoint::link* ucx_endpoint::link_of(std::uint32_t channel_index, const stamp& of) noexcept {
   if (of.source >= peers_.size()) return nullptr;
   peer& from = peers_[of.source];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's end over a scripted UCX: messages, their order and their bounds.
+// A rank's endpoint over a scripted UCX: messages, their order and their bounds.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 namespace nacre::transport::ucx {

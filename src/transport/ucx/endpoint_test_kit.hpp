@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a rank's end over a scripted UCX.
+// For tests: a rank's endpoint over a scripted UCX.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -195,7 +195,7 @@ class end_over_played_ucx : public testing::Test {
     return result;
   }
 
-  /// The failure of rank 1, once a wait has made the end poll its control sockets.
+  /// The failure of rank 1, once a wait has made the endpoint poll its control sockets.
   std::string failure_of_1() {
     end_->wait(std::chrono::nanoseconds::zero());
     receive();

@@ -14,7 +14,7 @@
 
 namespace nacre::transport::ucx {
 
-/// Names a copy at both ends: the rank of the other end, and the region's id at its owner.
+/// Names a copy at both endpoints: the rank of the other endpoint, and the region's id at its owner.
 struct copy_id {
   std::uint32_t far = 0;
   std::uint32_t id = 0;
@@ -38,8 +38,8 @@ struct copy_id {
 /// This end decides whether to write to it when the bytes are announced, so until then the memory can be deregistered
 /// at once.
 ///
-/// Once a fetch has started, both ends finish without anything above UCX. So a thread that waits for the end needs no
-/// handler to run, and it makes the progress of its own end itself.
+/// Once a fetch has started, both endpoints finish without anything above UCX. So a thread that waits for the end needs
+/// no handler to run, and it makes the progress of its own end itself.
 class memory_copies {
  public:
   /// A frame to send. `bytes`: those of a region, which stay in use until region_left.

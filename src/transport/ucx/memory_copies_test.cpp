@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories: two ends play the protocol against each other, in any order of events.
+// Copies between memories: two endpoints play the protocol against each other, in any order of events.
 #include "transport/ucx/memory_copies.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace nacre::transport::ucx {
 namespace {
 
-/// Two ends, the frames between them, and the bytes that UCX moves for them.
+/// Two endpoints, the frames between them, and the bytes that UCX moves for them.
 class two_ends {
  public:
   explicit two_ends(std::uint64_t seed) : random_(seed) {}

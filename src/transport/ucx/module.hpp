@@ -85,7 +85,7 @@ enum class reach : std::uint8_t {
   elsewhere   ///< UCX reports its end: port_callbacks::broken
 };
 
-/// One rank's end. Frames of a channel may arrive in another order than they were sent in.
+/// One rank's endpoint. Frames of a channel may arrive in another order than they were sent in.
 class port {
  public:
   port() = default;
@@ -138,8 +138,8 @@ class library {
   virtual ~library() = default;
   /// "UCX 1.13.1".
   [[nodiscard]] virtual const char* name() const noexcept = 0;
-  /// Opens an end for a rank of a job with so many ranks. The caller owns it. Null: `why` has the message, cut to its
-  /// room and ended by 0.
+  /// Opens an endpoint for a rank of a job with so many ranks. The caller owns it. Null: `why` has the message, cut to
+  /// its room and ended by 0.
   [[nodiscard]] virtual port* open(std::uint32_t ranks, std::span<char> why) noexcept = 0;
 };
 

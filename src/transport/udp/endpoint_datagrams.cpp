@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unreliable datagrams of a rank's end of a job over datagrams.
+// Unreliable datagrams of a rank's endpoint of a job over datagrams.
 #include <chrono>
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend udp: all ranks in one process for tests, or the end of one rank of a job.
+// The fabrics of the backend udp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,9 @@ class local_fabric final : public in_process_fabric {
   std::vector<std::vector<net::unique_fd>> liveness_sockets_;  // by rank and peer; open takes its own
 };
 
-/// The end of a rank in the job that this process belongs to, over datagrams to the ranks that are peer candidates. The
-/// first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks until all are
-/// connected. Throws setup_error or job_aborted.
+/// The endpoint of a rank in the job that this process belongs to, over datagrams to the ranks that are peer
+/// candidates. The first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks
+/// until all are connected. Throws setup_error or job_aborted.
 [[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank here, const settings& how);
 
 }  // namespace nacre::transport::udp

@@ -74,7 +74,8 @@ void sent_datagrams::on_acknowledgement(std::span<const number_range> received, 
       arrived.push_back(each);
     }
   }
-  if (arrived.size() == before && !newer) return;  // also a later number that asks for nothing shows a loss
+  // A newly acknowledged number reveals losses even if its datagram asked for no acknowledgement.
+  if (arrived.size() == before && !newer) return;
   silences_ = 0;
   detect_losses(now, lost);
   forget_old();
