@@ -90,7 +90,7 @@ void main_window::shared::release(std::uint64_t bytes) noexcept {
   if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
-void main_window::check(std::chrono::nanoseconds now, const std::function<workers()>& are) {
+void main_window::check(std::chrono::nanoseconds now, const std::function<workers()>& state_of_workers) {
   if (!over()) return;
   const std::uint64_t now_used = used();
   if (now_used <= bytes_max_ / 2) {
@@ -102,7 +102,7 @@ void main_window::check(std::chrono::nanoseconds now, const std::function<worker
     seen_ = now_used;
     changed_at_ = now;
   } else if (now - changed_at_ >= patience) {
-    const bool idle = are() == workers::idle;
+    const bool idle = state_of_workers() == workers::idle;
     if (!idle && now - changed_at_ < patience_of_busy) return;
     changed_at_ = now;
     const std::uint64_t more = (idle ? now_used : bytes_max_) / 4;

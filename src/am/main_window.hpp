@@ -52,12 +52,13 @@ class main_window {
 
   /// The main should wait. Any thread, as a hint.
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
-  /// The main waits, or does not any more: the release that leaves half of the bound wakes. The application's thread.
+  /// Sets whether main waits. While it does, the release that brings the window to half of `bytes_max` wakes it. The
+  /// application's thread.
   void set_waiting(bool waits) noexcept;
   /// The workers of the process: all have nothing to do, or some run handlers.
   enum class workers : std::uint8_t { idle, busy };
-  /// Inside the poll loop, while main waits. `are` is called when nothing has been released for `patience`.
-  void check(std::chrono::nanoseconds now, const std::function<workers()>& are);
+  /// Inside the poll loop, while main waits. Asks `state_of_workers` when nothing has been released for `patience`.
+  void check(std::chrono::nanoseconds now, const std::function<workers()>& state_of_workers);
   [[nodiscard]] std::uint64_t used() const noexcept {
     // Read before sent_, which is then never less. acquire: pairs with end_of
     const std::uint64_t released = shared_->released.load(std::memory_order_acquire);

@@ -12,7 +12,7 @@ void congestion::note_left(std::uint64_t bytes) noexcept {
   if (!congested() || waiting > bytes_max_ / 2) return;
   was_congested_ = false;
   congested_.store(false, std::memory_order_relaxed);  // hints
-  gives_way_.store(false, std::memory_order_relaxed);
+  yields_.store(false, std::memory_order_relaxed);
 }
 
 std::chrono::nanoseconds congestion::check(std::chrono::nanoseconds now) {
@@ -24,11 +24,10 @@ std::chrono::nanoseconds congestion::check(std::chrono::nanoseconds now) {
   } else if (backpressure() && now - drained_at_ >= patience) {
     NACRE_MARK("a rank that cannot send goes on all the same");
     drained_at_ = now;
-    gives_way_below_ = waiting_bytes() + bytes_max_ / 4;
-    gives_way_.store(true, std::memory_order_relaxed);  // a hint
+    yields_below_ = waiting_bytes() + bytes_max_ / 4;
+    yields_.store(true, std::memory_order_relaxed);  // a hint
   }
-  if (!backpressure() && waiting_bytes() > gives_way_below_)
-    gives_way_.store(false, std::memory_order_relaxed);  // a hint
+  if (!backpressure() && waiting_bytes() > yields_below_) yields_.store(false, std::memory_order_relaxed);  // a hint
   return backpressure() ? drained_at_ + patience : std::chrono::nanoseconds::max();
 }
 

@@ -17,7 +17,7 @@ namespace nacre {
 /// | yielding | a quarter of bytes_max has been added | draining |
 /// | draining, yielding | at most half of bytes_max wait | free |
 ///
-/// Draining is backpressure: workers first run arriving work, and no work that only this rank's own handlers have made.
+/// Draining is backpressure: workers run arriving work first, and leave work that this rank's own handlers made.
 class congestion {
  public:
   static constexpr std::chrono::milliseconds patience{10};
@@ -27,9 +27,7 @@ class congestion {
   /// Draining or yielding. Any thread, as a hint.
   [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint
   /// Draining. Any thread, as a hint.
-  [[nodiscard]] bool backpressure() const noexcept {
-    return congested() && !gives_way_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] bool backpressure() const noexcept { return congested() && !yields_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_.load(std::memory_order_relaxed); }
 
   /// Any thread: so many more bytes wait.
@@ -45,13 +43,13 @@ class congestion {
  private:
   const std::uint64_t bytes_max_;
   bool was_congested_ = false;              // poll loop: at the last check
-  std::uint64_t gives_way_below_ = 0;       // poll loop: waiting bytes
+  std::uint64_t yields_below_ = 0;          // poll loop: waiting bytes
   std::uint64_t drained_bytes_ = 0;         // poll loop: that have ever left
   std::uint64_t drained_seen_ = 0;          // poll loop: at the last check
-  std::chrono::nanoseconds drained_at_{0};  // poll loop: when it last saw bytes leave, or gave way
+  std::chrono::nanoseconds drained_at_{0};  // poll loop: when it last saw bytes leave, or began to yield
 
   alignas(cache_line_bytes) std::atomic<bool> congested_{false};
-  std::atomic<bool> gives_way_{false};  // though congested
+  std::atomic<bool> yields_{false};  // though congested
   alignas(cache_line_bytes) std::atomic<std::uint64_t> waiting_bytes_{0};
 };
 

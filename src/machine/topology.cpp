@@ -92,8 +92,9 @@ void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hos
   return {x, y, ceil_div(plane, y)};
 }
 
-[[nodiscard]] std::vector<std::uint32_t> fitting_shape(const topology_options& options, std::uint32_t hosts) {
-  if (options.shape.empty()) return near_cube(hosts);
+/// A grid, which a machine file gives with every topology, must have a place for each host.
+void expect_places(const topology_options& options, std::uint32_t hosts) {
+  if (options.shape.empty()) return;
   std::uint64_t places = 1;
   for (const std::uint32_t extent : options.shape) {
     if (extent == 0) throw setup_error({"an extent of the grid is 0", "a dimension has at least one place", "use 1"});
@@ -103,10 +104,13 @@ void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hos
     throw setup_error({"the grid has " + std::to_string(places) + " places for " + std::to_string(hosts) + " hosts",
                        "every host needs a place",
                        "enlarge the shape (or the grid of the machine file), leave it empty to have it chosen, or put "
-                       "several ranks on "
-                       "a host (sim.ranks_per_host)"});
+                       "several ranks on a host (sim.ranks_per_host)"});
   }
-  return options.shape;
+}
+
+[[nodiscard]] std::vector<std::uint32_t> fitting_shape(const topology_options& options, std::uint32_t hosts) {
+  expect_places(options, hosts);
+  return options.shape.empty() ? near_cube(hosts) : options.shape;
 }
 
 }  // namespace
@@ -120,11 +124,11 @@ std::unique_ptr<const topology> make_topology(const topology_options& options, s
       return std::make_unique<grid_topology>(fitting_shape(options, hosts), border::joined);
     case topology_kind::fat_tree:
       expect_ports(options.switch_ports, "its tree would never widen");
-      static_cast<void>(fitting_shape(options, hosts));  // of a machine file: its nodes
+      expect_places(options, hosts);
       return std::make_unique<fat_tree_topology>(options.switch_ports);
     case topology_kind::dragonfly:
       expect_ports(options.switch_ports, "its groups would be single switches");
-      static_cast<void>(fitting_shape(options, hosts));  // of a machine file: its nodes
+      expect_places(options, hosts);
       expect_room(dragonfly(options.switch_ports), options.switch_ports, hosts);
       return std::make_unique<dragonfly_topology>(options.switch_ports);
     case topology_kind::flat:

@@ -27,7 +27,7 @@ class object_entry;
 struct broadcast_header {
   std::uint64_t first = 0;      ///< the array
   std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
-  std::uint32_t answer_to = 0;  ///< a rank: the caller, at the root; the sender below
+  std::uint32_t answer_to = 0;  ///< rank to answer: at the root the caller, below it the sender
   std::uint32_t number = 0;     ///< in a message to the root: the caller's running number; below: the root's
   std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
   std::uint32_t handler = 0;    ///< 0: ends the elements
@@ -41,7 +41,7 @@ struct broadcast_header {
   }
 };
 
-/// A message to all elements that must wait for earlier ones.
+/// A message to all elements. It waits for earlier such messages.
 struct early_broadcast {
   broadcast_header head;
   std::vector<std::byte> arguments;
@@ -81,9 +81,9 @@ class array_home {
 
   std::mutex mutex;
   bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
-  std::map<std::uint64_t, array_part> parts;  // under mutex; never fewer
+  std::map<std::uint64_t, array_part> parts;  // under mutex; parts are added, never removed
 
-  std::vector<std::uint64_t> told;  // under mutex: own places that other ranks have told of, see places_told
+  std::vector<std::uint64_t> told;  // under mutex: own places that other ranks have told of, see api_array_making.cpp
 
   std::mutex steps_mutex;  // never together with the other one
   contributing_sets sets;  // under steps_mutex

@@ -138,15 +138,15 @@ struct geometry {
     const std::uint64_t bytes = sizeof(reader_line) + sizeof(writer_line) + slot_count() * sizeof(slot) + data_bytes;
     return (bytes + page_bytes - 1) / page_bytes * page_bytes;
   }
-  [[nodiscard]] constexpr std::uint64_t rings_bytes() const noexcept {
+  [[nodiscard]] constexpr std::uint64_t bytes_of_all_rings() const noexcept {
     return std::uint64_t{ranks} * channel_count * ring_bytes();
   }
   [[nodiscard]] constexpr std::uint64_t regions_bytes() const noexcept { return ranks * sizeof(region_table); }
   [[nodiscard]] constexpr std::uint64_t segment_bytes() const noexcept {
-    return page_bytes + rings_bytes() + regions_bytes();
+    return page_bytes + bytes_of_all_rings() + regions_bytes();
   }
   [[nodiscard]] region_table* regions(std::byte* segment, std::uint32_t peer) const noexcept {
-    return reinterpret_cast<region_table*>(segment + page_bytes + rings_bytes() + peer * sizeof(region_table));
+    return reinterpret_cast<region_table*>(segment + page_bytes + bytes_of_all_rings() + peer * sizeof(region_table));
   }
   [[nodiscard]] ring_view ring(std::byte* segment, std::uint32_t sender, std::size_t on_channel) const noexcept {
     std::byte* const begin = segment + page_bytes + (std::uint64_t{sender} * channel_count + on_channel) * ring_bytes();
@@ -164,7 +164,7 @@ struct geometry {
   [[nodiscard]] static constexpr geometry fitting(std::uint32_t ranks, std::uint64_t wanted,
                                                   std::uint64_t memory_max) noexcept {
     geometry result{.ranks = ranks, .data_bytes = std::bit_ceil(std::max(wanted, data_bytes_min))};
-    while (result.data_bytes > data_bytes_min && result.rings_bytes() + result.regions_bytes() > memory_max) {
+    while (result.data_bytes > data_bytes_min && result.bytes_of_all_rings() + result.regions_bytes() > memory_max) {
       result.data_bytes /= 2;
     }
     return result;

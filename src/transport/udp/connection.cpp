@@ -16,9 +16,9 @@ namespace {
 constexpr channel other_of(channel on) noexcept {
   return on == channel::application ? channel::bulk : channel::application;
 }
-constexpr std::size_t usual_ranges = 2;        // bytes that travel again find the room that they had before
+constexpr std::size_t usual_ranges = 2;        // room is kept for two, so that bytes sent again fit as before
 constexpr std::size_t apart_min = 8192;        // shorter stretches are copied behind the head in less time
-constexpr std::uint32_t patient_silences = 6;  // a peer that waits for a processor is silent for so many overdue times
+constexpr std::uint32_t patient_silences = 6;  // so many in a row may only mean that the peer waits for a processor
 
 constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
 
@@ -69,7 +69,7 @@ bool connection::may_leave(channel on, std::size_t bytes) noexcept {
   const std::uint64_t window = window_.bytes() + (system ? 2 * std::uint64_t{limits_.datagram_bytes} : 0);
   const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
   const bool fits = sent_.bytes_in_flight() + bytes <= window;
-  window_in_use_ |= !fits;
+  window_blocks_ |= !fits;
   const std::uint64_t unread = sent_.buffer_bytes_in_flight() + unreliable_sent_ - unreliable_read_;
   return fits && unread + buffer_bytes_of(bytes) <= buffer;
 }
@@ -100,7 +100,7 @@ bool connection::choose(datagram& next) {
       next.on = on;
       return true;
     }
-    window_in_use_ &= some;
+    window_blocks_ &= some;
     if (ping_ || mark_ || (probe_ && sent_.in_flight() > 0)) {
       next.kind = datagram_kind::ping;
       return true;
@@ -110,7 +110,7 @@ bool connection::choose(datagram& next) {
 }
 
 void connection::acknowledge_into(datagram& next, time_point now) noexcept {
-  // Gaps that the peer has been told of stay, for lost bytes travel under new numbers: tell it of none twice.
+  // A gap never closes, because lost bytes travel under new numbers. So report each gap only until the peer knows it.
   const std::span<const number_range> all = received_.ranges().view();
   std::size_t count = std::min<std::size_t>(all.size(), 1);
   while (count < all.size() && all[count].end > confirmed_) ++count;
@@ -192,7 +192,8 @@ void connection::return_to_streams(std::span<const sent_datagram> which) {
 }
 
 void connection::withdraw(std::uint64_t first_number) {
-  if (unacknowledged_ == 0 && !received_.empty()) ack_deadline_ = time_point::min();  // it may have held the last one
+  // The withdrawn datagram may have carried the latest acknowledgement.
+  if (unacknowledged_ == 0 && !received_.empty()) ack_deadline_ = time_point::min();
   lost_.clear();
   sent_.withdraw(first_number, lost_);
   return_to_streams(lost_);

@@ -41,7 +41,7 @@ struct connection_limits {
 /// Where the bytes of the next datagram belong, if it continues the message of the one before.
 struct landing {
   std::size_t head_bytes = 0;    ///< tag, head and ranges in front of them
-  std::span<std::byte> place{};  ///< empty: unknown. More may follow behind it
+  std::span<std::byte> place{};  ///< empty: unknown. The datagram may have bytes behind this place
   std::uint64_t offset = 0;      ///< of the place in the stream
   channel on = channel::system;  ///< of the stream
 };
@@ -120,7 +120,7 @@ class connection {
 
   /// Where to write the next datagram, so that its bytes need not be copied again.
   [[nodiscard]] landing next_landing() noexcept;
-  /// Whether a datagram says that it belongs there, which its tag has still to prove. If not, make one piece of it for
+  /// Whether the datagram claims to belong there; on_landed checks the claim. If not, join its parts and call
   /// on_datagram.
   [[nodiscard]] static bool fits(const landed_datagram& what, const landing& where) noexcept;
   /// As on_datagram, for one that fits next_landing. Other bytes at that place do no harm.
@@ -131,7 +131,7 @@ class connection {
   [[nodiscard]] time_point deadline() const noexcept;
   void on_deadline(time_point now);
 
-  /// Whether bytes wait that have never left.
+  /// Whether some bytes have not been sent even once.
   [[nodiscard]] bool unsent() const noexcept;
   /// Whether the peer has acknowledged all bytes, and pings.
   [[nodiscard]] bool all_acknowledged() const noexcept;
@@ -177,9 +177,9 @@ class connection {
   time_point ack_deadline_ = never;
   std::size_t ranges_before_ = 0;        // of the last datagram with bytes
   channel on_before_ = channel::system;  // its channel
-  std::uint64_t confirmed_ = 0;          // the peer knows which numbers below have come
+  std::uint64_t confirmed_ = 0;          // for all numbers below this one, the peer knows whether they arrived
   channel turn_ = channel::application;  // of the channels other than system, the one that may send first
-  bool window_in_use_ = false;           // the window of the network keeps bytes from leaving
+  bool window_blocks_ = false;           // the window of the network keeps bytes from leaving
   std::uint64_t unreliable_sent_ = 0;    // what all unreliable datagrams take in the peer's socket
   std::uint64_t unreliable_marked_ = 0;  // those of them that a datagram of this protocol follows
   std::uint64_t unreliable_read_ = 0;    // those that the peer has read

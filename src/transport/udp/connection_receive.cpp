@@ -86,7 +86,7 @@ bool connection::take_acknowledgement(const datagram& from, time_point now) {
   lost_.clear();
   sent_.on_acknowledgement(from.acknowledged, std::chrono::microseconds(from.ack_delay_us), now, arrived_, lost_);
   for (const sent_datagram& each : arrived_) {
-    window_.on_acknowledged(each.bytes, each.when, window_in_use_);
+    window_.on_acknowledged(each.bytes, each.when, window_blocks_);
     unreliable_read_ = std::max(unreliable_read_, each.unreliable_before);
     confirmed_ = std::max(confirmed_, each.ack_end);
     if (each.stream_bytes == 0) continue;
