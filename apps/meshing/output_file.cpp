@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes files.
+// Writes whole files or throws, and meshes as .vtu files.
 #include "meshing/output_file.hpp"
 
 #include <cerrno>

@@ -127,7 +127,7 @@ struct array_request {
   std::uint32_t fold = 0;        ///< handler_id of the row that combines two results; 0: results are dropped
 };
 
-// The untyped operations; src/runtime/api_arrays.cpp.
+// The untyped operations; implemented in src/runtime/api_arrays.cpp, fill_array in api_array_making.cpp.
 [[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
 /// Collective: makes the elements of this rank by `make`, which returns an object of the array's type, owned by the
 /// array then. Throws on every rank when it throws on one; then there is no array. `make` is null for a sparse array.

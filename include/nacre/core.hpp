@@ -41,9 +41,9 @@ struct delivery_error {
 
 namespace detail {
 
-// The untyped core: one function for each operation; see src/runtime/engine.hpp for their implementation. A function
-// that throws has had no effect: no message is counted or numbered, and no call waits. `result`, if not null, gets the
-// reply.
+// The untyped core: one function for each operation; implementations are in src/runtime/api*.cpp, a few in
+// am/call_deadline.cpp and am/sleep.cpp. A function that throws has had no effect: no message is counted or numbered,
+// and no call waits. `result`, if not null, gets the reply.
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;

@@ -32,13 +32,13 @@ enum class message_kind : std::uint8_t {
   migrate,          ///< asks an object to move to the rank that the payload names
   destroy,          ///< ends an object
   lock,             ///< asks an object to move to a main that requests access, and to stay until main is done
-  join,             ///< the place of a colocation in the stream of one of its objects
+  join,             ///< stands for a colocation among the messages of one of its objects, so that it runs in its turn
   claim,            ///< a colocation acquires or releases an object, on whichever rank it is
   request_to_send,  ///< a rank keeps messages for an object, and asks how many it may send
   arrival,          ///< an object that migrates, with all messages that wait for it
   bundle,           ///< messages to one rank that travel as one; see am/bundle.hpp
   insert,           ///< makes the element of a place of an array; the payload holds the element
-  everyone,         ///< as object, for the element of a place; ignored where there is none. Handler 0 ends the element
+  everyone,         ///< `object` for all elements of an array: an empty place ignores it; handler 0 ends the element
   credit,           ///< a message of the backplane itself: see backplane/credits.hpp
   reply             ///< the result of a call, for the caller's future. Stays last: peers may send no kind above it
 };
@@ -103,13 +103,12 @@ struct message_deleter {
 };
 using message_ptr = std::unique_ptr<message, message_deleter>;
 
-/// The operations on a body that holds live C++ values instead of bytes: one constant table for each handler. Where
-/// `of_packed` is set, the body is bytes and the table is only a callback for the end of the message.
+/// The operations on a body that holds live C++ values instead of bytes: one constant table for each handler.
 struct body_ops {
   std::size_t (*packed_size)(const message&);
   void (*pack)(message&, writer&);     ///< writes the values; they stay alive
   void (*destroy)(message&) noexcept;  ///< destroys the values
-  bool of_packed = false;              ///< there are no values: the body is bytes, and `destroy` is only a callback
+  bool of_packed = false;              ///< there are no values: the body is bytes, and `destroy` a callback
   /// Null, or a function that turns one of the values, which owns a block, into the packed form. Afterwards the values
   /// may only be destroyed. Of the result's header only payload_bytes is set. Returns null, without any change, when no
   /// value can be used in this way.
@@ -144,7 +143,7 @@ static_assert(sizeof(message) == 64, "the body starts on the second cache line")
 [[nodiscard]] message_ptr make_message(std::size_t body_bytes);
 
 namespace detail {
-/// Makes a message of any length, for memory that is sent only if it is short enough by then.
+/// Makes a message without the length check; its sender checks.
 [[nodiscard]] message_ptr make_block(std::size_t body_bytes);
 [[nodiscard]] message_ptr pack_values(message_ptr m);
 }  // namespace detail

@@ -44,8 +44,8 @@ concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<
 };
 
 /// A placement that lists the places of a rank, in the order of the places (the last dimension runs fastest), so that
-/// create_array asks it for those only. Any other placement is asked for the home of every place, by create_array once
-/// a place over all ranks.
+/// create_array asks it for those only. For any other placement, create_array asks for the home of every place: once
+/// per place, shared out among the ranks.
 template <class P>
 concept lists_places = array_placement<P> &&
     requires(const P& by, rank_id of, const extents& shape, std::uint32_t ranks, void (&visit)(const index&)) {

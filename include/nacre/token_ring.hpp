@@ -33,8 +33,7 @@ struct ring_token {
 /// kinds of messages: messages that bring work, and control messages, such as a request for work or its refusal. The
 /// program must keep these rules, on which the proofs in docs/protocols/quiescence.md rest:
 /// 1. Only a rank that has work sends work. A rank without work gets some only by a message that brings it.
-/// 2. A control message is a request or the answer to one. Once over() returns fencing, the rank sends no more
-/// requests.
+/// 2. A control message is a request or its answer. Once over() returns fencing, the rank sends no more requests.
 ///    A request that is counted as received has been answered, and its answer counted as sent, when on_idle is called.
 /// 3. A message is counted as sent before it can arrive, and as received when its contents have been taken over.
 ///    The token itself is not counted. Messages may overtake each other and the token in any way.

@@ -14,11 +14,10 @@
 
 namespace nacre::emulator {
 
-/// The slots of all nodes, and behind them the clocks of threads that have none in a slot: in half lines of the
-/// cache, of four threads of a node each, those of the next four threads of all nodes first. The memory of clocks is
-/// touched only where a node runs: a node that never runs costs a slot at most, and a thread of a number that no node
-/// uses costs nothing. One thread
-/// at a time.
+/// The slots of all nodes, and behind them the clocks of threads that have none in a slot: in half lines of the cache,
+/// of four threads of a node each, those of the next four threads of all nodes first. The memory of clocks is touched
+/// only where a node runs: a node that never runs costs a slot at most, and a thread of a number that no node uses
+/// costs nothing. One thread at a time.
 class node_table {
  public:
   node_table(std::uint32_t nodes, std::uint32_t threads)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of options.
+// The options of a rank: names, defaults, bounds and help.
 #include "runtime/options.hpp"
 
 #include <sched.h>
@@ -17,9 +17,8 @@ namespace {
 constexpr option runtime_options[] = {
     {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|udp|ucx|auto|mpi|sim",
      "what carries messages: inproc between threads of this process, shm, tcp or udp between processes that `nacre "
-     "run` "
-     "starts, over shared memory, sockets or datagrams, ucx the same by UCX, auto over shm, tcp or ucx, whichever fits "
-     "each pair, mpi between processes that mpirun starts, sim on a simulated machine in virtual time"},
+     "run` starts, over shared memory, sockets or datagrams, ucx the same by UCX, auto over shm, tcp or ucx, whichever "
+     "fits each pair, mpi between processes that mpirun starts, sim on a simulated machine in virtual time"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
      "how many ranks this process holds, outside of sim at most 4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
@@ -35,11 +34,10 @@ constexpr option runtime_options[] = {
      "auto, that thread if there is a core to spare for it"},
     {"progress_patience", option_kind::duration, "1ms", "", "0us..1s",
      "where workers take turns: when all of them compute, and none has looked for messages for so long, a thread of "
-     "the "
-     "rank looks; 0 for never"},
+     "the rank looks; 0 for never"},
     {"spin", option_kind::duration, "20us", "", "0us..10ms",
-     "how long a worker that has nothing to do looks for work before it sleeps; who was woken soon may take up to "
-     "160us"},
+     "how long a worker that has nothing to do looks for "
+     "work before it sleeps; who was woken soon may take up to 160us"},
     {"location", option_kind::choice, "jump_update", "",
      "lazy_forwarding|jump_update|path_update|home|broadcast_update|subscriber_update",
      "who is told where a mobile object has moved, besides its home: nobody; who sent to an old place; also the ranks "
@@ -71,8 +69,7 @@ constexpr option runtime_options[] = {
      "needed for a second is returned"},
     {"direct_min", option_kind::bytes, "16KiB", "", "1KiB..1TiB",
      "how long a piece of a put or get is at least that shm and ucx copy from one rank's memory to the other's, and "
-     "not "
-     "into messages and out of them"},
+     "not into messages and out of them"},
     {"extension", option_kind::text, "", "files", "",
      "load extension modules from these shared objects, on every rank, before main: paths, or bare names of files "
      "beside the executable or in the folder of Nacre's plugins; separated by commas"},

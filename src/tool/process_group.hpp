@@ -28,9 +28,8 @@ class process_group {
   virtual void watch(std::vector<pollfd>& watched) const = 0;
   /// The time at which `serve` must be called even if no descriptor is ready.
   [[nodiscard]] virtual std::optional<time_point> due() const { return std::nullopt; }
-  /// Does all work that does not block, and appends the ranks that have ended. `child`: a child process of
-  /// the launcher may have ended.
-  /// Throws setup_error when ranks cannot be started.
+  /// Does all work that does not block, and appends the ranks that have ended. `child`: a child process of the launcher
+  /// may have ended. Throws setup_error when ranks cannot be started.
   virtual void serve(time_point now, bool child, std::vector<rank_end>& ends) = 0;
 
   /// Sends the signal to the POSIX process group of every rank that runs.

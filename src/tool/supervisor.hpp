@@ -47,8 +47,9 @@ struct supervisor_times {
 /// | state | event | then |
 /// |---|---|---|
 /// | running | a rank is killed, or exits with an error or without a shutdown | one line, announcement; ending |
-/// | running | a rank says that it lost a peer, or hangs up | blaming that peer |
-/// | blaming | the peer ends as above, or the time for blame is over | one line, announcement; ending |
+/// | running | a rank says that it lost a peer | blaming the peer |
+/// | running | a rank hangs up | blaming the rank |
+/// | blaming | the blamed rank ends as above, or the time for blame is over | one line, announcement; ending |
 /// | running, blaming | the launcher is interrupted | the signal goes to all; ending, without a line |
 /// | ending | grace is over; force is over; interrupted again | SIGTERM; SIGKILL; SIGKILL |
 /// | any | the last rank has ended | over |

@@ -14,10 +14,10 @@
 //
 // Invariants:
 // - The secret never travels.
-// - An acceptor sends its identity only after the peer's response has proved the secret.
+// - An acceptor sends its identity only after the peer's response has proven the secret.
 // - Every proof covers its step (and so the sender's role), both fresh nonces and the identities exchanged so far. So
 //   no proof is valid in another place, direction or connection.
-// - Of a peer that has not proven the secret, an acceptor keeps only the message that it is receiving. That takes at
+// - Until a peer has proven the secret, an acceptor keeps nothing of it but the message being received. That takes at
 //   most handshake_message_bytes_max bytes, in memory that the acceptor has anyway.
 //
 // The pattern is the three-pass mutual authentication of ISO/IEC 9798-4, with two additions: the proofs cover the

@@ -15,8 +15,9 @@ namespace mesh3d {
 
 /// Which tetrahedra are good enough.
 struct quality_rule {
-  /// The radius of the sphere around a tetrahedron, as a part of the length that edges should have there; 0.61 is that
-  /// of a regular one. Edges are at least that long then.
+  /// The largest radius of the sphere around a tetrahedron, as a part of the length that edges should have there. A
+  /// regular tetrahedron has 0.61. A point that is inserted because of the size makes no edge below 0.75 of that
+  /// length.
   static constexpr double radius_factor = 0.75;
 
   /// The greatest radius of an empty sphere around a point of the input surface on which the corners of a triangle of
@@ -64,8 +65,8 @@ enum class attempt : std::uint8_t {
 /// the hull is refused: it would make flat tetrahedra, and spheres that reach vertices of the next subdomain.
 class refiner {
  public:
-  /// The refinement goes over the mesh without slivers and then, if the rule asks for it, with them. As points on the
-  /// surface and in slivers may become possible by others, each pass goes over it until no point is inserted.
+  /// First for size, then, if the rule asks for it, for slivers. Each pass repeats until it inserts nothing, because
+  /// one point can make another possible.
   enum class pass : std::uint8_t { sizes, slivers };
   refiner(triangulation& mesh, const quality_rule& rule, pass which = pass::sizes);
   /// Inserts at most so many points, and looks at no more than some dozen tetrahedra for each. Returns true when no

@@ -33,7 +33,7 @@ struct surface_topology {
   std::uint64_t turned = 0;  // triangles that faced the other way
 };
 
-/// Turns triangles so that those of a component face one way: outwards, as far as the component alone goes. Throws
+/// Turns triangles so that those of a component face one way: outwards, other components ignored. Throws
 /// nacre::setup_error, which names a place, where an edge has one triangle or more than two, or the surface is not
 /// orientable.
 surface_topology orient_surface(surface_mesh& mesh, const surface_names& names);

@@ -44,7 +44,7 @@ namespace detail {
 
 class node_loop;
 
-// The untyped operations of a running handler; implemented in src/emulator/node_loop.cpp.
+// The untyped operations of a running handler; implemented in src/emulator/node_loop_send.cpp.
 struct packet_target {
   emulated::placement where = emulated::worker;
   coordinates to{};

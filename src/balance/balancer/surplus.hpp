@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waiting objects that a rank could give away, and their distribution to other ranks.
-// Used by every balancer that gives waiting work away.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +36,8 @@ class surplus {
   /// Upper bound of the surplus: exact if all waiting items were worth moving.
   [[nodiscard]] std::size_t spare_at_most() const noexcept { return waiting_ - std::min(waiting_, idle_); }
   /// The number of objects to give at a time, at least `least`. Guided self-scheduling (Polychronopoulos and Kuck,
-  /// 1987): an eighth of one rank's part of spare_at_most(). So a large bag needs few looks and requests, and enough is
-  /// left for ranks that ask later.
+  /// 1987): an eighth of one rank's part of spare_at_most(), at most 128. So a large bag needs few looks and requests,
+  /// and enough is left for ranks that ask later.
   [[nodiscard]] std::size_t at_a_time(const balancer_host& host, std::size_t least) const;
   /// An estimate of the surplus, from a look at some of its objects.
   [[nodiscard]] std::size_t spare(balancer_host& host);

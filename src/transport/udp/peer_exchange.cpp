@@ -148,8 +148,7 @@ std::string line_of_small_buffer(std::size_t wanted_bytes, std::size_t given_byt
   if (given_bytes >= wanted_bytes / 2) return {};
   return fmt::format(
       "nacre: the kernel keeps {} KiB of what each peer sends instead of {} KiB, so streams of long messages over udp "
-      "are "
-      "slower: raise the limit (sysctl net.core.rmem_max={}), or ask for less (--nacre.udp.receive_buffer={}KiB)",
+      "are slower: raise the limit (sysctl net.core.rmem_max={}), or ask for less (--nacre.udp.receive_buffer={}KiB)",
       given_bytes / 1024, wanted_bytes / 1024, wanted_bytes / 2, given_bytes / 1024);
 }
 
