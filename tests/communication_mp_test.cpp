@@ -45,7 +45,7 @@ void count_a_tree(runtime& rt, std::uint64_t) {
 /// The same by messages between ranks: stealing under a token, and a queue with a manager.
 template <auto Search>
 void count_a_tree_directly(runtime& rt, std::uint64_t) {
-  uts::direct_options how{.params = uts::find_preset("T1").params};
+  uts::rank_search_options how{.params = uts::find_preset("T1").params};
   how.params.depth = sanitized ? 6 : 8;  // of the same series
   const uts::search_result found = Search(rt, how);
   EXPECT_EQ(uts::judge(found), uts::verdict::match) << found.counts.nodes << " nodes";

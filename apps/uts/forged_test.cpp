@@ -15,7 +15,7 @@ constexpr nacre::rank_id victim{0};
 
 struct forgery {
   const char* name;
-  search_result (*search)(nacre::runtime&, const direct_options&);
+  search_result (*search)(nacre::runtime&, const rank_search_options&);
   void (*send)(nacre::runtime&);  // by the liar, before it searches as it should
   const char* refusal;            // a regular expression
   std::uint32_t liar = 1;
@@ -77,7 +77,7 @@ int run_three_ranks(const std::function<void(nacre::runtime&)>& main) {
 class forged : public testing::TestWithParam<forgery> {};
 
 TEST_P(forged, message_is_refused_with_the_reason) {
-  const direct_options how{
+  const rank_search_options how{
       .params = {.type = tree_type::geometric, .shape = tree_shape::fixed, .depth = 6, .seed = 19}};
   const auto lie = [&](nacre::runtime& rt) {
     if (rt.rank().value() == GetParam().liar) GetParam().send(rt);

@@ -71,8 +71,8 @@ void declare_run(nacre::program_options& parser, given_options& given, options& 
       .called("COUNT");
   parser
       .add("--interval", given.interval,
-           "steal, share: nodes between two looks at requests, or between two releases; auto: more after each look in "
-           "vain")
+           "steal, share: nodes between two looks at requests, or "
+           "between two releases; auto: more after each look in vain")
       .called("COUNT");
   parser
       .add("--node-cost", given.node_cost,

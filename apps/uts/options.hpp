@@ -20,7 +20,7 @@ struct options {
   tree_params tree;
   sha1_choice sha = sha1_choice::automatic;
   search_mode mode = search_mode::objects;
-  std::optional<std::uint32_t> chunk;         ///< of steal and share, as in direct_options; empty adapts itself
+  std::optional<std::uint32_t> chunk;         ///< of steal and share, as in rank_search_options; empty adapts itself
   std::optional<std::uint32_t> interval;      ///< likewise
   node_cost cost{.seconds = seconds_a_node};  ///< where time is simulated
   bool sequential = false;                    ///< search in a plain loop of one thread

@@ -78,10 +78,10 @@ class sharer {
                                    .seconds_most = std::numeric_limits<double>::infinity(),
                                    .stack_least = 12};
 
-  sharer(std::uint32_t size, const direct_options& how)
+  sharer(std::uint32_t size, const rank_search_options& how)
       : size_(size), seconds_a_message_(how.costs.descriptor * 2 * size), search_(how, adapts), queue_(size) {}
 
-  void begin_whole(const direct_options& how) { queue_.add(search::of_whole(tree(how.params))); }
+  void begin_whole(const rank_search_options& how) { queue_.add(search::of_whole(tree(how.params))); }
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
   /// Of the manager, once the system is quiet.
   [[nodiscard]] double ended_at() const {
@@ -178,7 +178,7 @@ void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chun
 
 }  // namespace sharing
 
-search_result search_by_sharing(nacre::runtime& rt, const direct_options& how) {
+search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& how) {
   const rank_part<sharer> own(rt.rank(), rt.size(), how);
   if (rt.rank() == manager) own->begin_whole(how);
   rt.barrier();

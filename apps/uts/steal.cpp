@@ -16,7 +16,7 @@ namespace {
 /// in the poll loop beside it, so all but the search is under the mutex.
 class stealer {
  public:
-  stealer(nacre::rank_id self, std::uint32_t size, const direct_options& how)
+  stealer(nacre::rank_id self, std::uint32_t size, const rank_search_options& how)
       : self_(self),
         size_(size),
         patient_(how.patient),
@@ -48,29 +48,29 @@ class stealer {
     const std::scoped_lock lock(mutex_);
     const nacre::rank_id from = ctx.source();
     const auto same = [from](const thief& each) { return each.rank == from; };
-    if (from == self_ || std::any_of(asking_.begin(), asking_.end(), same)) throw refusal(ctx, "a second request");
+    if (from == self_ || std::any_of(requests_.begin(), requests_.end(), same)) throw refusal(ctx, "a second request");
     if (ring_.over() == nacre::token_ring::stage::ended) throw refusal(ctx, "a request after the end of all messages");
     ++control_.received;
     if (busy_ || waits) {
-      asking_.push_back({from, waits});
+      requests_.push_back({from, waits});
     } else {
       refuse(ctx, from);
     }
   }
   void on_refusal(nacre::context& ctx) {
     const std::scoped_lock lock(mutex_);
-    if (asks_ != ctx.source()) throw refusal(ctx, "a refusal of what nobody asks it for");
+    if (victim_ != ctx.source()) throw refusal(ctx, "a refusal of what nobody asks it for");
     ++control_.received;
-    asks_.reset();
+    victim_.reset();
     ++refusals_;
     rest(ctx);
   }
   void on_work(nacre::context& ctx, search given) {
     const std::scoped_lock lock(mutex_);
-    if (asks_ != ctx.source()) throw refusal(ctx, "work that nobody asks it for");
+    if (victim_ != ctx.source()) throw refusal(ctx, "work that nobody asks it for");
     if (ring_.over() != nacre::token_ring::stage::working) throw refusal(ctx, "work after the end of all work");
     ++work_.received;
-    asks_.reset();
+    victim_.reset();
     refusals_ = 0;
     busy_ = true;
     search_.take_over(std::move(given));
@@ -88,9 +88,9 @@ class stealer {
     bool waits = false;  // rather than be refused
   };
 
-  /// Answers who has asked, but for those who wait while there is nothing to give. Whether anybody was answered.
+  /// Answers all requests except waiting ones that it cannot serve. True if it answered any.
   bool serve(nacre::context& ctx) {
-    return std::erase_if(asking_, [&](const thief& each) { return answer(ctx, each); }) != 0;
+    return std::erase_if(requests_, [&](const thief& each) { return answer(ctx, each); }) != 0;
   }
   bool answer(nacre::context& ctx, const thief& asks) {
     search chunk = search_.surplus();
@@ -112,16 +112,16 @@ class stealer {
     ask(ctx);
     pass_token(ctx);
   }
-  /// A thief who has been refused by as many as there are may wait, with the next rank, until that has something: ranks
-  /// that ask in vain without a pause are the load of a machine with fewer cores than ranks. It does not wait in vain:
-  /// going on from who waits to the rank waited for, one comes to a rank with work, or all are without.
+  /// After `size` refusals a patient thief waits at the next rank until that has something; asking without pause would
+  /// load a machine that has fewer cores than ranks. It does not wait in vain: the chain from a waiting thief to the
+  /// rank that it waits at leads to a rank with work, or no rank has any.
   void ask(nacre::context& ctx) {
-    if (asks_ || busy_ || size_ == 1 || ring_.over() != nacre::token_ring::stage::working) return;
+    if (victim_ || busy_ || size_ == 1 || ring_.over() != nacre::token_ring::stage::working) return;
     const bool waits = patient_ && refusals_ >= size_;
     const auto offset = waits ? 1 : static_cast<std::uint32_t>(1 + random_.below(size_ - 1));
-    asks_ = nacre::rank_id{(self_.value() + offset) % size_};
+    victim_ = nacre::rank_id{(self_.value() + offset) % size_};
     ++control_.sent;
-    ctx.send<&stealing::on_request>(as_control, *asks_, waits);
+    ctx.send<&stealing::on_request>(as_control, *victim_, waits);
   }
   void pass_token(nacre::context& ctx) {
     if (!ring_.holds_token()) return;
@@ -137,9 +137,9 @@ class stealer {
   std::mutex mutex_;    // over all below
   nacre::token_ring ring_;
   nacre::rng random_;
-  bool busy_ = false;                   // has work, and a message to itself
-  std::optional<nacre::rank_id> asks_;  // who owes an answer
-  std::vector<thief> asking_;
+  bool busy_ = false;                     // has work, and a message to itself
+  std::optional<nacre::rank_id> victim_;  // the rank that owes an answer
+  std::vector<thief> requests_;
   std::uint32_t refusals_ = 0;  // in a row
   std::uint64_t refused_ = 0;   // requests of others
   nacre::message_counters work_, control_;
@@ -167,7 +167,7 @@ void on_token(nacre::context& ctx, nacre::ring_token token) { here(ctx)->on_toke
 
 }  // namespace stealing
 
-search_result search_by_stealing(nacre::runtime& rt, const direct_options& how) {
+search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& how) {
   const rank_part<stealer> own(rt.rank(), rt.rank(), rt.size(), how);
   if (rt.rank().value() == 0) own->begin_whole();
   rt.barrier();  // thieves of other ranks may ask as soon as it ends for them

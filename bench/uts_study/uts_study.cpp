@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "plot.hpp"
 #include "presets.hpp"
 #include "search.hpp"

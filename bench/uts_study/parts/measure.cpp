@@ -31,7 +31,7 @@ double laboratory::speed(const setting& of) {
   machine.set("workers", "1");
   machine.set("balancer", "none");
   machine.set("seed", std::to_string(of.seed));
-  const uts::direct_options how{
+  const uts::rank_search_options how{
       .params = trees_[of.tree].params, .chunk = of.chunk, .interval = of.interval, .patient = false, .costs = costs_};
   uts::search_result found;
   const int failed = nacre::run(machine, [&](nacre::runtime& rt) {

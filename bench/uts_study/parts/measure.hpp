@@ -11,7 +11,7 @@
 
 #include <nacre/nacre.hpp>
 
-#include "direct.hpp"
+#include "rank_search.hpp"
 #include "traverse.hpp"
 #include "tree_params.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search of one rank, and the sum over all.
-#include "direct.hpp"
+#include "rank_search.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -36,7 +36,7 @@ search rank_search::split() {
   return work_.stack().size() > 2 * std::uint64_t{*chunk_} ? work_.split_oldest(*chunk_) : search();
 }
 
-search_result combined(nacre::runtime& rt, const direct_options& how, const rank_search& own, double start,
+search_result combined(nacre::runtime& rt, const rank_search_options& how, const rank_search& own, double start,
                        double seconds, std::uint64_t refusals, std::string_view mode) {
   const tree_counts all = rt.all_reduce(own.counts(), [](tree_counts a, const tree_counts& b) { return a += b; });
   const double last_node = own.last_node_at() > 0 ? own.last_node_at() - start : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the searches by messages between ranks have in common: how they are run, and how often they look up from work.
+// The search of one rank between two looks at messages: common to searches by stealing and by sharing.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 
 namespace uts {
 
-/// What takes how many seconds where time is simulated, beside messages.
+/// Costs in seconds where time is simulated, beside those of messages.
 struct simulated_costs {
   double node = seconds_a_node;
   double descriptor = 0;  ///< of two that the manager keeps for each worker, and looks at for each message; sharing
 };
 
-/// How a search by messages between ranks is run. What is empty adapts itself.
-struct direct_options {
+/// Parameters of a search by messages between ranks. An empty one adapts itself.
+struct rank_search_options {
   tree_params params;
   sha1_choice sha = sha1_choice::automatic;
   std::optional<std::uint32_t> chunk{};  ///< nodes that are given away at a time, at least 1; empty: half of the work
@@ -33,19 +33,20 @@ struct direct_options {
   simulated_costs costs{};
 };
 
-/// How what adapts itself does.
+/// Parameters of the adaptive interval.
 struct adaption {
-  std::uint32_t growth_after = 8;  ///< looks in vain
-  double growth = 2;               ///< by then
-  std::uint32_t least = 64;        ///< nodes between two looks; the group in which they are hashed
-  double fewest = 16;              ///< where these take longer than seconds_most
-  std::uint32_t most = 1024;       ///< nodes; a look costs a hundredth of that
-  double seconds_most = 20e-6;     ///< which are never more than what takes so long: somebody may wait
-  std::size_t stack_least = 2;     ///< nodes that a rank has that gives any
+  std::uint32_t growth_after = 8;  ///< the interval grows after so many looks in vain
+  double growth = 2;               ///< factor by which it grows
+  std::uint32_t least = 64;        ///< smallest interval, in nodes; so many are hashed as a group
+  double fewest = 16;              ///< smallest interval where `least` nodes take longer than seconds_most
+  std::uint32_t most = 1024;       ///< largest interval, in nodes; a look costs a hundredth of that
+  double seconds_most = 20e-6;     ///< an interval never takes longer than this, because another rank may wait
+  std::size_t stack_least = 2;     ///< a rank with fewer nodes gives none away
 };
 
-/// The nodes between two looks, the paper's polling interval and release interval. An adaptive one grows when several
-/// looks in a row were in vain, and returns to the least after a hit, or to what takes as long as an answer does.
+/// The interval: the nodes between two looks, the paper's polling interval and release interval. An adaptive one grows
+/// when several looks in a row were in vain. After a hit it returns to the least, or to the nodes that take as long as
+/// an answer does.
 class pace {
  public:
   pace(std::optional<std::uint32_t> fixed, const adaption& how)
@@ -65,7 +66,8 @@ class pace {
     const double meanwhile = seconds_ > 0 ? answer_seconds_ * generated_ / seconds_ : 0;
     nodes_ = static_cast<std::uint32_t>(std::min(std::max(nodes, meanwhile), nodes_max));
   }
-  /// Who is asked for work has taken so long to answer, without waiting for some. Counts from the next look on.
+  /// A rank that was asked for work has taken so long to answer, without waiting for some. Counts from the next look
+  /// on.
   void answered(double seconds) noexcept { answer_seconds_ = (answer_seconds_ + seconds) / 2; }
   /// So many nodes have taken so long.
   void generated(std::uint64_t nodes, double seconds) noexcept {
@@ -89,7 +91,7 @@ class pace {
 /// The search of one rank, between two looks.
 class rank_search {
  public:
-  rank_search(const direct_options& how, const adaption& adapts)
+  rank_search(const rank_search_options& how, const adaption& adapts)
       : tree_(how.params),
         seconds_a_node_(how.costs.node),
         kernel_(select_sha1(how.sha)),
@@ -97,13 +99,13 @@ class rank_search {
         stack_least_(adapts.stack_least),
         pace_(how.interval, adapts) {}
 
-  /// Generates as many nodes as the pace says, or all that are left, and charges for them. The children of a node are
-  /// generated together: if they are twice the pace or more, as many of the next calls generate nothing as makes one
-  /// call for each interval.
+  /// Generates an interval of nodes, or all that are left, and charges for them. The children of a node are generated
+  /// together. If they are two intervals or more, so many of the next calls generate nothing that there is one call for
+  /// each interval.
   void advance(nacre::context& ctx);
 
-  /// What can be given away: the oldest nodes, if there are more than two chunks, as in the paper; empty otherwise. By
-  /// itself, half of the work, if that is worth a message.
+  /// Takes out the work to give away: the oldest nodes, if there are more than two chunks, as in the paper; empty
+  /// otherwise. Without a fixed chunk, half of the work, if that is worth a message.
   [[nodiscard]] search surplus();
 
   void begin_whole() { work_ = search::of_whole(tree_); }
@@ -112,7 +114,7 @@ class rank_search {
   void answered(double seconds) noexcept { pace_.answered(seconds); }
   [[nodiscard]] bool finished() const noexcept { return work_.finished(); }
   [[nodiscard]] const tree_counts& counts() const noexcept { return work_.counts(); }
-  /// When it has generated a node last, by the clock of its rank; 0: never.
+  /// When it generated its last node, by the clock of its rank; 0: never.
   [[nodiscard]] double last_node_at() const noexcept { return last_node_at_; }
   [[nodiscard]] std::uint64_t chunks_given() const noexcept { return chunks_given_; }
 
@@ -133,7 +135,7 @@ class rank_search {
 
 /// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank. `start` is
 /// that of this rank, `refusals` are its own.
-[[nodiscard]] search_result combined(nacre::runtime& rt, const direct_options& how, const rank_search& own,
+[[nodiscard]] search_result combined(nacre::runtime& rt, const rank_search_options& how, const rank_search& own,
                                      double start, double seconds, std::uint64_t refusals, std::string_view mode);
 
 /// Protocol messages: handled in the poll loop, ahead of those that carry nodes, which come on the other channel.

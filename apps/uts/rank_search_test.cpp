@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches by messages between ranks count right, whatever overtakes what.
-#include "direct.hpp"
+#include "rank_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr int seeds_max = 4;  // sanitizers are ten to fifty times slower
 constexpr int seeds_max = 40;
 #endif
 
-using search_function = search_result(nacre::runtime&, const direct_options&);
+using search_function = search_result(nacre::runtime&, const rank_search_options&);
 
 struct mode {
   const char* name;
@@ -42,7 +42,7 @@ tree_counts counted_alone(const tree_params& params) {
 }
 
 /// Counts on every rank, and returns those of rank 0.
-search_result count_on(nacre::config configuration, const mode& by, const direct_options& how) {
+search_result count_on(nacre::config configuration, const mode& by, const rank_search_options& how) {
   search_result found;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
     const search_result here = by.search(rt, how);
@@ -72,7 +72,7 @@ class direct_search : public testing::TestWithParam<mode> {};
 TEST_P(direct_search, counts_right_on_simulated_networks_of_every_kind) {
   const tree_counts expected[] = {counted_alone(tree_of(false)), counted_alone(tree_of(true))};
   for (int seed = 1; seed <= seeds_max; ++seed) {
-    direct_options how{.params = tree_of(seed % 3 == 0), .patient = seed % 7 < 4};
+    rank_search_options how{.params = tree_of(seed % 3 == 0), .patient = seed % 7 < 4};
     if (seed % 4 > 1) how.chunk = 1 + seed % 7;
     if (seed % 5 > 2) how.interval = 1u << (seed % 11);
     const int ranks = 1 + seed % 9;
@@ -96,7 +96,7 @@ TEST_P(direct_search, counts_right_on_threads_also_with_several_workers_for_each
 }
 
 TEST_P(direct_search, more_ranks_take_less_virtual_time) {
-  const direct_options how{.params = tree_of(false), .patient = false};
+  const rank_search_options how{.params = tree_of(false), .patient = false};
   const double alone = count_on(simulated(1, 1), GetParam(), how).seconds;
   EXPECT_NEAR(alone, 16000 * seconds_a_node, 16000 * seconds_a_node / 5) << "what nodes cost is charged";
   EXPECT_LT(count_on(simulated(1, 5), GetParam(), how).seconds, alone * 0.6);
@@ -121,9 +121,9 @@ TEST(steal, patient_thieves_wait_instead_of_asking_for_ever) {
 }
 
 TEST(steal, who_waits_gets_work_as_soon_as_there_is_some) {
-  direct_options how{.params = {.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8},
-                     .chunk = 12,  // so large that there often is nothing to give
-                     .interval = 64};
+  rank_search_options how{.params = {.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8},
+                          .chunk = 12,  // so large that there often is nothing to give
+                          .interval = 64};
   double patient = 0, impatient = 0;
   for (int seed = 1; seed <= 9; seed += 2) {
     how.patient = true;
