@@ -13,8 +13,8 @@
 #include <program_options.hpp>
 
 #include "clam_mesh/parts/breakdown.hpp"
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 
 namespace {
 

@@ -23,8 +23,8 @@
 #endif
 
 #include "base/epoch.hpp"
+#include "figures_file.hpp"
 #include "mobile/directory/name_table.hpp"
-#include "output_file.hpp"
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include <nacre/nacre.hpp>
 
 #include "emulation/parts/bare_phold.hpp"
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "plot.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include <nacre/nacre.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "parts/journey.hpp"
 #include "parts/report.hpp"
 

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "parts/figures.hpp"
 #include "parts/plan.hpp"
 #include "parts/runs.hpp"

@@ -21,8 +21,8 @@
 
 #include "calibration/cost_table.hpp"
 #include "calibration/rungs.hpp"
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "parts/figures.hpp"
 #include "parts/floors.hpp"
 #include "parts/report.hpp"

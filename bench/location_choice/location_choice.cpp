@@ -13,8 +13,8 @@
 
 #include <nacre/location.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 
 namespace {
 

@@ -17,8 +17,8 @@
 #include "calibration/moves.hpp"
 #include "calibration/rungs.hpp"
 #include "calibration/runtime_costs.hpp"
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "parts/figures.hpp"
 
 namespace {

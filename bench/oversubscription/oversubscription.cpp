@@ -17,8 +17,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 
 namespace {
 

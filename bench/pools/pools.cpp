@@ -18,8 +18,8 @@
 #include <nacre/block.hpp>
 #include <nacre/run.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "parts/blocks.hpp"
 #include "parts/messages.hpp"
 #include "plot.hpp"

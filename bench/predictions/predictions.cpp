@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 
 namespace {
 

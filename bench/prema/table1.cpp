@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "prema/parts/replay.hpp"
 
 namespace {

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "prema/parts/replay.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "task_trees/parts/study.hpp"
 
 namespace {

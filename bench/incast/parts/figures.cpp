@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "plot.hpp"
 
 namespace incast {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibration/rungs.hpp"
-#include "output_file.hpp"
+#include "figures_file.hpp"
 #include "plot.hpp"
 
 namespace ladder {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
-#include "output_file.hpp"
 #include "task_trees/parts/study.hpp"
 
 namespace task_trees {

@@ -14,9 +14,9 @@
 
 #include <nacre/config.hpp>
 
-#include "join/launch/bootstrap.hpp"
 #include "join/launch/job_credentials.hpp"
 #include "join/launch/launcher_connection.hpp"
+#include "join/launch/peer_connections.hpp"
 #include "join/launch/pmix_job.hpp"
 #include "join/net/listener.hpp"
 #include "wire/job_secret.hpp"

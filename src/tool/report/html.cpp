@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tool/report/output_file.hpp"
+#include "tool/report/buffered_file.hpp"
 #include "tool/report/page_data.hpp"
 #include "tool/report/page_text.hpp"
 #include "tool/report/report.hpp"
@@ -14,7 +14,7 @@ namespace nacre::tool {
 void write_page(const page_parts& parts, std::string data, const std::string& path) {
   // "</" could end the script element that holds the JSON. JSON permits "<\/" instead.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) data.insert(at + 1, "\\");
-  output_file file(path);
+  buffered_file file(path);
   std::string_view page = parts.text;
   for (const auto& [mark, text] : {std::pair<std::string_view, std::string_view>{"@style@", page_style()},
                                    {"@data@", data},

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tool/report/output_file.hpp"
+#include "tool/report/buffered_file.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
 
@@ -88,7 +88,7 @@ class paraver_writer {
   }
 
   void write_records(const std::string& path) const {
-    output_file file(path);
+    buffered_file file(path);
     file.put("#Paraver (01/01/00 at 00:00):{}_ns:1({}):1:{}(", log_.end_ns(), log_.tracks().size(), log_.job().ranks);
     for (std::size_t rank = 0; rank < threads_.size(); ++rank) {
       file.put("{}{}:1", rank == 0 ? "" : ",", std::max(threads_[rank], 1u));
@@ -109,7 +109,7 @@ class paraver_writer {
   }
 
   void write_names(const std::string& path) const {
-    output_file file(path);
+    buffered_file file(path);
     file.put(
         "DEFAULT_OPTIONS\n\nLEVEL\tTHREAD\nUNITS\tNANOSEC\nLOOK_BACK\t100\nSPEED\t1\nFLAG_ICONS\tENABLED\n"
         "NUM_OF_STATE_COLORS\t4\nYMAX_SCALE\t37\n\nDEFAULT_SEMANTIC\n\nTHREAD_FUNC\tState As Is\n\n"
@@ -124,7 +124,7 @@ class paraver_writer {
   }
 
   void write_rows(const std::string& path) const {
-    output_file file(path);
+    buffered_file file(path);
     file.put("LEVEL CPU SIZE {}\n", log_.tracks().size());
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) file.put("{}\n", row_name(index));
     file.put("\nLEVEL NODE SIZE 1\n{}\n\nLEVEL THREAD SIZE {}\n", log_.job().program, log_.tracks().size());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tool/report/output_file.hpp"
+#include "tool/report/buffered_file.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
 
@@ -83,7 +83,7 @@ class perfetto_writer {
   }
 
   const trace::trace_log& log_;
-  output_file file_;
+  buffered_file file_;
   std::vector<std::string> names_;
   std::uint64_t arrow_ = 0;
 };

@@ -17,8 +17,8 @@
 #include "base/nearest_name.hpp"
 #include "emulator/profile_file.hpp"
 #include "program_options/standard_output.hpp"
+#include "tool/report/buffered_file.hpp"
 #include "tool/report/emulation_page.hpp"
-#include "tool/report/output_file.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -32,7 +32,7 @@ struct report_format {
 
 void write_text(const trace::trace_log& log, const std::string& path) {
   if (path.empty()) return print(text_report(log));
-  output_file file(path);
+  buffered_file file(path);
   file.put(text_report(log));
   file.close();
 }
@@ -71,7 +71,7 @@ int write_emulation(const report_arguments& given) {
     print(emulation_text(profile));
     return 0;
   }
-  output_file file(given.output);
+  buffered_file file(given.output);
   file.put(emulation_text(profile));
   file.close();
   return 0;

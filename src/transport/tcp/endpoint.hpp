@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/poll_interval.hpp"
-#include "join/launch/bootstrap.hpp"
 #include "join/launch/launcher_connection.hpp"
+#include "join/launch/peer_connections.hpp"
 #include "join/net/listener.hpp"
 #include "transport/peer_monitor.hpp"
 #include "transport/tcp/lone_watch.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks write: figures as JSON, plots.
-#include "output_file.hpp"
+// Writes the figures of benchmarks, as JSON or text, to files and between ranks.
+#include "figures_file.hpp"
 
 #include <cerrno>
 #include <cstring>

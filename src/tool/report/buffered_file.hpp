@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that a report is written to.
+// A file that a report is written to, through a buffer.
 #pragma once
 
 #include <cstdio>
@@ -13,13 +13,13 @@
 namespace nacre::tool {
 
 /// A file with a buffer. `close` reports all write errors, so callers of `put` need not check.
-class output_file {
+class buffered_file {
  public:
   /// Creates the file. Throws setup_error if that fails.
-  explicit output_file(const std::string& path);
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
-  ~output_file();
+  explicit buffered_file(const std::string& path);
+  buffered_file(const buffered_file&) = delete;
+  buffered_file& operator=(const buffered_file&) = delete;
+  ~buffered_file();
 
   void put(std::string_view text) {
     waiting_.append(text);

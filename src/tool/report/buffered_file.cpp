@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing reports.
-#include "tool/report/output_file.hpp"
+// Collects the text of a report and writes it in large pieces.
+#include "tool/report/buffered_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -18,20 +18,20 @@ namespace {
 
 }  // namespace
 
-output_file::output_file(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
+buffered_file::buffered_file(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
   if (file_ == nullptr) refuse_output(path);
 }
 
-output_file::~output_file() {
+buffered_file::~buffered_file() {
   if (file_ != nullptr) std::fclose(file_);
 }
 
-void output_file::write() {
+void buffered_file::write() {
   failed_ |= std::fwrite(waiting_.data(), 1, waiting_.size(), file_) != waiting_.size();
   waiting_.clear();
 }
 
-void output_file::close() {
+void buffered_file::close() {
   write();
   failed_ |= std::fclose(std::exchange(file_, nullptr)) != 0;
   if (failed_) refuse_output(path_);

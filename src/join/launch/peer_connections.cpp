@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the connections of one rank to all of its peers.
-#include "join/launch/bootstrap.hpp"
+#include "join/launch/peer_connections.hpp"
 
 #include <poll.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks write: figures as JSON, plots.
+// Writes the figures of benchmarks, as JSON or text, to files and between ranks.
 #pragma once
 
 #include <string>
