@@ -25,7 +25,7 @@ class config;
 struct extension_key {
   std::array<std::uint64_t, 2> words{};  ///< random; both 0 in the key of the program
 
-  [[nodiscard]] bool is_of_program() const noexcept { return (words[0] | words[1]) == 0; }
+  [[nodiscard]] bool is_program_key() const noexcept { return (words[0] | words[1]) == 0; }
   friend bool operator==(const extension_key&, const extension_key&) = default;
 };
 

@@ -97,7 +97,7 @@ class future_state {
   /// future's own thread, or the waiter of another future of that thread.
   [[nodiscard]] bool withdraw() noexcept;
   /// Throws usage_error when something waits already.
-  void must_be_free() const;
+  void expect_no_waiter() const;
 
   /// The registered waiter; null when there is none, or when the result is there. The waiter is certain to live only
   /// while no thread can complete the state.

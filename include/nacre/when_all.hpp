@@ -210,7 +210,7 @@ template <class T>
   for (const future<T>& each : parts) {
     if (!each.valid())
       throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
-    each.state()->must_be_free();
+    each.state()->expect_no_waiter();
     if (each.core() != nullptr) core = each.core();
     if (each.thread() != nullptr) thread = each.thread();
   }
@@ -249,7 +249,7 @@ requires(sizeof...(Futures) != 0 && (detail::is_future<std::remove_cvref_t<Futur
       if (other == each.state()) throw usage_error("when_all of one future twice: name each future once");
     }
     seen[count++] = each.state();
-    each.state()->must_be_free();
+    each.state()->expect_no_waiter();
     if (each.core() != nullptr) core = each.core();
     if (each.thread() != nullptr) thread = each.thread();
   };

@@ -41,7 +41,7 @@ struct any_of {
   void add(future<T>& one, bool own) {
     if (!one.valid())
       throw usage_error("when_any of a future that has no call (it was moved from, or never given one)");
-    one.state()->must_be_free();
+    one.state()->expect_no_waiter();
     if (one.core() != nullptr) core = one.core();
     if (one.thread() != nullptr) thread = one.thread();
     states.push_back(one.state());

@@ -31,8 +31,8 @@ class held_flag {
 aggregator::aggregator(thread_context& on, backplane& link, const settings& how)
     : thread_(on), link_(link), how_(how) {}
 
-aggregator::slot& aggregator::slot_of(rank_id to, bool free) {
-  return slots_.of(slot_key(to, free), [&] { return std::make_unique<slot>(to, free); });
+aggregator::slot& aggregator::slot_of(rank_id to, bool needs_no_credit) {
+  return slots_.of(slot_key(to, needs_no_credit), [&] { return std::make_unique<slot>(to, needs_no_credit); });
 }
 
 std::size_t aggregator::send_now(rank_id to, message_ptr m) {

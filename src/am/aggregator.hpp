@@ -49,19 +49,19 @@ class aggregator final : public send_buffer {
 
  private:
   static constexpr std::uint32_t room_min = 512;
-  [[nodiscard]] static constexpr std::uint32_t slot_key(rank_id to, bool free) noexcept {
-    return to.value() << 1 | (free ? 1U : 0U);
+  [[nodiscard]] static constexpr std::uint32_t slot_key(rank_id to, bool needs_no_credit) noexcept {
+    return to.value() << 1 | (needs_no_credit ? 1U : 0U);
   }
   struct slot {
-    slot(rank_id target, bool needs_none) noexcept : free(needs_none), to(target) {}
-    [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(to, free); }
+    slot(rank_id target, bool without_credit) noexcept : needs_no_credit(without_credit), to(target) {}
+    [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(to, needs_no_credit); }
 
     message_ptr held;               // a message, or the bundle
     std::uint32_t used = 0;         // bytes of the bundle; 0: no bundle is held
     std::uint32_t room = room_min;  // bytes of this bundle; of the next one when there is none
     std::uint64_t flushed_at = 0;
-    bool open = false;  // in open_
-    const bool free;    // for messages that need no credit
+    bool open = false;           // in open_
+    const bool needs_no_credit;  // all its messages
     const rank_id to;
     // Own thread.
     std::uint64_t round = ~std::uint64_t{0};  // of the last message that left as the first of its round
@@ -69,7 +69,7 @@ class aggregator final : public send_buffer {
   };
 
   std::size_t send_now(rank_id to, message_ptr m);
-  [[nodiscard]] slot& slot_of(rank_id to, bool free);
+  [[nodiscard]] slot& slot_of(rank_id to, bool needs_no_credit);
   std::size_t append_locked(slot& into, message_ptr m);
   void start_bundle(slot& into);
   void add_part(slot& into, message& m, std::size_t payload_bytes);

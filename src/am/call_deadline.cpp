@@ -43,7 +43,7 @@ void limit_call(thread_context& on, future_state& result, double seconds) {
 }
 
 void cancel(thread_context& on, future_state& state) {
-  state.must_be_free();  // so nothing is notified, and `on` may be the thread context that the future began on
+  state.expect_no_waiter();  // so nothing is notified, and `on` may be the thread context that the future began on
   if (state.call_number() == 0) {
     if (state.give_up(on)) return;
     throw usage_error(

@@ -35,7 +35,7 @@ extension_key extension_module::new_key() {
     } else {
       fill_random(std::as_writable_bytes(std::span(key.words)));
     }
-  } while (key.is_of_program());
+  } while (key.is_program_key());
   return key;
 }
 

@@ -46,7 +46,7 @@ void future_state::complete(thread_context& by) {
   if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
 }
 
-void future_state::must_be_free() const {
+void future_state::expect_no_waiter() const {
   // acquire: as in awaited_by.
   if (state_.load(std::memory_order_acquire) == is_awaited) {
     throw usage_error("a when_any of this future is not ready yet: wait for that one first, or drop it");
@@ -54,7 +54,7 @@ void future_state::must_be_free() const {
 }
 
 bool future_state::await(waiter& w) {
-  must_be_free();
+  expect_no_waiter();
   if (ready()) return false;  // the completing thread may be reading the earlier waiter now
   waiter_ = &w;
   std::uint32_t expected = is_empty;

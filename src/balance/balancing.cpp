@@ -44,7 +44,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
       timer_(messages.pool(), messages.deferred()) {
   messages_.attach_module(*this);
   // A single rank has no receiver for its objects. A balancer of the program runs all the same: it may only observe.
-  if (messages_.size() == 1 && !is_of_program(policy_name_)) policy_.reset();
+  if (messages_.size() == 1 && !is_registered_balancer(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.traffic().begin_counting();
     link.add_timer(interval_, [this](thread_context& by) { return tick(by); });

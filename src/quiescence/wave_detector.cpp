@@ -16,7 +16,7 @@ constexpr std::uint32_t waves_max = std::numeric_limits<std::uint32_t>::max();  
 enum kind : std::uint16_t {
   probe,    // parent to child: wave `wave` has begun
   answer,   // child to parent: the sums of the subtree for `wave`
-  kick_up,  // child to parent: a request is open, and the latest wave here, `wave`, has been answered
+  kick,     // child to parent: a request is open, and the latest wave here, `wave`, has been answered
   declared  // parent to child: the system was found quiet by `wave`
 };
 
@@ -44,7 +44,7 @@ wave_detector::child_set wave_detector::bit_of(rank_id from) const noexcept {
 std::uint64_t wave_detector::request(detector_host& host) {
   ++issued_;
   if (!collecting_) {
-    kick(host);
+    send_kick(host);
   } else if (counted_) {
     again_ = true;
   }
@@ -57,7 +57,7 @@ bool wave_detector::on_message(detector_host& host, rank_id from, const detector
       return on_probe(host, from, m.wave);
     case answer:
       return on_answer(host, bit_of(from), m);
-    case kick_up:
+    case kick:
       return on_kick(host, bit_of(from), m.wave);
     case declared:
       return on_declared(host, from, m.wave);
@@ -90,7 +90,7 @@ bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t w
   if (collecting_) {
     again_ = true;
   } else {
-    kick(host);
+    send_kick(host);
   }
   return true;
 }
@@ -121,12 +121,12 @@ void wave_detector::start_wave(detector_host& host, std::uint32_t wave) {
   send_to(host, children_, probe);
 }
 
-void wave_detector::kick(detector_host& host) {
+void wave_detector::send_kick(detector_host& host) {
   if (is_root()) {
     start_wave(host, wave_ + 1);
   } else if (!kicked_) {
     kicked_ = true;
-    host.send(parent(), {.wave = wave_, .kind = kick_up});
+    host.send(parent(), {.wave = wave_, .kind = kick});
   }
 }
 

@@ -91,7 +91,7 @@ class wave_detector final : public detector {
   [[nodiscard]] bool on_declared(detector_host& host, rank_id from, std::uint32_t wave);
 
   void start_wave(detector_host& host, std::uint32_t wave);
-  void kick(detector_host& host);
+  void send_kick(detector_host& host);
   void finish_if_complete(detector_host& host);
   void judge(detector_host& host);
   void spread_declaration(detector_host& host);

@@ -12,8 +12,8 @@
 namespace nacre {
 namespace {
 
-/// A wait of main that ends with a result or with its time, whichever comes first. Lives on main's stack, so each of
-/// the two says when it does not touch the object any more.
+/// A wait of main that ends with a result or with its time, whichever comes first. It lives on main's stack, so the
+/// notifier and the timer each say when they have left it.
 struct timed_wait final : detail::waiter, timer {
   timed_wait() noexcept : waiter{&on_result}, timer(&on_due) {}
 
@@ -52,8 +52,7 @@ void engine::must_not_hold() const {
   if (!holds_) return;
   throw usage_error(
       "a blocking wait inside with_exclusive or with_shared, while others may wait for the object: wait before or "
-      "after "
-      "it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
+      "after it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
 }
 
 void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
@@ -89,7 +88,7 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
     const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
     end(by);
   };
-  if (on.role() == thread_role::application) state.must_be_free();
+  if (on.role() == thread_role::application) state.expect_no_waiter();
   wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
     w.end = end;
     if (!state.await(w)) end(on);
@@ -103,7 +102,7 @@ bool engine::wait_until(thread_context& on, detail::future_state& state, std::ch
         "and write `co_await nacre::when_any(f, ctx.sleep(seconds))`");
   }
   must_not_hold();
-  state.must_be_free();
+  state.expect_no_waiter();
   if (state.ready()) return true;
   if (due <= time_.now()) return detail::look_again(on) && state.ready();
   timed_wait w;

@@ -32,7 +32,7 @@ bool extension_keys::opens(const extension_key& key, std::string_view module) co
   const std::scoped_lock lock(mutex_);
   const auto at = all_.find(module);
   if (at == all_.end()) return false;
-  if (key.is_of_program()) return at->second.access == extension_access::program;
+  if (key.is_program_key()) return at->second.access == extension_access::program;
   const auto& right = at->second.key.words;
   return ((key.words[0] ^ right[0]) | (key.words[1] ^ right[1])) == 0;
 }

@@ -27,9 +27,8 @@ constexpr option rows[] = {
      "which part of a busy rank's time its balancer may take, whatever it does; moving objects does not count"},
     {"balance.load", option_kind::text, "declared", "", "",
      "what an object counts for: declared, what its class says by load(), else as measured; measured, the time that "
-     "its "
-     "waiting messages will take, judged by earlier ones; messages, how many wait; or a name that the program has "
-     "registered"},
+     "its waiting messages will take, judged by earlier ones; messages, "
+     "how many wait; or a name that the program has registered"},
     {"balance.traffic_half_life", option_kind::duration, "100ms", "", "1us..1000s",
      "after so long what an object has sent to another one counts half, for balancers that go by that"},
     {"balance.steal.backoff", option_kind::duration, "20us", "", "1us..1s",
@@ -138,7 +137,7 @@ std::unique_ptr<balancer> make_balancer(std::string_view name, const config& con
   return all_balancers().make(name, configuration);
 }
 
-bool is_of_program(std::string_view balancer) { return all_balancers().has_own(balancer); }
+bool is_registered_balancer(std::string_view balancer) { return all_balancers().has_own(balancer); }
 
 std::span<const option> balance_options() noexcept { return rows; }
 

@@ -16,7 +16,7 @@ namespace nacre {
 [[nodiscard]] std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration);
 
 /// Whether the program has registered a balancer of that name. Any thread.
-[[nodiscard]] bool is_of_program(std::string_view balancer);
+[[nodiscard]] bool is_registered_balancer(std::string_view balancer);
 
 /// "balancer", "balance.tick", and the parameters of the built-in policies.
 [[nodiscard]] std::span<const option> balance_options() noexcept;
