@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaving, arriving, ending.
+// How objects leave and arrive; their ends are in object_ends.
 #include "mobile/migration/object_migration.hpp"
 
 #include <cstring>
