@@ -303,7 +303,7 @@ TEST(emulation, a_malformed_machine_file_is_refused_with_its_line) {
       {"threads = 4\nhop = '5ns'\n", "it has no grid"},
       {"grid = [3, 3, 3]\n", "takes no time"},
       {"grid = [3, 3, 3]\n[machine]\nhop = '5ns'\n", ":2: a machine has no machine"},
-      {"a = " + std::string(100, '[') + "\n", ":1: lists"}};
+      {"a = " + std::string(100, '[') + "\n", ":1: tables, lists"}};
   for (const auto& [text, words] : wrong) {
     try {
       static_cast<void>(read_text(text));

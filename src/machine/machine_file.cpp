@@ -4,42 +4,29 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <nacre/error.hpp>
 #include "base/nearest_name.hpp"
-#include "base/nesting_scan.hpp"
-
-#include <toml++/toml.h>
+#include "base/toml_file.hpp"
 
 namespace nacre::machine {
 namespace {
 
-constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
-constexpr std::size_t nesting_max = 8;  // a list of lists is the deepest value
-
-[[noreturn]] void refuse(const std::string& place, const std::string& problem, const std::string& remedy) {
-  throw setup_error({place + ": " + problem, "the file describes no machine", remedy});
-}
-
-/// One value of the file, and where it stands.
+/// One value of a file, and where it stands.
 struct value {
+  const toml_file& file;
   const toml::node& node;
   std::string name;
   std::string place;
 
   [[noreturn]] void refuse_for(const std::string& kind) const {
-    refuse(place, name + " is not " + kind, "write " + name + " = " + example());
+    file.refuse(place, name + " is not " + kind, "write " + name + " = " + example());
   }
   [[nodiscard]] std::string example() const {
     if (name == "grid") return "[34, 34, 36]";
@@ -55,7 +42,7 @@ struct value {
   [[nodiscard]] value element(std::size_t index) const {
     const toml::node* const at = node.as_array() == nullptr ? nullptr : node.as_array()->get(index);
     if (at == nullptr) refuse_for("a list of three whole numbers");
-    return {*at, name, place};
+    return {file, *at, name, place};
   }
 };
 
@@ -173,72 +160,19 @@ const std::vector<member>& members() {
   return rows;
 }
 
-std::string content_of(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) {
-    const std::string why = errno != 0 ? std::strerror(errno) : "it is empty, or no file";
-    refuse(path, "it cannot be read: " + why, "check the path");
-  }
-  if (text.view().size() > file_bytes_max) refuse(path, "it is longer than 16 MiB", "name a file with a machine");
-  nesting_scan scan(text.view());
-  while (scan.next()) {
-    if (scan.depth() <= nesting_max) continue;
-    refuse(path + ":" + std::to_string(scan.line()), "lists or parts of a name are nested deeper than any value",
-           "write NAME = VALUE");
-  }
-  return text.str();
-}
-
-std::string place_of(const toml::source_region& region, const std::string& path) {
-  return path + ":" + std::to_string(region.begin.line);
-}
-
-toml::table table_of(const std::string& path) {
-  const std::string content = content_of(path);
-  try {
-    return toml::parse(content, path);
-  } catch (const toml::parse_error& error) {
-    refuse(place_of(error.source(), path), std::string(error.description()), "correct this line");
-  }
+toml_file opened(const std::string& path) {
+  return {path, {.content = "a machine", .why = "the file describes no machine"}};
 }
 
 constexpr std::string_view simulator_table = "sim";
 
-/// Appends the values of a table of options, and of the tables within.
-void append_options(const toml::table& table, const std::string& prefix, const std::string& path,
-                    std::vector<machine_file_option>& to) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + "." + std::string(key.str());
-    const std::string place = place_of(node.source(), path);
-    if (const toml::table* const inner = node.as_table()) {
-      append_options(*inner, name, path, to);
-      continue;
-    }
-    std::ostringstream text;
-    text.precision(17);
-    if (const auto* const word = node.as_string()) {
-      text << word->get();
-    } else if (const auto* const whole = node.as_integer()) {
-      text << whole->get();
-    } else if (const auto* const real = node.as_floating_point()) {
-      text << real->get();
-    } else {
-      refuse(place, name + " is no number and no text", "write it as --nacre." + name + " takes it, in quotes");
-    }
-    to.push_back({name, text.str(), place});
-  }
-}
-
 }  // namespace
 
 emulated_machine read_machine_file(const std::string& path) {
-  const toml::table table = table_of(path);
+  const toml_file file = opened(path);
   emulated_machine machine;
   bool any_grid = false;
-  for (const auto& [key, node] : table) {
+  for (const auto& [key, node] : file.table()) {
     const std::string name(key.str());
     if (name == simulator_table && node.is_table()) continue;
     const auto known =
@@ -247,21 +181,24 @@ emulated_machine read_machine_file(const std::string& path) {
       std::vector<std::string_view> names;
       for (const member& m : members()) names.push_back(m.name);
       const auto meant = nearest_name(name, names);
-      refuse(place_of(key.source(), path), "a machine has no " + name,
-             meant ? "did you mean " + std::string(*meant) + "?" : "remove this line");
+      file.refuse(file.place_of(key.source()), "a machine has no " + name,
+                  meant ? "did you mean " + std::string(*meant) + "?" : "remove this line");
     }
-    known->read_into({node, name, place_of(node.source(), path)}, machine);
+    known->read_into({file, node, name, file.place_of(node.source())}, machine);
     any_grid = any_grid || name == "grid";
   }
-  if (!any_grid) refuse(path, "it has no grid", "write grid = [34, 34, 36]");
+  if (!any_grid) file.refuse(path, "it has no grid", "write grid = [34, 34, 36]");
   return machine;
 }
 
 std::vector<machine_file_option> read_simulator_options(const std::string& path) {
-  const toml::table table = table_of(path);
+  const toml_file file = opened(path);
   std::vector<machine_file_option> result;
-  if (const toml::table* const options = table[simulator_table].as_table()) {
-    append_options(*options, std::string(simulator_table), path, result);
+  if (const toml::table* const options = file.table()[simulator_table].as_table()) {
+    file.for_each_value(*options, std::string(simulator_table) + ".",
+                        [&](const std::string& name, const std::string& text, const std::string& place) {
+                          result.push_back({name, text, place});
+                        });
   }
   return result;
 }
