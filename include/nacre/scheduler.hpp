@@ -74,12 +74,17 @@ class scheduler {
   [[nodiscard]] virtual std::optional<worker_id> last_victim(worker_id /*by*/) const { return std::nullopt; }
 };
 
+/// The threads of a rank that push work but never pop it: the application thread and the poll loop.
+inline constexpr std::uint32_t threads_beside_workers = 2;
+
 /// The rank that a scheduler is made for.
 struct scheduler_site {
   rank_id rank{};
   std::uint32_t workers = 1;
   std::uint64_t seed = 1;  ///< for its random choices
   bool simulated = false;  ///< threads alternate in virtual time: their actions must not depend on this host
+  /// The number of threads that call the scheduler: the ids of all of them are below it.
+  [[nodiscard]] constexpr std::uint32_t threads() const noexcept { return workers + threads_beside_workers; }
   /// Returns the priority of an item; higher is more urgent. For an object it is the value of its class's
   /// `double priority() const` at the end of the object's latest activation step, and infinity while it arrives; for
   /// all other items it is 0. To be called in push, by the thread that pushes.

@@ -39,7 +39,7 @@ inline constexpr std::chrono::seconds patience{30};
 class deque_scheduler final : public scheduler {
  public:
   explicit deque_scheduler(std::uint32_t workers) {
-    for (std::uint32_t index = 0; index < workers + 2; ++index)
+    for (std::uint32_t index = 0; index < workers + threads_beside_workers; ++index)
       thread_contexts_.push_back(std::make_unique<ws_deque<work>>());
   }
   void push(worker_id by, work& item) override { thread_contexts_[by.value()]->push(&item); }

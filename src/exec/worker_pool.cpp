@@ -13,7 +13,7 @@ worker_pool::worker_pool(const settings& how, backplane& link, scheduler& order)
       workers_(how.workers),
       backlog_bytes_(static_cast<double>(how.backlog_bytes) / std::max(how.workers, 1u)) {
   const rng seeds = rng(how.seed).fork(link.rank().value());
-  for (std::uint32_t index = 0; index < workers_ + 2; ++index) {
+  for (std::uint32_t index = 0; index < workers_ + threads_beside_workers; ++index) {
     const thread_role role = index < workers_    ? thread_role::worker
                              : index == workers_ ? thread_role::application
                                                  : thread_role::progress;

@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
+#include <nacre/scheduler.hpp>
 
 #include "am/handler_table.hpp"
 #include "base/clock.hpp"
@@ -138,7 +139,7 @@ void check_outputs(const transport::fabric& fabric, const config& configuration)
 std::size_t trace_thread_bytes(const transport::fabric& fabric, const config& configuration) {
   const auto all = static_cast<std::size_t>(configuration.get_int("trace_memory"));
   const auto workers = std::max<std::size_t>(static_cast<std::size_t>(configuration.get_int("workers")), 1);
-  return std::clamp(all / (fabric.local_ranks().size() * (workers + 2)), trace_thread_bytes_min,
+  return std::clamp(all / (fabric.local_ranks().size() * (workers + threads_beside_workers)), trace_thread_bytes_min,
                     trace_thread_bytes_max);
 }
 

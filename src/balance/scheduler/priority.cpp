@@ -8,7 +8,7 @@
 namespace nacre {
 
 priority_scheduler::priority_scheduler(const scheduler_site& site)
-    : priority_of_(site.priority_of), pressures_(site.workers + 2, pressure::none) {}
+    : priority_of_(site.priority_of), pressures_(site.threads(), pressure::none) {}
 
 bool priority_scheduler::less_urgent(const waiting_item& a, const waiting_item& b) noexcept {
   return a.priority < b.priority || (a.priority == b.priority && a.number > b.number);

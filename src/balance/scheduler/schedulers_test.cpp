@@ -41,7 +41,7 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
     std::deque<counted_item> items;
     std::set<work*> inside;
     for (int step = 0; step < 300; ++step) {
-      const worker_id by(static_cast<std::uint32_t>(random.below(workers + 2)));
+      const worker_id by(static_cast<std::uint32_t>(random.below(workers + threads_beside_workers)));
       const bool is_worker = by.value() < workers;
       if (random.below(40) == 0 && is_worker) {
         order->set_pressure(by, random.below(2) == 0 ? pressure::backlog : pressure::none);
@@ -144,7 +144,7 @@ TEST_P(every_scheduler, shows_a_few_of_what_waits_in_as_many_steps_and_takes_out
     std::set<const work*> stale;
     for (counted_item& each : items) {
       if (random.below(4) == 0) stale.insert(&each);
-      order->push(worker_id(static_cast<std::uint32_t>(random.below(workers + 2))), each);
+      order->push(worker_id(static_cast<std::uint32_t>(random.below(workers + threads_beside_workers))), each);
     }
     for (int look = 0; look < 20; ++look) {
       curious visitor(stale);

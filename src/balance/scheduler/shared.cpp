@@ -4,7 +4,7 @@
 
 namespace nacre {
 
-shared_scheduler::shared_scheduler(const scheduler_site& site) : pressures_(site.workers + 2, pressure::none) {}
+shared_scheduler::shared_scheduler(const scheduler_site& site) : pressures_(site.threads(), pressure::none) {}
 
 void shared_scheduler::push(worker_id, work& item) {
   const std::scoped_lock lock(mutex_);

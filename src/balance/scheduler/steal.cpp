@@ -10,7 +10,7 @@ namespace nacre {
 
 steal_scheduler::steal_scheduler(const scheduler_site& site) : victims_(site), readable_(site.readable) {
   const rng seeds(site.seed);
-  for (std::uint32_t index = 0; index < site.workers + 2; ++index) {
+  for (std::uint32_t index = 0; index < site.threads(); ++index) {
     queues_.push_back(std::make_unique<thread_queue>(seeds.fork(index)));
   }
 }

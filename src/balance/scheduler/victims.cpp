@@ -86,6 +86,6 @@ victims::victims(std::uint32_t threads, std::shared_ptr<const nearness> known)
 }
 
 victims::victims(const scheduler_site& site)
-    : victims(site.workers + 2, site.simulated || site.workers < 3 ? nullptr : of_this_host()) {}
+    : victims(site.threads(), site.simulated || site.workers < 3 ? nullptr : of_this_host()) {}
 
 }  // namespace nacre
