@@ -9,7 +9,7 @@ namespace nacre {
 /// A worker takes the newest item of its own queue, then the oldest of others. So a tree of work needs memory for its
 /// depth, and thieves get its large parts (Blumofe and Leiserson, 1999). Once in `pops_between_looks` pops it takes
 /// the oldest item, so that none waits for ever below work that renews itself.
-class lifo_scheduler final : public thread_deques {
+class lifo_scheduler final : public thread_deques<thread_queue> {
  public:
   using thread_deques::thread_deques;
   [[nodiscard]] work* pop(worker_id by) override;

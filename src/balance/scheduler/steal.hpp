@@ -2,24 +2,37 @@
 // The default scheduler: a deque for each thread, and stealing from random others.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <nacre/scheduler.hpp>
 
-#include "balance/scheduler/ready_deque.hpp"
-#include "balance/scheduler/victims.hpp"
-#include "base/rng.hpp"
+#include "balance/scheduler/thread_deques.hpp"
 
 namespace nacre {
 
-/// Every thread pushes to its own deque: workers, application thread, poll loop. A worker takes the oldest item of its
-/// own deque, so that messages of one rank start in the order in which they arrived. If that deque is empty it takes
-/// the oldest item of another thread: the nearest first, from a random start among equally near ones. The application
-/// thread and the poll loop never pop, so once in `pops_between_looks` pops a worker looks at their deques first.
-/// Otherwise messages that main has sent or the poll loop has received would wait for ever while handlers keep sending
-/// to themselves.
+/// The deques of one thread under steal_scheduler.
+struct two_deques : thread_queue {
+  using thread_queue::thread_queue;
+  [[nodiscard]] bool empty() const noexcept { return items.empty() && made.size_estimate() == 0; }
+  [[nodiscard]] std::size_t size_estimate() const noexcept { return items.size_estimate() + made.size_estimate(); }
+  [[nodiscard]] bool visit(work_visitor& visitor, std::size_t& left) {
+    return items.visit(visitor, left) && made.visit(visitor, left);
+  }
+
+  ready_deque made{2};                                  // empty in FIFO mode
+  std::size_t just_made = 0;                            // owner only: items pushed to `made` by the item that runs
+  std::vector<work*> reversed;                          // owner only: scratch of put_in_order
+  std::size_t pops_until_oldest = pops_between_looks;   // owner only: to the next look at the oldest
+  scheduler::pressure now = scheduler::pressure::none;  // owner only
+  bool lifo_mode = false;                               // owner only
+  bool all_to_made = false;  // owner only: all items of its handlers go to `made`, not only new objects
+};
+
+/// A worker takes the oldest item of its own deque, so that messages of one rank start in the order in which they
+/// arrived. If that deque is empty it takes the oldest item of another thread: the nearest first, from a random start
+/// among equally near ones.
 ///
 /// New objects that a worker's handlers make go to a second deque, `made`, and put the worker into *LIFO mode*: it
 /// takes the newest item of `made` first, but items that one item has made in the order made. So a tree of work needs
@@ -42,53 +55,23 @@ namespace nacre {
 ///
 /// So a handler that makes hundreds of objects and sends to itself makes no more before these have begun. Every 32nd
 /// pop looks at the deques of the application thread and the poll loop, whatever n is.
-class steal_scheduler final : public scheduler {
+class steal_scheduler final : public thread_deques<two_deques> {
  public:
-  static constexpr std::uint32_t pops_between_looks = 32;
   static constexpr std::uint32_t pops_until_oldest_max = 1024;
 
-  explicit steal_scheduler(const scheduler_site& site);
-  void push(worker_id by, work& item) override;
+  using thread_deques::thread_deques;
   [[nodiscard]] work* pop(worker_id by) override;
   void push_made(worker_id by, work& item) override;
   void push_first(worker_id by, work& item) override;
   void set_pressure(worker_id by, pressure now) override;
-  [[nodiscard]] std::size_t waiting(worker_id by) const override;
-  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
-  [[nodiscard]] std::uint64_t steals(worker_id by) const override { return queues_[by.value()]->steals; }
-  [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const override {
-    return queues_[by.value()]->victim;
-  }
 
  private:
-  struct alignas(64) thread_queue {
-    explicit thread_queue(rng r) : random(r) {}
-    ready_deque items;
-    ready_deque made{2};            // empty in FIFO mode
-    std::size_t just_made = 0;      // owner only: items pushed to `made` by the item that runs
-    std::vector<work*> reversed;    // owner only: scratch of put_in_order
-    pressure now = pressure::none;  // owner only
-    bool lifo_mode = false;         // owner only
-    bool all_to_made = false;       // owner only: all items of its handlers go to `made`, not only new objects
-    rng random;
-    std::uint64_t steals = 0;                            // owner only
-    std::optional<worker_id> victim;                     // owner only: of the last of them
-    std::uint32_t pops = 0;                              // owner only
-    std::size_t pops_until_oldest = pops_between_looks;  // owner only: to the next look at the oldest
-  };
-
-  void push_to_made(thread_queue& own, work& item);
-  void put_in_order(thread_queue& own);
-  [[nodiscard]] work* pop_lifo(worker_id by, thread_queue& own);
-  [[nodiscard]] static std::size_t pops_until_oldest(const thread_queue& own, std::size_t kept) noexcept;
-  [[nodiscard]] work* take_ownerless(worker_id by);
-  [[nodiscard]] work* steal(worker_id by, thread_queue& own, bool also_made);
-  [[nodiscard]] bool empty() const noexcept;
-
-  std::vector<std::unique_ptr<thread_queue>> queues_;
-  victims victims_;
-  const work::runner readable_;
-  std::size_t looked_at_ = 0;  // poll loop: index of the queue with which the last look began
+  void push_to_made(two_deques& own, work& item);
+  void put_in_order(two_deques& own);
+  [[nodiscard]] work* pop_lifo(worker_id by, two_deques& own);
+  [[nodiscard]] static std::size_t pops_until_oldest(const two_deques& own, std::size_t kept) noexcept;
+  /// Takes the oldest item of another thread, or of its `made`; null only if all deques were seen empty.
+  [[nodiscard]] work* steal_any(worker_id by, two_deques& own);
 };
 
 }  // namespace nacre

@@ -2,8 +2,11 @@
 // Base of the schedulers that have a deque for each thread of a rank.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <nacre/rng.hpp>
@@ -14,43 +17,101 @@
 
 namespace nacre {
 
-/// Every thread pushes to its own deque. The application thread and the poll loop never pop. So once in
-/// `pops_between_looks` pops a worker looks at their deques first. Otherwise messages that main has sent or the poll
-/// loop has received would wait for ever while handlers keep sending to themselves.
-class thread_deques : public scheduler {
- public:
+/// The items that one thread has pushed, and its notes about the items that it has taken.
+struct alignas(64) thread_queue {
   static constexpr std::uint32_t pops_between_looks = 32;
 
-  explicit thread_deques(const scheduler_site& site);
-  void push(worker_id by, work& item) final { queues_[by.value()]->items.push(item, item.runs_by(readable_)); }
-  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) final;
-  [[nodiscard]] std::size_t waiting(worker_id by) const final { return queues_[by.value()]->items.size_estimate(); }
+  explicit thread_queue(rng r) : random(r) {}
+  /// Whether it was seen empty.
+  [[nodiscard]] bool empty() const noexcept { return items.empty(); }
+  [[nodiscard]] std::size_t size_estimate() const noexcept { return items.size_estimate(); }
+  /// As ready_deque::visit.
+  [[nodiscard]] bool visit(work_visitor& visitor, std::size_t& left) { return items.visit(visitor, left); }
+
+  ready_deque items;
+  rng random;                       // owner only
+  std::uint64_t steals = 0;         // owner only
+  std::optional<worker_id> victim;  // owner only: of the last steal
+  std::uint32_t pops = 0;           // owner only
+};
+
+/// Every thread pushes to its own deque: workers, application thread, poll loop. The application thread and the poll
+/// loop never pop. So once in `pops_between_looks` pops a worker looks at their deques first. Otherwise messages that
+/// main has sent or the poll loop has received would wait for ever while handlers keep sending to themselves.
+/// `Queue` is a thread_queue, or derives from it and adds deques.
+template <class Queue>
+class thread_deques : public scheduler {
+ public:
+  static constexpr std::uint32_t pops_between_looks = Queue::pops_between_looks;
+
+  explicit thread_deques(const scheduler_site& site) : victims_(site), readable_(site.readable) {
+    const rng seeds(site.seed);
+    for (std::uint32_t index = 0; index < site.threads(); ++index) {
+      queues_.push_back(std::make_unique<Queue>(seeds.fork(index)));
+    }
+  }
+  void push(worker_id by, work& item) final { queue_of(by).items.push(item, is_readable(item)); }
+  [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) final {
+    visit_queues(queues_.size(), looked_at_, most, [&](std::size_t thread_index, std::size_t& left) {
+      return queues_[thread_index]->visit(visitor, left);
+    });
+    return true;
+  }
+  [[nodiscard]] std::size_t waiting(worker_id by) const final { return queues_[by.value()]->size_estimate(); }
   [[nodiscard]] std::uint64_t steals(worker_id by) const final { return queues_[by.value()]->steals; }
   [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const final { return queues_[by.value()]->victim; }
 
  protected:
-  struct alignas(64) thread_queue {
-    explicit thread_queue(rng r) : random(r) {}
-    ready_deque items;
-    rng random;                       // owner only
-    std::uint64_t steals = 0;         // owner only
-    std::optional<worker_id> victim;  // owner only: of the last steal
-    std::uint32_t pops = 0;           // owner only
-  };
-
-  [[nodiscard]] thread_queue& own(worker_id by) noexcept { return *queues_[by.value()]; }
+  [[nodiscard]] Queue& queue_of(worker_id by) noexcept { return *queues_[by.value()]; }
+  /// Whether balancers may read the item in a deque.
+  [[nodiscard]] bool is_readable(const work& item) const noexcept { return item.runs_by(readable_); }
   /// Counts a pop of the worker; true once in `pops_between_looks`.
-  [[nodiscard]] bool looks_around(worker_id by) noexcept;
+  [[nodiscard]] static bool looks_around(Queue& own) noexcept {
+    if (++own.pops < pops_between_looks) return false;
+    own.pops = 0;
+    return true;
+  }
+
   /// Takes the oldest item of a thread that never pops; null if there is none.
-  [[nodiscard]] work* take_ownerless(worker_id by) noexcept;
+  [[nodiscard]] work* take_ownerless(worker_id by) noexcept {
+    const std::size_t count = queues_.size();
+    for (std::size_t ownerless = count - threads_beside_workers; ownerless < count; ++ownerless) {
+      if (ownerless == by.value() || queues_[ownerless]->items.size_estimate() == 0) continue;
+      if (work* const item = queues_[ownerless]->items.take_oldest()) return item;
+    }
+    return nullptr;
+  }
+
+  /// Takes an item of another thread by take(queue), which returns null for a queue with nothing to take. Null only if
+  /// all queues gave nothing.
+  template <class Take>
+  [[nodiscard]] work* steal(worker_id by, Queue& own, Take take) {
+    if (!victims_.by_distance() && all_empty()) {  // a fast path for a worker that polls
+      static_cast<void>(own.random.next());        // as a visit would draw: simulations depend on the seed alone
+      return nullptr;
+    }
+    work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
+      work* const taken = take(*queues_[victim]);
+      if (taken != nullptr) own.victim = worker_id(victim);
+      return taken;
+    });
+    if (item != nullptr) ++own.steals;
+    return item;
+  }
   /// Takes the oldest item of another thread; null only if all deques were seen empty.
-  [[nodiscard]] work* steal(worker_id by);
+  [[nodiscard, gnu::noinline]] work* steal(worker_id by) {
+    return steal(by, queue_of(by), [](Queue& from) { return from.items.take_oldest(); });
+  }
 
  private:
-  std::vector<std::unique_ptr<thread_queue>> queues_;
+  [[nodiscard]] bool all_empty() const noexcept {
+    return std::all_of(queues_.begin(), queues_.end(), [](const auto& each) { return each->empty(); });
+  }
+
+  std::vector<std::unique_ptr<Queue>> queues_;
   victims victims_;
   const work::runner readable_;
-  std::size_t looked_at_ = 0;  // poll loop: index of the deque with which the last look began
+  std::size_t looked_at_ = 0;  // poll loop: index of the queue with which the last look began
 };
 
 }  // namespace nacre
