@@ -3,30 +3,12 @@
 #include "am/aggregator.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "am/bundle.hpp"
-#include "base/spin.hpp"
 
 namespace nacre {
-namespace {
-
-/// A spinlock, held so shortly that no thread needs to sleep.
-class held_flag {
- public:
-  explicit held_flag(std::atomic_flag& flag) noexcept : flag_(flag) {
-    backoff pause;
-    while (flag_.test_and_set(std::memory_order_acquire)) pause.pause();  // pairs with the clear
-  }
-  ~held_flag() { flag_.clear(std::memory_order_release); }
-  held_flag(const held_flag&) = delete;
-  held_flag& operator=(const held_flag&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
-
-}  // namespace
 
 aggregator::aggregator(thread_context& on, backplane& link, const settings& how)
     : thread_(on), link_(link), how_(how) {}
@@ -51,7 +33,7 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
     into.first_left = true;
     return send_now(to, std::move(m));
   }
-  const held_flag held(busy_);
+  const std::scoped_lock held(busy_);
   return append_locked(into, std::move(m));
 }
 
@@ -115,7 +97,7 @@ void aggregator::send(slot& from, thread_context& by) {
 }
 
 void aggregator::flush(thread_context& by) {
-  const held_flag held(busy_);
+  const std::scoped_lock held(busy_);
   for (slot* const each : open_) {
     each->open = false;
     if (each->held == nullptr) continue;

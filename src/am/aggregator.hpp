@@ -2,7 +2,6 @@
 // Lets small messages of one thread context to one rank travel together.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "backplane/backplane.hpp"
 #include "base/sparse_table.hpp"
+#include "base/spinlock.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre {
@@ -78,7 +78,7 @@ class aggregator final : public send_buffer {
   thread_context& thread_;
   backplane& link_;
   settings how_;
-  std::atomic_flag busy_;     // held for some tens of nanoseconds
+  spinlock busy_;             // held for some tens of nanoseconds
   sparse_table<slot> slots_;  // own thread; slots under busy_; made when first asked for, up to two for each rank
   std::vector<slot*> open_;   // under busy_
 };
