@@ -5,25 +5,15 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include <nacre/error.hpp>
 
+#include "exec/hwloc_topology.hpp"
 #include "exec/placement.hpp"
 #include "exec/thread_binding.hpp"
 
 namespace nacre {
 namespace {
-
-struct topology_deleter {
-  void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }
-};
-using topology_ptr = std::unique_ptr<hwloc_topology, topology_deleter>;
-
-topology_ptr new_topology() {
-  hwloc_topology_t raw = nullptr;
-  return hwloc_topology_init(&raw) == 0 ? topology_ptr(raw) : nullptr;
-}
 
 /// The memory next to a core: the first of several kinds.
 std::uint32_t domain_of(hwloc_obj_t core, std::map<unsigned, std::uint32_t>& known) {
@@ -57,9 +47,9 @@ host_cores cores_of(hwloc_topology_t topology, const processor_list& allowed) {
 
 host_cores cores_of_this_host() {
   const processor_list allowed = processors_of_this_thread();
-  const topology_ptr topology = new_topology();
+  const topology_ptr topology = topology_of_this_host();
   host_cores found;
-  if (topology != nullptr && hwloc_topology_load(topology.get()) == 0) found = cores_of(topology.get(), allowed);
+  if (topology != nullptr) found = cores_of(topology.get(), allowed);
   if (found.empty()) {
     for (const std::uint32_t each : allowed) found.push_back({.processors = {each}});
   }

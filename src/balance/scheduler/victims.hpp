@@ -4,37 +4,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include <nacre/rng.hpp>
 #include <nacre/scheduler.hpp>
 
+#include "exec/nearness.hpp"
+
 namespace nacre {
-
-/// The distances between the processors of a host: 0 for two that share the most, and 1, 2 ... for two that have a
-/// common ancestor only at a higher level (core, cache, package, machine).
-class nearness {
- public:
-  /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `here` returns the processor on
-  /// which its caller runs.
-  nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> here);
-  /// Reads the topology of this host from hwloc; null if all processors are equally near. Takes some milliseconds.
-  [[nodiscard]] static std::shared_ptr<const nearness> look_at_host();
-
-  [[nodiscard]] std::uint32_t here() const { return here_(); }
-  /// The highest level for processors that are not known.
-  [[nodiscard]] std::uint8_t between(std::uint32_t a, std::uint32_t b) const noexcept {
-    return a < levels_.size() && b < levels_.size() ? levels_[a][b] : highest_;
-  }
-  [[nodiscard]] std::uint8_t highest() const noexcept { return highest_; }
-
- private:
-  std::vector<std::vector<std::uint8_t>> levels_;
-  std::function<std::uint32_t()> here_;
-  std::uint8_t highest_ = 0;
-};
 
 /// The threads of a rank as victims of stealing. A thread may migrate between processors, so it notes its processor
 /// whenever it looks for victims. For other threads that is an estimate.

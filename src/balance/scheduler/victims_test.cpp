@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -60,25 +59,6 @@ TEST(victims, begin_at_a_random_one_of_those_that_are_equally_near) {
   for (int n = 0; n < 1000; ++n) ++first[visited(all, 4, random).front()];
   for (int thread_index = 0; thread_index < 4; ++thread_index) EXPECT_GT(first[thread_index], 100) << thread_index;
   EXPECT_EQ(first[4], 0) << "oneself";
-}
-
-/// Reads the topology of a synthetic host from hwloc.
-std::shared_ptr<const nearness> imagined(const char* host) {
-  ::setenv("HWLOC_SYNTHETIC", host, 1);
-  std::shared_ptr<const nearness> known = nearness::look_at_host();
-  ::unsetenv("HWLOC_SYNTHETIC");
-  return known;
-}
-
-TEST(nearness, is_read_from_the_topology_of_the_host) {
-  const auto known = imagined("pack:2 l2:2 core:1 pu:2");
-  ASSERT_NE(known, nullptr);
-  const auto levels = eight_processors();
-  for (std::uint32_t a = 0; a < 8; ++a) {
-    for (std::uint32_t b = 0; b < 8; ++b) EXPECT_EQ(known->between(a, b), levels[a][b]) << a << " " << b;
-  }
-  EXPECT_EQ(known->between(3, 8), 2) << "one that was not there";
-  EXPECT_EQ(imagined("core:4 pu:1"), nullptr) << "all are equally near";
 }
 
 }  // namespace
