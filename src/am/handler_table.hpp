@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <nacre/handler.hpp>
-#include <nacre/mobile_ptr.hpp>
+#include <nacre/object_type.hpp>
 
 namespace nacre {
 

@@ -2,7 +2,7 @@
 // The object in a place of an array without an element.
 #pragma once
 
-#include <nacre/mobile_ptr.hpp>
+#include <nacre/object_type.hpp>
 
 namespace nacre::detail {
 

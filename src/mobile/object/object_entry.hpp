@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <nacre/location.hpp>
-#include <nacre/mobile_ptr.hpp>
+#include <nacre/object_type.hpp>
 #include <nacre/work.hpp>
 
 #include "base/cache_line.hpp"

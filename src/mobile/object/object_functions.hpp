@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <nacre/ids.hpp>
-#include <nacre/mobile_ptr.hpp>
+#include <nacre/object_type.hpp>
 
 #include "base/exception_text.hpp"
 

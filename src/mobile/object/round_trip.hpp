@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <nacre/mobile_ptr.hpp>
+#include <nacre/object_type.hpp>
 
 namespace nacre {
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table row of a class of mobile objects: its name, and the operations on its objects.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+
+#include <nacre/archive.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/ids.hpp>
+#include <nacre/location.hpp>
+
+namespace nacre::detail {
+
+/// The operations on objects of one type, for callers that do not know the class. It lives for ever and is numbered as
+/// handlers are.
+struct object_type {
+  std::string_view name;
+  void (*destroy)(void*) noexcept;
+  void (*count)(void*, sizer&);
+  void (*pack)(void*, writer&);
+  void* (*unpack)(reader&);                 ///< null when the bytes are not such an object
+  double (*load)(const void*);              ///< null when the type declares none
+  const void* key;                          ///< identifies the class; equal to the handlers' target_key
+  bool (*may_migrate)(const void*);         ///< null when the type never refuses
+  bool (*equal)(const void*, const void*);  ///< null when the type has no ==
+  location_policy location;                 ///< the policy that the type declares, else of_program
+  double (*priority)(const void*);          ///< null when the type declares none
+  type_id id{};
+  const std::type_info* identity = nullptr;  ///< differs between classes of one name
+  object_type* next = nullptr;
+
+  [[nodiscard]] std::size_t packed_size(void* object) const {
+    sizer size;
+    count(object, size);
+    return size.size();
+  }
+};
+
+struct type_registration {
+  explicit type_registration(object_type& row) noexcept;
+};
+
+template <class T>
+concept declares_load = requires(const T& object) {
+  { object.load() } -> std::convertible_to<double>;
+};
+
+template <class T>
+concept declares_priority = requires(const T& object) {
+  { object.priority() } -> std::convertible_to<double>;
+};
+
+template <class T>
+concept declares_may_migrate = requires(const T& object) {
+  { object.may_migrate() } -> std::convertible_to<bool>;
+};
+
+template <class T>
+struct type_operations {
+  static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
+  static void count(void* object, sizer& into) { into(*static_cast<T*>(object)); }
+  static void pack(void* object, writer& out) { out(*static_cast<T*>(object)); }
+  static void* unpack(reader& in) {
+    auto object = std::make_unique<T>();
+    in(*object);
+    return in.ok() ? object.release() : nullptr;
+  }
+  static double load(const void* object) {
+    if constexpr (declares_load<T>) return static_cast<double>(static_cast<const T*>(object)->load());
+    return 0;
+  }
+  static double priority(const void* object) {
+    if constexpr (declares_priority<T>) return static_cast<double>(static_cast<const T*>(object)->priority());
+    return 0;
+  }
+  static bool may_migrate(const void* object) {
+    if constexpr (declares_may_migrate<T>) return static_cast<const T*>(object)->may_migrate();
+    return true;
+  }
+  static bool equal(const void* a, const void* b) {
+    if constexpr (std::equality_comparable<T>) return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+    return true;
+  }
+  static constexpr std::string_view name() noexcept {
+    constexpr std::string_view whole = __PRETTY_FUNCTION__;
+    constexpr std::size_t begin = whole.find("T = ") + 4;
+    return template_argument(whole, begin);
+  }
+};
+
+template <class T>
+inline object_type type_row{type_operations<T>::name(),
+                            &type_operations<T>::destroy,
+                            &type_operations<T>::count,
+                            &type_operations<T>::pack,
+                            &type_operations<T>::unpack,
+                            declares_load<T> ? &type_operations<T>::load : nullptr,
+                            key_of<T>(),
+                            declares_may_migrate<T> ? &type_operations<T>::may_migrate : nullptr,
+                            std::equality_comparable<T> ? &type_operations<T>::equal : nullptr,
+                            location_of<T>(),
+                            declares_priority<T> ? &type_operations<T>::priority : nullptr,
+                            type_id{},
+                            &typeid(T)};
+template <class T>
+inline const type_registration type_enlisted{type_row<T>};
+
+template <class T>
+const object_type& type_of() noexcept {
+  static_assert(
+      std::is_default_constructible_v<T>,
+      "nacre: the class T of a mobile object needs a default constructor, as it is made empty on the rank that "
+      "it moves to: write `T() = default;` in it");
+  static_assert(serializable<T>,
+                "nacre: the class T of a mobile object cannot be packed, so it could not move: write `template <class "
+                "Archive> void serialize(Archive& ar) { ar(every, member); }` in it");
+  static_cast<void>(&type_enlisted<T>);
+  return type_row<T>;
+}
+
+}  // namespace nacre::detail
