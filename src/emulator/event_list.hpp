@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/zeroed_memory.hpp"
 #include "emulator/event.hpp"
-#include "mobile/directory/zeroed_memory.hpp"
 
 namespace nacre::emulator {
 

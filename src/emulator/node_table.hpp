@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <deque>
 
+#include "base/zeroed_memory.hpp"
 #include "emulator/node_slot.hpp"
-#include "mobile/directory/zeroed_memory.hpp"
 
 namespace nacre::emulator {
 

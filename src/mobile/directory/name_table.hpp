@@ -12,7 +12,7 @@
 #include <nacre/ids.hpp>
 
 #include "base/epoch.hpp"
-#include "mobile/directory/zeroed_memory.hpp"
+#include "base/zeroed_memory.hpp"
 
 namespace nacre {
 
