@@ -58,26 +58,9 @@ std::string describe(const collective_mismatch& what) {
 collective_engine::collective_engine(const options& tree) : self_(tree.self), size_(tree.size) {
   NACRE_EXPECT(tree.self.value() < tree.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(tree.arity >= 1 && tree.arity <= arity_max, "the arity of the tree is 1 to arity_max");
-  plant(tree.arity);
-}
-
-/// Descends from rank 0 to the own one; each run of ranks is shared out among the children of its first.
-void collective_engine::plant(std::uint32_t arity) {
-  subtree at{rank_id{0}, size_};
-  for (;;) {
-    const std::uint32_t rest = at.end - at.root.value() - 1;
-    const std::uint32_t parts = std::min(arity, rest);
-    children_.clear();
-    std::uint32_t begin = at.root.value() + 1;
-    for (std::uint32_t index = 0; index < parts; ++index) {
-      const std::uint32_t end = begin + rest / parts + (index < rest % parts ? 1 : 0);
-      children_.push_back({rank_id{begin}, end});
-      begin = end;
-    }
-    if (at.root == self_) return;
-    parent_ = at.root;
-    at = *std::find_if(children_.begin(), children_.end(), [&](const subtree& s) { return self_.value() < s.end; });
-  }
+  tree_place place = place_in_tree(self_.value(), size_, tree.arity);
+  parent_ = rank_id{place.parent};
+  children_ = std::move(place.children);
 }
 
 std::uint32_t collective_engine::start(collective_host& host, collective_call call) {
@@ -128,7 +111,8 @@ bool collective_engine::agrees(collective_host& host, std::uint32_t number, slot
 }
 
 bool collective_engine::take_contribution(collective_host& host, rank_id from, collective_message& m) {
-  const auto child = std::find_if(children_.begin(), children_.end(), [&](const subtree& s) { return s.root == from; });
+  const auto child =
+      std::find_if(children_.begin(), children_.end(), [&](const rank_run& r) { return r.begin == from.value(); });
   slot* at = child != children_.end() ? find(m.number) : nullptr;
   const auto index = static_cast<std::size_t>(child - children_.begin());
   const std::uint32_t bit = std::uint32_t{1} << (index % 32);
@@ -193,11 +177,11 @@ void collective_engine::advance(collective_host& host, std::uint32_t number, slo
 /// empty value, which ends the collective there.
 void collective_engine::pass_down(collective_host& host, collective_message m, const slot& at) {
   const bool for_one = at.call.kind == collective_kind::reduce || at.call.kind == collective_kind::gather;
-  for (const subtree& each : children_) {
+  for (const rank_run& each : children_) {
     const std::uint32_t root = at.call.root.value();
-    const bool gets = !for_one || (root >= each.root.value() && root < each.end);
+    const bool gets = !for_one || (root >= each.begin && root < each.end);
     m.value = gets ? at.call.value : std::vector<std::byte>();
-    host.send(each.root, m);
+    host.send(rank_id{each.begin}, m);
   }
 }
 
@@ -212,7 +196,7 @@ std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, 
   std::vector<std::byte> own = at.call.kind == collective_kind::scan ? sum : std::move(at.before);
   for (std::size_t index = 0; index < children_.size(); ++index) {
     m.value = sum;
-    host.send(children_[index].root, m);
+    host.send(rank_id{children_[index].begin}, m);
     if (index + 1 != children_.size()) at.call.combine(sum, at.contributions[index]);
   }
   return own;

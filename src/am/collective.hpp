@@ -13,6 +13,8 @@
 #include <nacre/collectives.hpp>
 #include <nacre/ids.hpp>
 
+#include "am/rank_tree.hpp"
+
 namespace nacre {
 
 /// Archives check with this a kind that a peer has sent.
@@ -105,8 +107,8 @@ class collective_engine {
   /// Alike on all ranks, but for `self`.
   struct options {
     rank_id self;
-    std::uint32_t size = 1;   ///< ranks
-    std::uint32_t arity = 4;  ///< children of a rank in the tree at most, 1 to arity_max
+    std::uint32_t size = 1;                   ///< ranks
+    std::uint32_t arity = tree_children_max;  ///< children of a rank in the tree at most, 1 to arity_max
   };
   static constexpr std::uint32_t arity_max = 16;
   static constexpr std::uint32_t outstanding_max = 8;
@@ -137,10 +139,6 @@ class collective_engine {
     collective_call call;
     std::vector<std::byte> before;  // scans: the combination of all ranks before this one
   };
-  struct subtree {
-    rank_id root;
-    std::uint32_t end;  // its ranks are root .. end - 1
-  };
 
   [[nodiscard]] slot* find(std::uint32_t number);
   [[nodiscard]] bool agrees(collective_host& host, std::uint32_t number, slot& at,
@@ -150,16 +148,15 @@ class collective_engine {
   void advance(collective_host& host, std::uint32_t number, slot& at);
   void finish(collective_host& host, std::uint32_t number, slot& at);
 
-  void plant(std::uint32_t arity);
   void pass_down(collective_host& host, collective_message m, const slot& at);
   [[nodiscard]] std::vector<std::byte> pass_down_scan(collective_host& host, collective_message m, slot& at);
 
   const rank_id self_;
   const std::uint32_t size_;
-  rank_id parent_;                 // of all ranks but 0
-  std::vector<subtree> children_;  // by rank
-  std::uint32_t first_ = 0;        // the number of slots_.front()
-  std::uint32_t next_ = 0;         // the number of the next local call
+  rank_id parent_;                  // of all ranks but 0
+  std::vector<rank_run> children_;  // by rank
+  std::uint32_t first_ = 0;         // the number of slots_.front()
+  std::uint32_t next_ = 0;          // the number of the next local call
   std::uint32_t outstanding_ = 0;
   bool failed_ = false;
   std::deque<slot> slots_;

@@ -6,8 +6,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "am/rank_tree.hpp"
 #include "base/exception_text.hpp"
-#include "mobile/array/rank_tree.hpp"
 #include "runtime/engine.hpp"
 
 namespace nacre::detail {

@@ -14,9 +14,9 @@
 #include <nacre/array.hpp>
 #include <nacre/work.hpp>
 
+#include "am/rank_tree.hpp"
 #include "mobile/array/contributing_sets.hpp"
 #include "mobile/array/in_order.hpp"
-#include "mobile/array/rank_tree.hpp"
 #include "mobile/object/inbox.hpp"
 
 namespace nacre {

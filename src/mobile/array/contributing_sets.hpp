@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "am/rank_tree.hpp"
 #include "mobile/array/contribution_steps.hpp"
-#include "mobile/array/rank_tree.hpp"
 #include "mobile/array/value_messages.hpp"
 
 namespace nacre {

@@ -13,9 +13,9 @@
 
 #include <nacre/archive.hpp>
 
+#include "am/rank_tree.hpp"
 #include "base/rng.hpp"
 #include "base/sanitized.hpp"
-#include "mobile/array/rank_tree.hpp"
 #include "mobile/array/value_messages.hpp"
 
 namespace nacre {
