@@ -59,10 +59,10 @@ const handler_table& handler_table::get() {
 }
 
 handler_table::handler_table() {
-  const auto mix_byte = [this](unsigned char byte) { fingerprint_ = (fingerprint_ ^ byte) * 0x100000001b3U; };
+  constexpr unsigned char end = 0;
   const auto mix = [&](std::string_view name) {
-    for (const char c : name) mix_byte(static_cast<unsigned char>(c));
-    mix_byte(0);  // where a name ends
+    fingerprint_.add(name);
+    fingerprint_.add(end);  // where a name ends
   };
   handlers_.push_back(nullptr);
   for (detail::handler_info* row : sorted_rows<detail::handler_info>()) {
@@ -71,7 +71,7 @@ handler_table::handler_table() {
     mix(row->name);
     mix(identity_of(*row));
   }
-  mix_byte(0);  // where the handlers end
+  fingerprint_.add(end);  // where the handlers end
   types_.push_back(nullptr);
   for (detail::object_type* row : sorted_rows<detail::object_type>()) {
     row->id = type_id(static_cast<std::uint32_t>(types_.size()));

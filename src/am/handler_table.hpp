@@ -8,6 +8,8 @@
 #include <nacre/handler.hpp>
 #include <nacre/object_type.hpp>
 
+#include "base/fnv1a.hpp"
+
 namespace nacre {
 
 /// Every handler and object type that the program mentions, numbered in the order of their names from 1. Made once,
@@ -27,13 +29,13 @@ class handler_table {
   /// One more than the largest number of a handler.
   [[nodiscard]] std::size_t handlers() const noexcept { return handlers_.size(); }
   /// A hash of all names in order; peers must agree on it.
-  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_.value(); }
 
  private:
   handler_table();
   std::vector<const detail::handler_info*> handlers_;
   std::vector<const detail::object_type*> types_;
-  std::uint64_t fingerprint_ = 0xcbf29ce484222325U;
+  fnv1a<std::uint64_t> fingerprint_;
 };
 
 }  // namespace nacre

@@ -10,6 +10,8 @@
 #include <span>
 #include <type_traits>
 
+#include "base/fnv1a.hpp"
+
 namespace nacre::trace {
 
 static_assert(std::endian::native == std::endian::little, "trace files are written as they stand in memory");
@@ -49,9 +51,9 @@ static_assert(std::has_unique_object_representations_v<block_head> && sizeof(blo
   head.check = 0;
   std::array<unsigned char, sizeof head> bytes;
   std::memcpy(bytes.data(), &head, sizeof head);
-  std::uint32_t hash = 0x811c9dc5U;
-  for (const unsigned char each : bytes) hash = (hash ^ each) * 0x01000193U;
-  return hash;
+  fnv1a<std::uint32_t> hash;
+  for (const unsigned char each : bytes) hash.add(each);
+  return hash.value();
 }
 
 }  // namespace nacre::trace

@@ -9,13 +9,15 @@
 
 #include <nacre/extension_module.hpp>
 
+#include "base/fnv1a.hpp"
+
 namespace nacre {
 
 /// A module by its name, as messages name it. Names of one rank that share a number are refused.
 [[nodiscard]] constexpr std::uint64_t extension_number(std::string_view name) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return ((hash ^ hash >> 32) & 0xffffffffU) | 1;  // of 32 bits, and never 0, which means a program
+  fnv1a<std::uint64_t> hash;
+  hash.add(name);
+  return ((hash.value() ^ hash.value() >> 32) & 0xffffffffU) | 1;  // of 32 bits, and never 0, which means a program
 }
 
 /// A module before it is attached to a rank.
