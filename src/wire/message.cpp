@@ -12,6 +12,16 @@
 #include <nacre/error.hpp>
 
 namespace nacre {
+namespace {
+
+/// Gives a block that holds the payload of `from` its header, too; the number of bytes stays that of the block.
+void take_header(message& block, const message& from) noexcept {
+  const std::uint32_t payload_bytes = block.header.payload_bytes;
+  block.header = from.header;
+  block.header.payload_bytes = payload_bytes;
+}
+
+}  // namespace
 
 void release_message(message* m) noexcept {
   if (m->ops != nullptr) m->ops->destroy(*m);
@@ -39,17 +49,13 @@ message_ptr detail::make_block(std::size_t body_bytes) {
 message_ptr detail::pack_values(message_ptr m) {
   if (m->ops->adopt != nullptr) {
     if (message_ptr same = m->ops->adopt(*m)) {
-      const std::uint32_t payload_bytes = same->header.payload_bytes;
-      same->header = m->header;
-      same->header.payload_bytes = payload_bytes;
+      take_header(*same, *m);
       return same;
     }
   }
   const std::size_t bytes = m->ops->packed_size(*m);
   message_ptr packed = make_message(bytes);
-  const std::uint32_t payload_bytes = packed->header.payload_bytes;
-  packed->header = m->header;
-  packed->header.payload_bytes = payload_bytes;
+  take_header(*packed, *m);
   writer out(std::span<std::byte>(packed->body(), bytes));
   m->ops->pack(*m, out);
   NACRE_ENSURE(out.size() == bytes, "a serialize function wrote another number of bytes than it announced");
