@@ -2,6 +2,8 @@
 // How a rank's main waits, while its thread runs other work.
 #include <atomic>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -36,6 +38,15 @@ struct timed_wait final : detail::waiter, timer {
   std::atomic<bool> notifier_left{false}, timer_left{false};
 };
 
+/// Refuses a wait inside a handler; `remedy`: the expression that a coroutine writes instead.
+void must_be_application(const thread_context& on, std::string_view remedy) {
+  if (on.role() == thread_role::application) return;
+  throw usage_error(
+      "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns nacre::task "
+      "and write `" +
+      std::string(remedy) + "`");
+}
+
 /// The other thread is past the wake-up of this one, a few instructions from its end.
 void wait_to_leave(const std::atomic<bool>& left) {
   while (!left) std::this_thread::yield();
@@ -57,11 +68,7 @@ void engine::must_not_hold() const {
 
 void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
                                  const std::function<void(std::function<void(thread_context&)>)>& begin) {
-  if (on.role() != thread_role::application) {
-    throw usage_error(
-        "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns "
-        "nacre::task and write `co_await ctx.call<...>(...)`");
-  }
+  must_be_application(on, "co_await ctx.call<...>(...)");
   must_not_hold();
   std::atomic<bool> over{false};
   main_wait_.store(how, std::memory_order_relaxed);
@@ -96,11 +103,7 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
 }
 
 bool engine::wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due) {
-  if (on.role() != thread_role::application) {
-    throw usage_error(
-        "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns nacre::task "
-        "and write `co_await nacre::when_any(f, ctx.sleep(seconds))`");
-  }
+  must_be_application(on, "co_await nacre::when_any(f, ctx.sleep(seconds))");
   must_not_hold();
   state.expect_no_waiter();
   if (state.ready()) return true;
