@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include <nacre/assert.hpp>
 #include <nacre/config.hpp>
 #include <nacre/error.hpp>
 #include <nacre/ids.hpp>
@@ -33,6 +34,13 @@ struct capabilities {
   bool datagrams = false;           ///< endpoint::datagrams is not null; datagram_service::sends_to tells for each peer
   std::uint32_t payload_bytes_max = 1u << 30;
 };
+
+/// Checks a message that is about to leave as bytes: one that the peer would refuse is an error of this rank.
+inline void check_outgoing(const message& m) {
+  NACRE_EXPECT(m.packed(), "only bytes leave the address space: use packed_form");
+  NACRE_EXPECT(m.header.payload_bytes <= capabilities{}.payload_bytes_max,
+               "a payload is at most payload_bytes_max long");
+}
 
 using launch::describe;
 using launch::failure;

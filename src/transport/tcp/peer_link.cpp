@@ -26,13 +26,6 @@ constexpr std::size_t write_at_bytes = 256 * 1024;  // copies are still in the c
 constexpr std::size_t buffers_max = 64;
 constexpr std::size_t bytes_a_call = 256 * 1024;  // then other connections are served
 
-/// A message that the peer would refuse is an error of this rank.
-void check_outgoing(const message& m) {
-  NACRE_EXPECT(m.packed(), "only bytes leave the address space: use packed_form");
-  NACRE_EXPECT(m.header.payload_bytes <= capabilities{}.payload_bytes_max,
-               "a payload is at most payload_bytes_max long");
-}
-
 }  // namespace
 
 peer_link::peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits)

@@ -53,10 +53,7 @@ void connection::submit(message_list& batch, std::uint64_t held_bytes_max) {
   if (batch.empty()) return;
   send_stream& stream = to_peer_[place_of(batch.front()->header.channel)];
   while (!batch.empty() && stream.held_bytes() < held_bytes_max) {
-    const message& first = *batch.front();
-    NACRE_EXPECT(first.packed(), "only bytes leave the address space: use packed_form");
-    NACRE_EXPECT(first.header.payload_bytes <= capabilities{}.payload_bytes_max,
-                 "a payload is at most payload_bytes_max long");
+    check_outgoing(*batch.front());
     stream.push(batch.pop_front());
   }
 }
