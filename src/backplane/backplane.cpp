@@ -10,16 +10,6 @@
 #include "base/marks.hpp"
 
 namespace nacre {
-namespace {
-
-/// The window of one channel to one peer. All ranks compute one value, because they share their configuration.
-std::uint64_t window_bytes(const backplane::settings& bounds, std::uint32_t ranks) {
-  constexpr std::uint64_t channels_with_credit = channel_count - 1;
-  const std::uint64_t share = bounds.receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u));
-  return std::clamp(share, window_bytes_min, window_bytes_max);
-}
-
-}  // namespace
 
 backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds)
     : link_(std::move(link)),
@@ -29,8 +19,8 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       declared_(link_->declared()),
       ticks_due_(std::chrono::nanoseconds::max()),
       congestion_(bounds.send_bytes),
-      due_(window_bytes(bounds, size_)),
-      peers_(window_bytes(bounds, size_), due_) {}
+      due_(window_bytes_of(bounds.receive_bytes, size_)),
+      peers_(window_bytes_of(bounds.receive_bytes, size_), due_) {}
 
 backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
     : backplane(std::move(link), time, settings{}) {}

@@ -41,6 +41,13 @@ namespace nacre {
 inline constexpr std::uint64_t window_bytes_min = 1024;
 /// More would make nothing faster: it covers some messages of 1 MiB, and messages in it should still be in a cache.
 inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
+/// The window of one channel to one peer, where a rank is to hold at most about `receive_bytes` of all peers. All ranks
+/// compute one value, because they share their configuration.
+[[nodiscard]] constexpr std::uint64_t window_bytes_of(std::uint64_t receive_bytes, std::uint32_t ranks) noexcept {
+  constexpr std::uint64_t channels_with_credit = channel_count - 1;
+  const std::uint64_t share = receive_bytes / (channels_with_credit * std::max(ranks - 1, 1u));
+  return std::clamp(share, window_bytes_min, window_bytes_max);
+}
 
 /// One channel of one peer, as a number.
 [[nodiscard]] constexpr std::uint32_t peer_key(rank_id peer, channel via) noexcept {
