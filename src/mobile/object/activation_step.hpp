@@ -25,9 +25,13 @@ struct activation_step {
   message_list pending{};  ///< in sequence, not run yet
   std::uint32_t ran = 0;   ///< messages that this step has begun to run
   /// Takes the messages that wait in the entry.
-  void take_up() noexcept;
+  void take_up() noexcept {
+    if (object_entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
+  }
   /// Puts the waiting messages back for the next step; before the activation is given back with messages left.
-  void put_back();
+  void put_back() {
+    if (!pending.empty()) at.need_extra().pending.append(pending);
+  }
 };
 
 }  // namespace nacre

@@ -111,14 +111,6 @@ bool object_activation::is_to_end(const object_entry& at) {
   return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
 }
 
-void activation_step::take_up() noexcept {
-  if (object_entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
-}
-
-void activation_step::put_back() {
-  if (!pending.empty()) at.need_extra().pending.append(pending);
-}
-
 /// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
 void object_activation::admit(activation_step& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
