@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "emulator/event.hpp"
 #include "emulator/event_list.hpp"
