@@ -58,21 +58,6 @@ void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) 
   targets_[begun.target().value()].queue.push_back(&begun);
 }
 
-std::uint64_t memory_transfers::open_slot(const piece& leaving) {
-  std::uint32_t index = 0;
-  if (free_.empty()) {
-    index = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-  }
-  slot& at = slots_[index];
-  at.waiting = leaving;
-  at.waiting.token = (std::uint64_t{at.generation} << 32) | index;
-  return at.waiting.token;
-}
-
 std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
   const auto found = targets_.find(to.value());
   if (found == targets_.end()) return std::nullopt;
@@ -97,7 +82,7 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
     path.cost += bytes + piece_cost;
     path.queue.pop_front();
     piece leaving{.token = 0, .transfer = &front, .at = front.sent_, .bytes = bytes};
-    leaving.token = open_slot(leaving);
+    leaving.token = waiting_.open(leaving);
     front.sent_ += bytes;
     ++front.outstanding_;
     front.queued_ = front.sent_ != front.bytes();
@@ -108,30 +93,25 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
 }
 
 void memory_transfers::note_region(const piece& leaving, const transport::registered_region& as) {
-  piece& waiting = slots_[static_cast<std::uint32_t>(leaving.token)].waiting;
-  if (waiting.token == leaving.token) waiting.region = as;
+  if (piece* const waiting = waiting_.find(leaving.token)) waiting->region = as;
 }
 
 void memory_transfers::resend(piece& answered) {
   answered.region.reset();
   targets_[answered.transfer->target().value()].cost += answered.bytes + piece_cost;
-  answered.token = open_slot(answered);
+  answered.token = waiting_.open(answered);
 }
 
 std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from, std::uint64_t token,
                                                                     memory_status status, std::uint64_t data_bytes) {
-  const auto index = static_cast<std::uint32_t>(token);
-  const auto generation = static_cast<std::uint32_t>(token >> 32);
-  if (index >= slots_.size() || slots_[index].generation != generation) return std::nullopt;
-  slot& at = slots_[index];
-  piece answered = at.waiting;
-  if (answered.transfer == nullptr || answered.transfer->target() != from) return std::nullopt;
+  const piece* const found = waiting_.find(token);
+  if (found == nullptr || found->transfer->target() != from) return std::nullopt;
+  piece answered = *found;
+  answered.token = token;
   const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.region &&
                        answered.transfer->what() == memory_transfer::intent::read;
   if (data_bytes != (carries ? answered.bytes : 0)) return std::nullopt;
-  at.waiting = {};
-  if (++at.generation == 0) at.generation = 1;
-  free_.push_back(index);
+  waiting_.close(token);
   targets_[from.value()].cost -= answered.bytes + piece_cost;
   return answered;
 }

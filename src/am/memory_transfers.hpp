@@ -18,6 +18,7 @@
 #include <nacre/memory.hpp>
 
 #include "am/memory_segments.hpp"
+#include "am/request_slots.hpp"
 #include "transport/direct_memory.hpp"
 
 namespace nacre {
@@ -102,9 +103,9 @@ inline void intrusive_ptr_release(memory_transfer* of) noexcept { of->release();
 /// is one empty piece, so that it is checked as well.
 ///
 /// Invariants. Either all pieces of a transfer are inside the memory or none is written: every piece names the whole
-/// range of its transfer, and the target checks that range. A token is never valid twice, so a forged or repeated reply
-/// finds nothing. A transfer is over exactly when each piece that has left is answered and none is to leave, so when
-/// the last byte is in place. Threads: one at a time, all calls.
+/// range of its transfer, and the target checks that range. A token is a request id (request_slots.hpp), so a forged or
+/// repeated reply finds nothing. A transfer is over exactly when each piece that has left is answered and none is to
+/// leave, so when the last byte is in place. Threads: one at a time, all calls.
 class memory_transfers {
  public:
   static constexpr std::uint64_t piece_bytes_max = 63 * 1024;  // with its headers below the 64 KiB that pools hold
@@ -159,23 +160,17 @@ class memory_transfers {
   /// Transfers that are not over.
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
   /// Pieces without a reply.
-  [[nodiscard]] std::size_t in_flight() const noexcept { return slots_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_flight() const noexcept { return waiting_.count(); }
 
  private:
-  struct slot {
-    piece waiting;  // transfer null: free
-    std::uint32_t generation = 1;
-  };
   struct path_to_rank {
     std::deque<memory_transfer*> queue;
     std::uint64_t cost = 0;  // of the pieces in flight
   };
-  [[nodiscard]] std::uint64_t open_slot(const piece& leaving);
 
   const data_path path_;
   std::unordered_map<std::uint32_t, path_to_rank> targets_;
-  std::vector<slot> slots_;
-  std::vector<std::uint32_t> free_;
+  request_slots<piece> waiting_;  // pieces without a reply; their ids are the tokens
   std::unordered_set<transfer_ref> open_;
   std::vector<transfer_ref> dropped_;
 };

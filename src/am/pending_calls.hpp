@@ -9,18 +9,17 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include <nacre/future.hpp>
 
+#include "am/request_slots.hpp"
 #include "base/cache_line.hpp"
 
 namespace nacre {
 
 class call_deadline;
 
-/// Names each waiting call by a request id that goes with the request and comes back with the reply. An id is never
-/// valid twice, so a forged or repeated reply finds nothing. Any thread.
+/// Names each waiting call by a request id. Any thread.
 ///
 /// | state of a call | open | reply comes | deadline comes, or the caller gives up | its turn comes on this rank |
 /// |---|---|---|---|---|
@@ -62,19 +61,15 @@ class pending_calls {
              const std::function<void(std::uint64_t, const detail::future_state&)>& visit_one) const;
 
  private:
-  struct slot {
-    detail::future_state* state = nullptr;  // of a waiting call
+  struct call {
+    detail::future_state* state = nullptr;  // null when given_up
     call_deadline* limit = nullptr;         // owned while its timer is set
-    std::uint32_t generation = 1;
-    std::optional<end> given_up;
+    std::optional<end> given_up{};
   };
-  [[nodiscard]] slot* find(std::uint64_t number) noexcept;
-  void free(slot& ended) noexcept;
-  static detail::future_state* take(slot& ended) noexcept;
+  static detail::future_state* take(call& ended) noexcept;
 
   mutable std::mutex mutex_;
-  std::vector<slot> slots_;                                          // under mutex_
-  std::vector<std::uint32_t> free_;                                  // under mutex_
+  request_slots<call> calls_;                                        // under mutex_
   std::size_t given_up_ = 0;                                         // under mutex_: expired or cancelled
   alignas(cache_line_bytes) std::atomic<std::size_t> cancelled_{0};  // written under mutex_; every handler reads it
 };
