@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 #include <nacre/error.hpp>
 #include <program_options.hpp>
@@ -32,18 +29,7 @@ options or the input are wrong.)";
 /// "X,Y,LENGTH" or "X,Y,LENGTH,GROWTH".
 size_source read_source(const std::string& text) {
   std::array<double, 4> value{0, 0, 0, 0.1};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  for (; count < value.size(); ++count) {
-    const auto [end, error] = std::from_chars(at, last, value[count]);
-    if (error != std::errc() || (end != last && *end != ',')) break;
-    at = end;
-    if (at == last) break;
-    ++at;
-  }
-  const bool finite = std::all_of(value.begin(), value.end(), [](double each) { return std::isfinite(each); });
-  if (at == last && count >= 2 && finite && value[2] > 0 && value[3] >= 0 && text.back() != ',') {
+  if (nacre::read_numbers(text, ',', value).value_or(0) >= 3 && value[2] > 0 && value[3] >= 0) {
     return {{value[0], value[1]}, value[2], value[3]};
   }
   throw nacre::setup_error({fmt::format("--size-at has no value '{}'", text),

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <nacre/error.hpp>
@@ -33,19 +32,9 @@ options or the surface are wrong.)";
 /// "X,Y,Z,LENGTH" or "X,Y,Z,LENGTH,GROWTH".
 size_source read_source(const std::string& text) {
   std::array<double, 5> value{0, 0, 0, 0, 0.2};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  for (; count < value.size(); ++count) {
-    const auto [end, error] = std::from_chars(at, last, value[count]);
-    if (error != std::errc() || (end != last && *end != ',')) break;
-    at = end;
-    if (at == last) break;
-    ++at;
-  }
-  const bool finite = std::all_of(value.begin(), value.end(), [](double each) { return std::abs(each) < 1e6; });
-  if (at == last && count >= 3 && finite && value[3] >= length_min && value[4] >= 0 && value[4] <= growth_max &&
-      text.back() != ',') {
+  const bool complete = nacre::read_numbers(text, ',', value).value_or(0) >= 4;
+  const bool bounded = std::all_of(value.begin(), value.end(), [](double each) { return std::abs(each) < 1e6; });
+  if (complete && bounded && value[3] >= length_min && value[4] >= 0 && value[4] <= growth_max) {
     return {{value[0], value[1], value[2]}, value[3], value[4]};
   }
   throw nacre::setup_error({fmt::format("--size-at has no value '{}'", text),

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -115,6 +116,10 @@ class program_options {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+/// Reads finite numbers with `separator` between them, such as "4/32/57/71.5". Returns how many there are. None when
+/// `text` is anything else, or holds more numbers than `into`, of which the first ones may have changed then.
+[[nodiscard]] std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> into);
 
 /// Throws setup_error if an output of a program is another of its files: an input, or another output. Names are
 /// different files when they lead to different ones, or when one of them leads to a device or a pipe; an empty name is

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -210,6 +211,18 @@ TEST(program_options, two_outputs_of_one_name_are_refused) {
   EXPECT_TRUE(refused(a, c));
   EXPECT_FALSE(refused("/dev/null", "/dev/null")) << "which keeps nothing";
   fs::remove_all(folder);
+}
+
+TEST(program_options, numbers_between_separators_are_read_and_nothing_else) {
+  std::array<double, 3> into{7, 8, 9};
+  EXPECT_EQ(read_numbers("1/-2.5", '/', into), 2U);
+  EXPECT_EQ(into, (std::array<double, 3>{1, -2.5, 9}));
+  EXPECT_EQ(read_numbers("4/5e-1/6", '/', into), 3U);
+  EXPECT_EQ(into, (std::array<double, 3>{4, 0.5, 6}));
+  for (const char* text :
+       {"", "/", "1/", "/1", "1//2", "1,2", "1/2/3/4", "1/2/3/", "1/inf", "nan", "1/2 ", " 1", "x"}) {
+    EXPECT_EQ(read_numbers(text, '/', into), std::nullopt) << text;
+  }
 }
 
 TEST(program_options, an_output_that_cannot_be_written_is_refused_and_one_that_can_is_left_as_it_is) {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include <nacre/error.hpp>
+#include <program_options.hpp>
 
 #include "coast/clip.hpp"
 #include "coast/planar_map.hpp"
@@ -117,21 +117,12 @@ pslg to_pslg(const projected_map& from, const std::string& name) {
 
 geographic_region read_region(const std::string& text) {
   std::array<double, 4> value{};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  while (count < value.size()) {
-    const auto [end, error] = std::from_chars(at, last, value[count]);
-    if (error != std::errc() || !std::isfinite(value[count])) break;
-    at = end;
-    if (++count == value.size() || at == last || *at != '/') break;
-    ++at;
-  }
+  const bool complete = nacre::read_numbers(text, '/', value) == value.size();
   auto [west, east, south, north] = value;
   if (east < west) east += 360;  // across the date line
   const bool in_range =
       west >= -360 && east <= 360 && east > west && east - west <= 360 && south >= -90 && north <= 90 && south < north;
-  if (at == last && count == value.size() && in_range) return {west, east, south, north};
+  if (complete && in_range) return {west, east, south, north};
   throw nacre::setup_error({fmt::format("--region has no value '{}'", text),
                             "it is W/E/S/N in degrees: at most a turn wide, from south to north",
                             "try --region 4/32/57/71.5"});

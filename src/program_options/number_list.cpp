@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers within the value of one option.
+#include <charconv>
+#include <cmath>
+
+#include "program_options/program_options.hpp"
+
+namespace nacre {
+
+std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> into) {
+  const char* at = text.data();
+  const char* const last = at + text.size();
+  for (std::size_t count = 0; count < into.size();) {
+    const auto [end, error] = std::from_chars(at, last, into[count]);
+    if (error != std::errc() || !std::isfinite(into[count])) return std::nullopt;
+    ++count;
+    if (end == last) return count;
+    if (*end != separator) return std::nullopt;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nacre
