@@ -103,7 +103,7 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.area_max = made.area_max;
   done.notes = made.notes;
   const exchange how = asked.deterministic ? exchange::in_rounds : exchange::at_once;
-  const rank_objects of_ranks{rt.create_group<rank_clock>(), rt.create_group<rank_field>()};
+  const rank_objects of_ranks{rt.create_group<meshing::rank_clock>(), rt.create_group<rank_field>()};
   share_field(rt, of_ranks, made);
   const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
   const std::uint64_t moved_before = rt.counters().migrations_in;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "kernel/check.hpp"
 #include "kernel/part.hpp"
 #include "kernel/size_rule.hpp"
+#include "meshing/rank_clock.hpp"
 #include "picture/raster.hpp"
 
 namespace mesh2d {
@@ -35,16 +35,6 @@ struct mesh_copy {
   void serialize(Archive& ar) {
     ar(points, names, on_boundary, triangles, regions);
   }
-};
-
-/// The time that a rank has spent on refinement.
-class rank_clock {
- public:
-  void add(double seconds) noexcept { nanoseconds_ += static_cast<std::uint64_t>(seconds * 1e9); }
-  [[nodiscard]] double seconds() const noexcept { return static_cast<double>(nanoseconds_.load()) * 1e-9; }
-
- private:
-  std::atomic<std::uint64_t> nanoseconds_{0};
 };
 
 /// The field of --size on a rank, if there is one.
@@ -78,7 +68,7 @@ class rank_field {
 
 /// The objects that each rank has one of.
 struct rank_objects {
-  nacre::group_ptr<rank_clock> clocks{};
+  nacre::group_ptr<meshing::rank_clock> clocks{};
   nacre::group_ptr<rank_field> fields{};
   template <class Archive>
   void serialize(Archive& ar) {

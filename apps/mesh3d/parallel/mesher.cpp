@@ -47,7 +47,7 @@ whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count
 
 /// Gives each rank a copy of the surface.
 subdomain_groups share_surface(nacre::runtime& rt, const std::shared_ptr<const surface_in_cube>& made) {
-  subdomain_groups groups{rt.create_group<rank_clock>(), rt.create_group<rank_surface>()};
+  subdomain_groups groups{rt.create_group<meshing::rank_clock>(), rt.create_group<rank_surface>()};
   const bool first = rt.rank().value() == 0;
   if (rt.broadcast(made != nullptr, nacre::rank_id{0})) {
     placed_surface surface = rt.broadcast(first ? made->of() : placed_surface{}, nacre::rank_id{0});

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "kernel/check.hpp"
 #include "kernel/refiner.hpp"
 #include "kernel/surface_check.hpp"
+#include "meshing/rank_clock.hpp"
 #include "options.hpp"
 #include "plan/octree.hpp"
 
@@ -29,16 +29,6 @@ struct mesh_copy {
   void serialize(Archive& ar) {
     ar(points, on_hull, tetrahedra, inner, rank);
   }
-};
-
-/// The time that a rank has spent on refinement.
-class rank_clock {
- public:
-  void add(double seconds) noexcept { nanoseconds_ += static_cast<std::uint64_t>(seconds * 1e9); }
-  [[nodiscard]] double seconds() const noexcept { return static_cast<double>(nanoseconds_.load()) * 1e-9; }
-
- private:
-  std::atomic<std::uint64_t> nanoseconds_{0};
 };
 
 struct subdomain_counts {
@@ -67,7 +57,7 @@ struct rank_surface {
 };
 
 struct subdomain_groups {
-  nacre::group_ptr<rank_clock> clocks{};
+  nacre::group_ptr<meshing::rank_clock> clocks{};
   nacre::group_ptr<rank_surface> surfaces{};
   template <class Archive>
   void serialize(Archive& ar) {
