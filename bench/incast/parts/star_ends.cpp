@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rng.hpp"
 #include "star_rank.hpp"
 
 namespace incast {
@@ -13,19 +14,26 @@ using nacre::rank_id;
 
 constexpr rank_id receiver_rank(0);
 constexpr std::size_t offered_ahead = 8;
+constexpr std::uint64_t pause_every_bytes = 8192;
+constexpr nanoseconds look_again = std::chrono::microseconds(10);
 constexpr nanoseconds round_patience = std::chrono::milliseconds(50);
 
 class star_sender final : public star_rank {
  public:
   star_sender(const plan& how, std::uint32_t self)
-      : star_rank(how, self), policy_(policy_of(how.by)), payload_(how.bytes) {}
+      : star_rank(how, self),
+        policy_(policy_of(how.by)),
+        payload_(how.bytes),
+        pauses_(!how.rounds && flow_.choose(policy_).policy == flow_policy::none),
+        random_(how.seed * star_senders_max + self) {}
 
   sender_result run(nanoseconds begin, nanoseconds end) {
     while (star_now() < begin) work(begin);
     while (star_now() < end) {
       flush();
-      if (!how_.rounds) fill();
-      work(end);
+      if (pauses_) send_with_pauses();
+      if (!pauses_ && !how_.rounds) fill();
+      work(pauses_ && leaving_.empty() ? std::min(end, resumes_at_) : end);
     }
     sender_result done{.token_us = 0, .retries = flow_.retries()};
     const nacre::flow::token_link* const token = flow_.token_of(receiver_rank);
@@ -38,10 +46,24 @@ class star_sender final : public star_rank {
     packet_head next;  // of the next packet to leave
   };
 
-  [[nodiscard]] bool uncoordinated() const { return flow_.choose(policy_).policy == flow_policy::none; }
   void fill() {
-    const std::size_t most = uncoordinated() ? 1 : offered_ahead;
-    while (offered_ + leaving_.size() < most) offer();
+    while (offered_ + leaving_.size() < offered_ahead) offer();
+  }
+  /// Equal senders that never pause fall into step, and by luck one of them then loses nothing. So a sender that nobody
+  /// coordinates pauses for a random time when some messages have left its host.
+  void send_with_pauses() {
+    const nanoseconds now = star_now();
+    if (!leaving_.empty() || now < resumes_at_) return;
+    if (sent_since_pause_ < pause_every_bytes) {
+      sent_since_pause_ += how_.bytes;
+      offer();
+    } else if (data_.holds_some()) {
+      resumes_at_ = now + look_again;
+    } else {
+      const auto message_ns = static_cast<std::uint64_t>(wire_time(how_).count());
+      resumes_at_ = now + nanoseconds(random_.below(message_ns * sent_since_pause_ / how_.bytes / 4));
+      sent_since_pause_ = 0;
+    }
   }
   void offer() {
     offered_ += 1;
@@ -78,6 +100,10 @@ class star_sender final : public star_rank {
 
   flow_policy policy_;
   std::vector<std::byte> payload_;
+  const bool pauses_;
+  std::uint64_t sent_since_pause_ = 0;
+  nanoseconds resumes_at_{0};
+  nacre::rng random_;
   std::size_t offered_ = 0;  // and not transmitted
   std::uint32_t number_ = 0;
   std::deque<leaving> leaving_;

@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -120,6 +122,11 @@ bool datagrams::send(std::uint32_t host, std::span<const std::byte> head, std::s
   if (::sendmsg(socket_, &what, MSG_DONTWAIT) >= 0) return true;
   if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) return false;
   fail("sendmsg");
+}
+
+bool datagrams::holds_some() const noexcept {
+  int bytes = 0;
+  return ::ioctl(socket_, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
 std::optional<datagrams::arrival> datagrams::receive(std::span<std::byte> into) {

@@ -39,6 +39,8 @@ class datagrams {
   [[nodiscard]] int descriptor() const noexcept { return socket_; }
   /// False when the socket is full.
   bool send(std::uint32_t host, std::span<const std::byte> head, std::span<const std::byte> rest);
+  /// Whether something that was sent has not left the host.
+  [[nodiscard]] bool holds_some() const noexcept;
   struct arrival {
     std::uint32_t from;
     std::size_t bytes;
