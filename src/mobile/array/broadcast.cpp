@@ -35,7 +35,8 @@ struct array_space::broadcast {
     std::size_t slot;
   };
   static share& of(message& m) noexcept { return *std::launder(reinterpret_cast<share*>(m.body())); }
-  static constexpr body_ops ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
+  static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
+  static constexpr body_ops ops{nullptr, nullptr, &destroy};
 };
 
 /// The ranks behind this one form adjacent runs, each headed by a child; so results come in the order of the ranks.

@@ -24,9 +24,9 @@ struct contributions::own_part {
   set_ptr set;
   steps::own_values own;
   static own_part& of(message& m) noexcept { return *std::launder(reinterpret_cast<own_part*>(m.body())); }
-  static const body_ops ops;
+  static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
+  static constexpr body_ops ops{nullptr, nullptr, &destroy};
 };
-constexpr body_ops contributions::own_part::ops{nullptr, nullptr, [](message& m) noexcept { std::destroy_at(&of(m)); }};
 
 contributions::contributions(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
   messages_.attach_module(*this);

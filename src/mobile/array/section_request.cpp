@@ -25,10 +25,9 @@ struct array_space::section_request {
   static section_request& of(message& m) noexcept {
     return *std::launder(reinterpret_cast<section_request*>(m.body()));
   }
-  static const body_ops ops;
+  static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
+  static constexpr body_ops ops{nullptr, nullptr, &destroy};
 };
-constexpr body_ops array_space::section_request::ops{nullptr, nullptr,
-                                                     [](message& m) noexcept { std::destroy_at(&of(m)); }};
 
 void array_space::send_to_section(thread_context& on, const detail::array_request& what,
                                   std::span<const detail::section_part> parts, message_ptr m) {
