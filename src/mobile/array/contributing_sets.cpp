@@ -58,7 +58,7 @@ std::vector<contributing_sets::consequence> contributing_sets::element_ended(std
   std::vector<consequence> all;
   for_each_of(place, [&](const set_ptr& each) {
     if (unsettled) each->steps.add_unsettled(1);
-    each->steps.element_ended(place, all.emplace_back(each).then);
+    each->steps.element_ended(place, all.emplace_back(consequence{each, {}}).then);
   });
   return all;
 }
@@ -66,7 +66,7 @@ std::vector<contributing_sets::consequence> contributing_sets::element_ended(std
 std::vector<contributing_sets::consequence> contributing_sets::message_came(std::uint64_t place, std::uint32_t epoch) {
   std::vector<consequence> all;
   if (!messages_.came(place, epoch)) return all;
-  for_each_of(place, [&](const set_ptr& each) { each->steps.settled(all.emplace_back(each).then); });
+  for_each_of(place, [&](const set_ptr& each) { each->steps.settled(all.emplace_back(consequence{each, {}}).then); });
   return all;
 }
 
