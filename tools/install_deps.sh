@@ -10,9 +10,10 @@ packages="ninja-build g++ cmake pkg-config python3
   gmt-gshhg-low doxygen"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
 # long as the first, without lld programs link slower, without clang the sanitizer builds and their tests take twice as long,
-# without libssl-dev long datagrams are authenticated more slowly, without libcgal-dev no test compares mesh2d with CGAL,
-# without the others nacre report writes no OTF2.
-optional="ccache lld clang-16 libclang-rt-16-dev llvm-16 libssl-dev libopen-trace-format2-dev otf2-tools libcgal-dev"
+# without libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test
+# compares mesh2d with CGAL, without the others nacre report writes no OTF2.
+optional="ccache lld clang-16 libclang-rt-16-dev llvm-16 libipsec-mb-dev libssl-dev libopen-trace-format2-dev otf2-tools
+  libcgal-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"

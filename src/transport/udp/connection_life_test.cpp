@@ -149,7 +149,7 @@ constexpr connection_limits long_datagrams{
     .frames = {}, .datagram_bytes = 65'507, .peer_buffer_bytes = 4u << 20, .network_bytes_min = 4u << 20};
 
 TEST(udp_connection, a_forged_datagram_that_is_written_into_a_message_under_way_does_the_message_no_harm) {
-  if (!has_aes() || !key_of(1, tag_method::aes).takes_pieces()) GTEST_SKIP() << "no AES, or no libcrypto 3";
+  if (!has_aes() || !key_of(1, tag_method::aes).takes_pieces()) GTEST_SKIP() << "no AES, or no library of gmac";
   two_ends ends(1, {}, long_datagrams, tag_method::aes);
   ends.send(0, channel::application, 1'000'000);
   const std::vector<datagram_bytes> sent = ends.leaving(0);

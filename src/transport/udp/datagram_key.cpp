@@ -19,9 +19,6 @@ using gcm_nonce = gmac::nonce;
 static_assert(sizeof(gcm_nonce) == crypto_aead_aes256gcm_NPUBBYTES);
 static_assert(sizeof(gcm_nonce) == sizeof(unreliable_head::number) + sizeof(unreliable_head::label));
 
-/// From this length on gmac is faster, measured on a processor with AVX-512.
-constexpr std::size_t long_bytes = 2048;
-
 gcm_nonce nonce_of(std::span<const std::byte> datagram) noexcept {
   gcm_nonce nonce{};
   const std::uint64_t number = number_of(datagram);
@@ -59,7 +56,7 @@ datagram_key::datagram_key(tag_method by, const job_secret::proof& key) {
   }
   schedule_ = std::make_unique<schedule>();
   crypto_aead_aes256gcm_beforenm(&schedule_->state, reinterpret_cast<const unsigned char*>(key.data()));
-  long_ = gmac::make(key);
+  fast_ = gmac::make(key);
 }
 
 datagram_key::datagram_key(datagram_key&&) noexcept = default;
@@ -67,11 +64,11 @@ datagram_key::datagram_key(datagram_key&&) noexcept = default;
 datagram_key::~datagram_key() { sodium_memzero(short_key_.data(), short_key_.size()); }
 
 datagram_tag datagram_key::tag_of(std::span<const std::byte> head, byte_pieces rest) const noexcept {
-  NACRE_EXPECT(long_ != nullptr && rest.size() <= datagram_pieces_max, "takes_pieces, and not more than that");
+  NACRE_EXPECT(fast_ != nullptr && rest.size() <= datagram_pieces_max, "takes_pieces, and not more than that");
   std::array<std::span<const std::byte>, datagram_pieces_max + 1> covered;
   covered[0] = head.subspan(tag_bytes);
   std::copy(rest.begin(), rest.end(), covered.begin() + 1);
-  return long_->tag_of(std::span(covered).first(rest.size() + 1), nonce_of(head));
+  return fast_->tag_of(std::span(covered).first(rest.size() + 1), nonce_of(head));
 }
 
 datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noexcept {
@@ -82,7 +79,7 @@ datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noe
     crypto_shorthash_siphashx24(result.data(), covered, bytes, short_key_.data());
     return result;
   }
-  if (long_ != nullptr && bytes >= long_bytes) return tag_of(datagram, {});
+  if (fast_ != nullptr && bytes >= fast_->bytes_min()) return tag_of(datagram, {});
   const gcm_nonce nonce = nonce_of(datagram);
   return schedule_->tag_of({covered, bytes}, nonce);
 }
@@ -94,7 +91,7 @@ datagram_tag datagram_key::tag_apart(const unreliable_head& head, std::span<cons
   std::memcpy(nonce.data(), &head.number, sizeof head.number);
   std::memcpy(nonce.data() + sizeof head.number, &head.label, sizeof head.label);
   const std::span covered(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  if (long_ != nullptr && bytes.size() >= long_bytes) return long_->tag_of({&bytes, 1}, nonce);
+  if (fast_ != nullptr && bytes.size() >= fast_->bytes_min()) return fast_->tag_of({&bytes, 1}, nonce);
   if (schedule_ != nullptr) return schedule_->tag_of(covered, nonce);
   datagram_tag key_of_one{}, result{};
   crypto_shorthash_siphashx24(key_of_one.data(), nonce.data(), nonce.size(), short_key_.data());

@@ -37,8 +37,8 @@ class datagram_key {
   /// Whether the tag is right. False too for fewer bytes than a head. Compares in constant time.
   [[nodiscard]] bool verify(std::span<const std::byte> datagram) const noexcept;
 
-  /// Whether the two functions below may be called: they need tag_method::aes and libcrypto.
-  [[nodiscard]] bool takes_pieces() const noexcept { return long_ != nullptr; }
+  /// Whether the two functions below may be called: they need tag_method::aes and a library that `gmac` knows.
+  [[nodiscard]] bool takes_pieces() const noexcept { return fast_ != nullptr; }
   /// Writes the tag of a datagram, which consists of `head` and of bytes that lie elsewhere, into the front of `head`.
   void sign(std::span<std::byte> head, byte_pieces rest) const noexcept;
   /// Whether the tag of such a datagram is right. `head` holds at least overhead_of(0) bytes.
@@ -58,7 +58,7 @@ class datagram_key {
   struct schedule;
   std::array<unsigned char, 16> short_key_{};  // for siphash
   std::unique_ptr<schedule> schedule_;         // null: siphash
-  std::unique_ptr<gmac> long_;                 // for long datagrams and for pieces; null: there is none here
+  std::unique_ptr<gmac> fast_;                 // for pieces, and for datagrams from its bytes_min on; null: none here
 };
 
 }  // namespace nacre::transport::udp

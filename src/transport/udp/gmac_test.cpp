@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of libcrypto: those of libsodium, however the bytes are cut.
+// Tags of other libraries: those of libsodium, however the bytes are cut.
 #include <gtest/gtest.h>
 
 #include <sodium.h>
@@ -8,6 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/rng.hpp"
@@ -39,11 +42,16 @@ std::vector<std::byte> random_bytes(rng& random, std::size_t count) {
   return result;
 }
 
-TEST(gmac, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
-  const auto by_libcrypto = gmac::make(key_bytes());
-  if (!has_aes() || by_libcrypto == nullptr) GTEST_SKIP() << "this processor has no AES, or there is no libcrypto 3";
+using maker = std::unique_ptr<gmac> (*)(gmac::key);
+
+class libraries : public ::testing::TestWithParam<std::pair<const char*, maker>> {};
+
+TEST_P(libraries, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
+  const auto made = GetParam().second(key_bytes());
+  if (!has_aes() || made == nullptr) GTEST_SKIP() << "this processor has no AES, or there is no " << GetParam().first;
   rng random(1);
-  for (const std::size_t bytes : {1UL, 15UL, 16UL, 17UL, 48UL, 255UL, 256UL, 767UL, 768UL, 769UL, 8972UL, 65'507UL}) {
+  for (const std::size_t bytes :
+       {1UL, 15UL, 16UL, 17UL, 48UL, 104UL, 255UL, 256UL, 767UL, 768UL, 769UL, 8972UL, 65'491UL}) {
     const std::vector<std::byte> all = random_bytes(random, bytes);
     for (int cut = 0; cut < 20; ++cut) {
       gmac::nonce number{};
@@ -52,15 +60,20 @@ TEST(gmac, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
       for (std::span<const std::byte> rest(all); !rest.empty(); rest = rest.subspan(pieces.back().size())) {
         pieces.push_back(rest.first(cut == 0 || pieces.size() == 4 ? rest.size() : random.below(rest.size() + 1)));
       }
-      ASSERT_EQ(by_libcrypto->tag_of(pieces, number), tag_by_libsodium(all, number)) << bytes << " bytes, cut " << cut;
+      ASSERT_EQ(made->tag_of(pieces, number), tag_by_libsodium(all, number)) << bytes << " bytes, cut " << cut;
     }
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(gmac, libraries,
+                         ::testing::Values(std::pair("intel_ipsec_mb", &gmac::by_ipsec_mb),
+                                           std::pair("libcrypto", &gmac::by_libcrypto)),
+                         [](const auto& of) { return std::string(of.param.first); });
+
 TEST(datagram_key, signs_a_datagram_in_pieces_as_if_it_were_one_and_no_bit_of_a_piece_may_change) {
   if (!has_aes()) GTEST_SKIP() << "this processor has no AES";
   const datagram_key key(tag_method::aes, key_bytes());
-  if (!key.takes_pieces()) GTEST_SKIP() << "there is no libcrypto 3";
+  if (!key.takes_pieces()) GTEST_SKIP() << "there is neither intel-ipsec-mb nor libcrypto 3";
   rng random(2);
   for (const std::size_t bytes : {49UL, 100UL, 5000UL, 60'000UL}) {
     std::vector<std::byte> whole = random_bytes(random, bytes);
