@@ -11,7 +11,6 @@ LARGE = {
     "am_engine": (55, "the interface of a rank's messages to every layer above: sending, calls, counts"),
     "mpi_endpoint": (44, "one lock covers sending and receiving, a source file each"),
     "worker_pool": (48, "the interface that pools of threads and of simulated workers implement, and what they share"),
-    "backplane": (47, "the poll loop calls credits, outboxes, timers and modules in one order, under one lock"),
     "engine": (45, "the composition root: one accessor for each part of a rank"),
     "node_loop": (63, "the hot loop of a block: queues, threads and ports of its nodes, a source file each"),
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The poll loop, outboxes, timers.
+// The poll loop and outboxes.
 #include "backplane/backplane.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
-      ticks_due_(std::chrono::nanoseconds::max()),
+      duties_(time),
       congestion_(bounds.send_bytes),
       due_(window_bytes_of(bounds.receive_bytes, size_)),
       peers_(window_bytes_of(bounds.receive_bytes, size_), due_) {}
@@ -229,10 +229,13 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
-  if (moved || thorough) {
-    for (const auto& take : takers_) take(by);
+  if (moved || thorough) duties_.take(by);
+  if (!thorough) return moved;
+  if (declared_.separate_processes) {
+    while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  if (thorough) moved |= run_due(by);
+  moved |= duties_.run_timers(by);
+  duties_.run_hooks(by, congested() ? congestion_.check(time_.now()) : std::chrono::nanoseconds::max());
   return moved;
 }
 
@@ -245,29 +248,8 @@ void backplane::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds 
     return;
   }
   const auto now = time_.now();
-  timeout = std::min({timeout, std::max(ticks_due_.load(std::memory_order_acquire) - now, least), timers_.due() - now});
+  timeout = std::min({timeout, std::max(duties_.ticks_due() - now, least), duties_.timers().due() - now});
   if (timeout > std::chrono::nanoseconds::zero()) link_->wait(timeout);
-}
-
-void backplane::add_timer(std::chrono::nanoseconds first, repeated_timers::action action) {
-  ticks_.add(time_.now() + first, std::move(action));
-  ticks_due_ = ticks_.due();
-}
-
-/// True when something has happened that a handler or main waits for.
-bool backplane::run_due(thread_context& by) {
-  if (declared_.separate_processes) {
-    while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
-  }
-  const bool fired = timers_.due() != std::chrono::nanoseconds::max() && timers_.run(by, time_.now());
-  if (ticks_.due() != std::chrono::nanoseconds::max()) ticks_.run(by, time_.now());
-  std::chrono::nanoseconds next = ticks_.due();
-  if (congested()) next = std::min(next, congestion_.check(time_.now()));
-  for (const auto& hook : hooks_) next = std::min(next, hook(by));
-  if (next != ticks_due_.load(std::memory_order_relaxed)) {  // written under poll_lock_
-    ticks_due_.store(next, std::memory_order_release);       // pairs with the acquires in wait and next_due
-  }
-  return fired;
 }
 
 void backplane::close(std::chrono::nanoseconds timeout) {

@@ -16,8 +16,7 @@
 
 #include "backplane/congestion.hpp"
 #include "backplane/peers.hpp"
-#include "backplane/repeated_timers.hpp"
-#include "backplane/timer_queue.hpp"
+#include "backplane/poll_duties.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -108,27 +107,8 @@ class backplane {
   void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 
-  /// Runs `action` inside the poll loop after `first`, and then each time after the interval that it returns. Before
-  /// the first progress only.
-  void add_timer(std::chrono::nanoseconds first, repeated_timers::action action);
-  /// Runs `action` at every poll; it must be cheap. It returns when, on the clock, the next poll is needed at the
-  /// latest; nanoseconds::max() when it can wait until something moves. Before the first progress only.
-  void add_poll_hook(std::function<std::chrono::nanoseconds(thread_context&)> action) {
-    hooks_.push_back(std::move(action));
-  }
-  /// Runs `action` at every poll that is thorough or has moved something, before the hooks: it takes what the transport
-  /// keeps until the next poll only. Before the first progress only.
-  void add_taker(std::function<void(thread_context&)> action) { takers_.push_back(std::move(action)); }
-  /// The timers of handlers and mains, beside those of add_timer. A thread that sets one wakes the poll loop where that
-  /// may sleep: see worker_pool::set_timer.
-  [[nodiscard]] timer_queue& timers() noexcept { return timers_; }
-  [[nodiscard]] const timer_queue& timers() const noexcept { return timers_; }
-  /// When the next timer or poll hook is due; nanoseconds::max() when none is. Any thread.
-  [[nodiscard]] std::chrono::nanoseconds next_due() const noexcept {
-    return std::min(ticks_due_.load(std::memory_order_acquire), timers_.due());  // pairs with run_due
-  }
-  /// The present on the rank's clock.
-  [[nodiscard]] std::chrono::nanoseconds now() const { return time_.now(); }
+  /// Timers, hooks and takers, which run at polls beside the messages. To be added before the first progress.
+  [[nodiscard]] poll_duties& duties() noexcept { return duties_; }
 
   /// Flushes and closes the links to all peers. After the last progress.
   void close(std::chrono::nanoseconds timeout);
@@ -161,8 +141,6 @@ class backplane {
   bool grant_credits();
   void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
 
-  [[nodiscard]] bool run_due(thread_context& by);
-
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;
   message_sink* sink_ = nullptr;
@@ -178,11 +156,7 @@ class backplane {
   std::array<std::vector<outbox*>, channel_count> sending_;  // under poll_lock_: listed boxes, by channel
   bool blocked_ = false;                                     // under poll_lock_: some are listed there
   std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
-  repeated_timers ticks_;                                    // under poll_lock_
-  timer_queue timers_;
-  std::vector<std::function<std::chrono::nanoseconds(thread_context&)>> hooks_;  // under poll_lock_
-  std::vector<std::function<void(thread_context&)>> takers_;                     // under poll_lock_
-  std::atomic<std::chrono::nanoseconds> ticks_due_;  // of ticks_ and hooks_; written under poll_lock_, read by wait
+  poll_duties duties_;
 
   congestion congestion_;
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next

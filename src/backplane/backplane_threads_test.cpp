@@ -162,12 +162,12 @@ TEST(backplane_threads, run_a_timer_and_a_poll_hook_one_at_a_time) {
   plane.attach(sink);
   std::atomic<bool> occupied{false};
   std::uint64_t runs = 0, looks = 0;  // under the poll lock
-  plane.add_timer({}, [&](thread_context&) -> std::chrono::nanoseconds {
+  plane.duties().add_timer({}, [&](thread_context&) -> std::chrono::nanoseconds {
     const turnstile alone(occupied, "a poll");
     ++runs;
     return {};
   });
-  plane.add_poll_hook([&](thread_context&) {
+  plane.duties().add_hook([&](thread_context&) {
     const turnstile alone(occupied, "a poll");
     ++looks;
     return std::chrono::nanoseconds::max();

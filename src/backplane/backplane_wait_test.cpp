@@ -26,7 +26,7 @@ using std::chrono::nanoseconds;
 TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_returns) {
   scripted_rank one;
   std::vector<nanoseconds> runs;
-  one.plane.add_timer(milliseconds(10), [&](thread_context& by) -> nanoseconds {
+  one.plane.duties().add_timer(milliseconds(10), [&](thread_context& by) -> nanoseconds {
     EXPECT_EQ(&by, &one.by);
     runs.push_back(one.time.now());
     return milliseconds(runs.size() == 1 ? 3 : 5);
@@ -44,14 +44,14 @@ TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_retu
 TEST(backplane_wait, a_poll_that_comes_late_runs_a_timer_once_and_counts_from_there) {
   scripted_rank one;
   int runs = 0;
-  one.plane.add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
+  one.plane.duties().add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
     ++runs;
     return milliseconds(2);
   });
   one.time.advance(milliseconds(100));
   one.poll();
   EXPECT_EQ(runs, 1);
-  EXPECT_EQ(one.plane.next_due(), one.time.now() + milliseconds(2));
+  EXPECT_EQ(one.plane.duties().due(), one.time.now() + milliseconds(2));
 }
 
 TEST(backplane_wait, timers_do_not_depend_on_each_other) {
@@ -60,12 +60,12 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
   const std::array<int, 4> periods_ms{7, 2, 3, 5};
   for (std::size_t i = 0; i < periods_ms.size(); ++i) {
     const milliseconds period{periods_ms[i]};
-    one.plane.add_timer(period, [&runs, i, period](thread_context&) -> nanoseconds {
+    one.plane.duties().add_timer(period, [&runs, i, period](thread_context&) -> nanoseconds {
       ++runs[i];
       return period;
     });
   }
-  EXPECT_EQ(one.plane.next_due(), one.time.now() + milliseconds(2));
+  EXPECT_EQ(one.plane.duties().due(), one.time.now() + milliseconds(2));
   const nanoseconds start = one.time.now();
   for (int passed = 1; passed <= 210; ++passed) {
     one.time.advance(milliseconds(1));
@@ -73,7 +73,7 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
     nanoseconds next = nanoseconds::max();
     for (const int period : periods_ms)
       next = std::min<nanoseconds>(next, milliseconds((passed / period + 1) * period));
-    ASSERT_EQ(one.plane.next_due(), start + next);
+    ASSERT_EQ(one.plane.duties().due(), start + next);
   }
   EXPECT_EQ(runs, (std::array<int, 4>{30, 105, 70, 42}));
 }
@@ -81,39 +81,39 @@ TEST(backplane_wait, timers_do_not_depend_on_each_other) {
 TEST(backplane_wait, what_is_due_next_is_the_earliest_of_timers_and_poll_hooks) {
   scripted_rank none;
   none.poll();
-  EXPECT_EQ(none.plane.next_due(), nanoseconds::max());
+  EXPECT_EQ(none.plane.duties().due(), nanoseconds::max());
 
   scripted_rank one;
   const nanoseconds start = one.time.now();
   std::array<nanoseconds, 2> wishes{nanoseconds::max(), nanoseconds::max()};
   std::array<int, 2> looks{};
   for (std::size_t i = 0; i < wishes.size(); ++i) {
-    one.plane.add_poll_hook([&, i](thread_context&) {
+    one.plane.duties().add_hook([&, i](thread_context&) {
       ++looks[i];
       return wishes[i];
     });
   }
-  one.plane.add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  one.plane.duties().add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(10));
   one.poll();
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(10));
   wishes = {start + milliseconds(4), start + milliseconds(6)};
   one.poll();
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(4));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(4));
   wishes[0] = start + milliseconds(20);
   one.poll();
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(6));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(6));
   wishes[1] = nanoseconds::max();
   one.poll();
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(10));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(10));
   EXPECT_EQ(looks, (std::array<int, 2>{4, 4})) << "at every poll";
 }
 
 TEST(backplane_wait, a_poll_that_is_not_thorough_delivers_before_any_hook_runs) {
   scripted_rank one;
   int looks = 0, takes = 0;
-  one.plane.add_taker([&](thread_context&) { ++takes; });
-  one.plane.add_poll_hook([&](thread_context&) {
+  one.plane.duties().add_taker([&](thread_context&) { ++takes; });
+  one.plane.duties().add_hook([&](thread_context&) {
     ++looks;
     return nanoseconds::max();
   });
@@ -131,7 +131,7 @@ TEST(backplane_wait, a_poll_that_is_not_thorough_delivers_before_any_hook_runs) 
 
 TEST(backplane_wait, does_not_outsleep_what_is_due) {
   scripted_rank one;
-  one.plane.add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
+  one.plane.duties().add_timer(milliseconds(10), [](thread_context&) -> nanoseconds { return milliseconds(10); });
   one.plane.wait(milliseconds(3));
   one.plane.wait(milliseconds(30));
   one.time.advance(milliseconds(4));
@@ -150,7 +150,7 @@ TEST(backplane_wait, ends_for_a_timer_on_a_real_link) {
   plane.attach(sink);
   bool ran = false;
   const nanoseconds start = time.now();
-  plane.add_timer(milliseconds(2), [&](thread_context&) -> nanoseconds {
+  plane.duties().add_timer(milliseconds(2), [&](thread_context&) -> nanoseconds {
     ran = true;
     return patience;
   });
@@ -181,7 +181,7 @@ TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
 
 TEST(backplane_wait, a_sleep_that_may_be_late_lasts_so_long_though_a_timer_is_due) {
   scripted_rank one;
-  one.plane.add_timer(milliseconds(2), [](thread_context&) -> nanoseconds { return milliseconds(2); });
+  one.plane.duties().add_timer(milliseconds(2), [](thread_context&) -> nanoseconds { return milliseconds(2); });
   one.plane.wait(patience);
   one.plane.wait(patience, milliseconds(1));
   one.plane.wait(patience, milliseconds(5));
@@ -197,7 +197,7 @@ TEST(backplane_wait, a_sleep_that_may_be_late_lasts_so_long_though_a_timer_is_du
 TEST(backplane_wait, a_thread_that_was_refused_a_poll_does_not_sleep_before_another_poll_has_begun) {
   scripted_rank one;
   std::atomic<bool> in_hook{false}, let_go{false};
-  one.plane.add_poll_hook([&](thread_context&) {
+  one.plane.duties().add_hook([&](thread_context&) {
     in_hook = true;
     while (!let_go) std::this_thread::yield();
     return nanoseconds::max();

@@ -210,7 +210,7 @@ TEST(credit_flow, a_congested_rank_has_backpressure_while_it_drains_and_yields_b
   for (std::uint32_t i = 0; i < 300; ++i) two.send(i, 60);
   EXPECT_TRUE(full.backpressure());
   EXPECT_TRUE(later(milliseconds(1)));
-  EXPECT_LE(full.next_due() - two.time.now(), milliseconds(10));
+  EXPECT_LE(full.duties().due() - two.time.now(), milliseconds(10));
   for (std::uint32_t i = 0; i < 30; ++i) two.sinks[1].release_one();  // some more leave
   EXPECT_TRUE(later(milliseconds(9)));
   EXPECT_TRUE(later(milliseconds(9)));

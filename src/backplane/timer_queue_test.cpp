@@ -34,7 +34,7 @@ struct calling_timer final : timer {
 TEST(timer_queue, a_timer_fires_once_in_the_first_poll_at_or_behind_its_instant) {
   scripted_rank one;
   calling_timer set;
-  EXPECT_TRUE(one.plane.timers().set(set, one.time.now() + milliseconds(2)));
+  EXPECT_TRUE(one.plane.duties().timers().set(set, one.time.now() + milliseconds(2)));
   EXPECT_FALSE(one.poll());
   one.time.advance(milliseconds(2));
   EXPECT_TRUE(one.poll()) << "something has happened";
@@ -46,19 +46,19 @@ TEST(timer_queue, tells_whether_a_timer_is_the_earliest_and_when_that_is_due) {
   scripted_rank one;
   calling_timer early, late;
   const nanoseconds start = one.time.now();
-  timer_queue& timers = one.plane.timers();
+  timer_queue& timers = one.plane.duties().timers();
   EXPECT_TRUE(timers.set(late, start + milliseconds(5)));
   EXPECT_TRUE(timers.set(early, start + milliseconds(3)));
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(3));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(3));
   EXPECT_TRUE(timers.remove(early));
   EXPECT_FALSE(timers.set(early, start + milliseconds(5))) << "an equal one is no earlier";
-  EXPECT_EQ(one.plane.next_due(), start + milliseconds(5));
+  EXPECT_EQ(one.plane.duties().due(), start + milliseconds(5));
   EXPECT_TRUE(timers.remove(late) && timers.remove(early));
 }
 
 TEST(timer_queue, a_set_timer_is_a_unit_until_it_has_fired_or_is_removed) {
   scripted_rank one;
-  timer_queue& timers = one.plane.timers();
+  timer_queue& timers = one.plane.duties().timers();
   calling_timer fired, removed;
   bool open_while_firing = false;
   fired.action = [&](thread_context&) { open_while_firing = timers.pending(); };
@@ -77,7 +77,7 @@ TEST(timer_queue, a_set_timer_is_a_unit_until_it_has_fired_or_is_removed) {
 
 TEST(timer_queue, a_timer_may_set_itself_again_and_end_another_one) {
   scripted_rank one;
-  timer_queue& timers = one.plane.timers();
+  timer_queue& timers = one.plane.duties().timers();
   calling_timer again, other;
   again.action = [&](thread_context&) {
     if (again.fired == 1) static_cast<void>(timers.set(again, one.time.now() + milliseconds(1)));
@@ -96,9 +96,9 @@ TEST(timer_queue, a_timer_may_set_itself_again_and_end_another_one) {
 TEST(timer_queue, a_crowd_that_is_due_at_once_does_not_keep_messages_waiting) {
   scripted_rank one;
   std::vector<calling_timer> crowd(10'000);
-  for (calling_timer& each : crowd) static_cast<void>(one.plane.timers().set(each, one.time.now()));
+  for (calling_timer& each : crowd) static_cast<void>(one.plane.duties().timers().set(each, one.time.now()));
   int polls = 0;
-  while (one.plane.timers().pending()) {
+  while (one.plane.duties().timers().pending()) {
     one.link->incoming.push_back(numbered(0, 1));
     EXPECT_TRUE(one.poll());
     EXPECT_EQ(one.sink.deliveries.size(), static_cast<std::size_t>(++polls));
@@ -110,10 +110,10 @@ TEST(timer_queue, a_crowd_that_is_due_at_once_does_not_keep_messages_waiting) {
 TEST(timer_queue, a_sleep_that_may_be_late_for_ticks_is_in_time_for_a_timer) {
   scripted_rank one;
   calling_timer set;
-  static_cast<void>(one.plane.timers().set(set, one.time.now() + milliseconds(2)));
+  static_cast<void>(one.plane.duties().timers().set(set, one.time.now() + milliseconds(2)));
   one.plane.wait(patience, milliseconds(5));
   EXPECT_EQ(one.link->waits, (std::vector<nanoseconds>{milliseconds(2)}));
-  one.plane.timers().remove(set);
+  one.plane.duties().timers().remove(set);
 }
 
 TEST(timer_queue, each_of_many_timers_fires_or_is_removed_though_threads_do_both) {
@@ -128,11 +128,11 @@ TEST(timer_queue, each_of_many_timers_fires_or_is_removed_though_threads_do_both
     setters.emplace_back([&] {
       for (int round = 0; round < rounds; ++round) {
         calling_timer set;
-        static_cast<void>(plane.timers().set(set, time.now() + nanoseconds(round % 3 * 500)));
+        static_cast<void>(plane.duties().timers().set(set, time.now() + nanoseconds(round % 3 * 500)));
         if (round % 16 == 0) {
           while (set.fired == 0) std::this_thread::yield();
         }
-        if (plane.timers().remove(set)) {
+        if (plane.duties().timers().remove(set)) {
           ++removed;
         } else {
           while (set.fired == 0) std::this_thread::yield();
@@ -146,7 +146,7 @@ TEST(timer_queue, each_of_many_timers_fires_or_is_removed_though_threads_do_both
   while (left != 0) plane.progress(by);
   for (std::thread& each : setters) each.join();
   EXPECT_EQ(fired + removed, threads * rounds);
-  EXPECT_FALSE(plane.timers().pending());
+  EXPECT_FALSE(plane.duties().timers().pending());
 }
 
 }  // namespace

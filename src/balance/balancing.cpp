@@ -47,8 +47,8 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
   if (messages_.size() == 1 && !is_registered_balancer(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.traffic().begin_counting();
-    link.add_timer(interval_, [this](thread_context& by) { return tick(by); });
-    link.add_poll_hook([this](thread_context& by) { return look_soon(by); });
+    link.duties().add_timer(interval_, [this](thread_context& by) { return tick(by); });
+    link.duties().add_hook([this](thread_context& by) { return look_soon(by); });
   }
 }
 

@@ -145,7 +145,7 @@ void sim_pool::spent_event(void* subject, std::uint64_t kept) {
 
 /// Schedules the event that wakes a worker when the poll loop is due. Busy workers poll between their items.
 void sim_pool::schedule_wakeup() {
-  const auto due = link_.next_due();
+  const auto due = link_.duties().due();
   if (due >= wakeup_at_) return;
   wakeup_at_ = std::max(due, machine_.event_time());
   machine_.at(wakeup_at_, &wakeup_event, this, static_cast<std::uint64_t>(wakeup_at_.count()));

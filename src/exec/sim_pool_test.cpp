@@ -113,7 +113,7 @@ TEST(sim_pool, a_busy_worker_polls_when_its_item_is_over_and_not_in_others_futur
   simulated_rank one(2);
   std::vector<nanoseconds> looks;
   bool ahead = false;
-  one.plane.add_poll_hook([&](thread_context&) -> nanoseconds {
+  one.plane.duties().add_hook([&](thread_context&) -> nanoseconds {
     looks.push_back(one.time.now());
     ahead = ahead || one.simulation.now() != one.simulation.event_time();
     return nanoseconds::max();
@@ -246,7 +246,7 @@ TEST(sim_pool, a_look_that_is_due_earlier_than_the_one_waited_for_is_taken_in_ti
   bool sooner = false;
   int looks = 0;
   nanoseconds looked_at{-1};
-  one.plane.add_poll_hook([&](thread_context&) -> nanoseconds {
+  one.plane.duties().add_hook([&](thread_context&) -> nanoseconds {
     ++looks;
     if (sooner && looked_at < nanoseconds::zero() && one.time.now() >= microseconds(20)) looked_at = one.time.now();
     if (looked_at >= nanoseconds::zero()) return nanoseconds::max();

@@ -50,7 +50,7 @@ TEST_P(thread_pool_fallback, brings_messages_and_timers_though_no_item_ends) {
     EXPECT_EQ(by.role(), thread_role::progress);
     ++arrived;
   };
-  rank.plane.add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
+  rank.plane.duties().add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
     ++rings;
     return milliseconds(1);
   });
@@ -90,7 +90,7 @@ TEST_P(thread_pool_fallback, comes_soon_also_after_a_rest) {
 TEST_P(thread_pool_fallback, leaves_a_rank_alone_that_has_a_worker_to_spare) {
   rank_with_fallback_poller rank(GetParam());
   std::atomic<int> polls{0};
-  rank.plane.add_poll_hook([&](thread_context& by) {
+  rank.plane.duties().add_hook([&](thread_context& by) {
     if (by.role() == thread_role::progress) ++polls;
     return nanoseconds::max();
   });

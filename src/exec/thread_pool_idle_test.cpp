@@ -59,7 +59,7 @@ struct still_rank {
              {.progress = how.progress, .spin = how.spin, .woken_spin_max = how.woken_spin_max, .crowded = how.crowded},
              plane, order) {
     plane.attach(sink);
-    plane.add_poll_hook([this](thread_context& by) {
+    plane.duties().add_hook([this](thread_context& by) {
       if (work* const next = item.exchange(nullptr)) pool.make_ready(by, *next);
       return time.now() + period;
     });
@@ -140,7 +140,7 @@ TEST(thread_pool_idle, a_worker_that_is_woken_soon_spins_longer_the_next_time) {
 /// One worker runs an item until the other one has slept some times. Returns all these sleeps, and the sleeps at rest.
 std::vector<nanoseconds> sleeps_beside_work(const setting& how, nanoseconds timer) {
   still_rank one(how);
-  one.plane.add_poll_hook([&](thread_context&) { return one.time.now() + timer; });
+  one.plane.duties().add_hook([&](thread_context&) { return one.time.now() + timer; });
   std::atomic<bool> over{false};
   function_item item([&](thread_context& by) {
     const std::uint32_t begin = one.link->waits;
@@ -175,7 +175,7 @@ TEST(thread_pool_idle, timers_are_in_time_where_each_thread_has_a_core) {
 
 TEST(thread_pool_idle, timers_of_a_rank_that_has_come_to_rest_are_in_time_everywhere) {
   still_rank crowded({.crowded = true});
-  crowded.plane.add_poll_hook([&](thread_context&) { return crowded.time.now() + microseconds(20); });
+  crowded.plane.duties().add_hook([&](thread_context&) { return crowded.time.now() + microseconds(20); });
   crowded.pool.start();
   crowded.pool.wait_until([&] { return crowded.link->waits >= 40; });
   crowded.pool.stop();

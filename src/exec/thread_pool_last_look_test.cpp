@@ -146,7 +146,7 @@ void send_between_look_and_return(progress_mode progress, int look, bool to_self
     stage where(look);
     deque_scheduler order(1);
     ranks_of_a_test ranks;
-    ranks.plane.add_poll_hook([&](thread_context&) {
+    ranks.plane.duties().add_hook([&](thread_context&) {
       where.pass();
       return nanoseconds::max();
     });

@@ -115,11 +115,12 @@ TEST(thread_pool, the_substitute_comes_back_after_a_wait_that_was_long_enough_to
   std::atomic<int> ran{0};
   std::atomic<bool> over{false};
   function_item item([&](thread_context&) { ++ran; });
-  rank.plane.add_timer(milliseconds(60), [&](thread_context& by) -> nanoseconds {  // several times its patience
-    over = true;
-    rank.pool.wake_application(by);
-    return patience;
-  });
+  rank.plane.duties().add_timer(milliseconds(60),
+                                [&](thread_context& by) -> nanoseconds {  // several times its patience
+                                  over = true;
+                                  rank.pool.wake_application(by);
+                                  return patience;
+                                });
   rank.pool.start();
   rank.pool.wait_until([&] { return over.load(); });
   rank.pool.make_ready(rank.pool.application(), item);

@@ -146,7 +146,7 @@ TEST_P(thread_pool_wake, that_all_workers_have_come_to_rest_is_seen_in_the_poll_
   threaded_rank rank(GetParam());
   std::atomic<int> ran{0}, rests{0};
   std::atomic<bool> watching{false};
-  rank.plane.add_poll_hook([&](thread_context&) {
+  rank.plane.duties().add_hook([&](thread_context&) {
     if (watching && rank.pool.idle_workers() == GetParam().workers) {
       watching = false;
       ++rests;

@@ -25,7 +25,7 @@ worker_pool::worker_pool(const settings& how, backplane& link, scheduler& order)
 worker_pool::~worker_pool() = default;
 
 std::chrono::nanoseconds worker_pool::instant_after(double seconds) const {
-  const std::chrono::nanoseconds now = link_.now();
+  const std::chrono::nanoseconds now = link_.duties().now();
   const double ns = std::max(0.0, seconds) * 1e9;  // in this order NaN counts as 0
   constexpr double representable = 9e18;
   if (ns >= representable - static_cast<double>(now.count())) return std::chrono::nanoseconds::max();

@@ -66,11 +66,11 @@ class worker_pool {
   /// Sets a one-shot timer of a handler or main, and sees that the poll loop comes in time. Any thread context. When it
   /// throws, for want of memory, nothing has changed.
   void set_timer(timer& added, std::chrono::nanoseconds due) {
-    if (link_.timers().set(added, due)) on_earlier_timer();
+    if (link_.duties().timers().set(added, due)) on_earlier_timer();
   }
-  [[nodiscard]] timer_queue& timers() noexcept { return link_.timers(); }
+  [[nodiscard]] timer_queue& timers() noexcept { return link_.duties().timers(); }
   /// Takes a timer back; see timer_queue.
-  bool remove_timer(timer& gone) noexcept { return link_.timers().remove(gone); }
+  bool remove_timer(timer& gone) noexcept { return link_.duties().timers().remove(gone); }
   /// The present plus so many seconds, on the rank's clock; nanoseconds::max() when that is too far away for it.
   [[nodiscard]] std::chrono::nanoseconds instant_after(double seconds) const;
 

@@ -113,9 +113,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
   if (link_.datagrams() != nullptr) {
-    link_.add_taker([this](thread_context& by) { extensions_.take_datagrams(by); });
+    link_.duties().add_taker([this](thread_context& by) { extensions_.take_datagrams(by); });
   }
-  link_.add_poll_hook([this](thread_context& by) { return poll(by); });
+  link_.duties().add_hook([this](thread_context& by) { return poll(by); });
 }
 
 engine::~engine() {
@@ -194,7 +194,7 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool main_waits =
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
   // A pending timer is a unit that this rank knows of, so it keeps the wave, which would find no quiescence.
-  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !link_.timers().pending()));
+  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !link_.duties().timers().pending()));
   const bool at_rest = workers_rest && (main_waits || waits_for_window_.load(std::memory_order_relaxed));  // a hint
   return std::min(due, deadlock_.poll(by, at_rest));
 }
@@ -203,7 +203,7 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
 /// certain to come, will make a worker or main go on.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
-  const bool under_way = link_.under_way() || link_.timers().pending() || memory_.copies() ||
+  const bool under_way = link_.under_way() || link_.duties().timers().pending() || memory_.copies() ||
                          objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0;
   now.at_rest = !under_way && pool_->ready_items() == 0;
   now.units = quiet_.counters();

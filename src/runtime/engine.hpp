@@ -69,9 +69,9 @@ class engine {
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank has no effect, in the sense of simulated_deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 && !link_.timers().pending() &&
-           !objects_.forwarding().awaits_news() && !objects_.updates().has_news_to_tell() &&
-           !extensions_.has_timers() && flow_.waiting_bytes() == 0;
+    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
+           !link_.duties().timers().pending() && !objects_.forwarding().awaits_news() &&
+           !objects_.updates().has_news_to_tell() && !extensions_.has_timers() && flow_.waiting_bytes() == 0;
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
