@@ -36,7 +36,7 @@ void toml_file::refuse(const std::string& place, const std::string& problem, con
   throw setup_error({.problem = place + ": " + problem, .why = std::string(use_.why), .remedy = remedy});
 }
 
-/// Refuses a path that names no file, because the parser would find it empty.
+/// Refuses a path that names no file, such as a folder.
 void toml_file::refuse_unreadable_kind() const {
   struct stat about {};
   if (::stat(path_.c_str(), &about) != 0) return;  // opening it gives the reason
