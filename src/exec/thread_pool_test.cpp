@@ -130,33 +130,41 @@ TEST(thread_pool, the_substitute_comes_back_after_a_wait_that_was_long_enough_to
 
 TEST(thread_pool, the_substitute_gives_the_slot_back_after_the_item_that_it_runs) {
   threaded_rank rank({.workers = 1});
-  std::atomic<int> begun{0}, let_go{0}, inside{0}, ended{0};
-  function_item item([&](thread_context&) {
+  const std::thread::id application = std::this_thread::get_id();
+  std::atomic<bool> let_go{false};
+  std::atomic<int> inside{0}, begun{0}, ended{0};
+  std::thread::id first, second;
+  const auto enter = [&](std::thread::id& by) {
     EXPECT_EQ(++inside, 1) << "two threads in one slot";
-    const int round = ++begun;
-    static_cast<void>(time_until([&] { return let_go >= round; }));
+    by = std::this_thread::get_id();
+    ++begun;
+  };
+  function_item long_one([&](thread_context&) {
+    enter(first);
+    static_cast<void>(time_until([&] { return let_go.load(); }));
     --inside;
     ++ended;
   });
-  slow_rounds times;
+  function_item behind([&](thread_context&) {
+    enter(second);
+    --inside;
+    ++ended;
+  });
   rank.pool.start();
-  for (int round = 1; round <= 50 && !times.too_many(); ++round) {
-    rank.pool.make_ready(rank.pool.application(), item);
-    times.add(time_until([&] { return begun == round; }));
-    rank.pool.make_ready(rank.pool.application(), item);  // one more behind, which the application may run itself
-    std::thread other([&] {
-      spin_for(microseconds(200));
-      let_go = 1'000'000;
+  for (int round = 0; round < 50 && !HasFailure(); ++round) {
+    let_go = false;
+    begun = ended = 0;
+    rank.pool.make_ready(rank.pool.application(), long_one);
+    ASSERT_LT(time_until([&] { return begun == 1; }), patience);
+    rank.pool.make_ready(rank.pool.application(), behind);
+    rank.pool.wait_until([&] {
+      let_go = true;  // the application has asked for the slot before it looks here
+      return ended == 2;
     });
-    const auto start = std::chrono::steady_clock::now();
-    rank.pool.wait_until([&] { return ended == 2; });
-    times.add(std::chrono::steady_clock::now() - start);
-    other.join();
-    begun = round;
-    let_go = ended = 0;
+    EXPECT_NE(first, application);
+    EXPECT_EQ(second, application) << "the substitute has gone on with the slot";
   }
   rank.pool.stop();
-  times.check();
 }
 
 TEST(thread_pool, the_application_goes_on_when_it_can_though_the_item_of_the_substitute_does_not_end) {
