@@ -110,6 +110,57 @@ TEST(backlog, an_object_that_moves_with_every_message_costs_a_few_travels_for_ea
   EXPECT_LT(large.forwards + large.carried, 5 * (small.forwards + small.carried));
 }
 
+struct box {
+  std::uint64_t met = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(met);
+  }
+};
+
+void meet(box& a, box& b) {
+  ++a.met;
+  ++b.met;
+}
+
+/// Each main asks for so many colocations of two of six objects, and moves one of them after every second one, without
+/// waiting for any. `ran`: those that each object has had.
+cost crowd(const config& how, int each) {
+  cost found;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  const bool first = rt.rank() == rank_id(0);
+                  std::vector<mobile_ptr<box>> all;
+                  for (int made = 0; first && made < 6; ++made) all.push_back(rt.create<box>());
+                  all = rt.broadcast(all, rank_id(0));
+                  rng random(7 + rt.rank().value());
+                  for (int asked = 0; asked < each; ++asked) {
+                    const std::uint64_t one = random.below(6), other = random.below(5);
+                    rt.colocate<meet>(all[one], all[other + (other >= one ? 1 : 0)]);
+                    if (asked % 2 != 0) continue;
+                    static_cast<void>(
+                        rt.migrate(all[random.below(6)], rank_id(static_cast<std::uint32_t>(random.below(rt.size())))));
+                  }
+                  rt.wait_quiescence();
+                  const cost spent_here = spent(rt);
+                  if (!first) return;
+                  found = spent_here;
+                  for (const auto& object : all) {
+                    found.ran += rt.call(object, [](const box& at) { return at.met; }).get();
+                  }
+                }),
+            0);
+  return found;
+}
+
+TEST(backlog, colocations_of_objects_that_move_cost_travels_in_proportion) {
+  const cost small = crowd(simulated(5), 100), large = crowd(simulated(5), 400);
+  EXPECT_EQ(small.ran, 2U * 5 * 100);
+  EXPECT_EQ(large.ran, 2U * 5 * 400);
+  EXPECT_LT(large.forwards + large.carried, 6 * (small.forwards + small.carried))
+      << small.forwards << '+' << small.carried << ", " << large.forwards << '+' << large.carried;
+}
+
 TEST(backlog, small_memory_changes_nothing) {
   config how = simulated(6);
   how.set("send_memory", "64KiB");

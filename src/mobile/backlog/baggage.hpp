@@ -10,6 +10,8 @@
 
 #include <nacre/message.hpp>
 
+#include "mobile/backlog/source_windows.hpp"
+
 namespace nacre {
 
 /// The place of a message that waits for an object.
@@ -37,8 +39,7 @@ class baggage {
   [[nodiscard]] bool takes(const message_header& header, waits where) {
     if (!in_stream(header.kind)) return true;
     const bool admitted = where != waits::early;
-    // Messages behind one that does not go along would arrive before it.
-    if (admitted && !cut_.empty() && cut_.contains(header.source)) return false;
+    if (admitted && is_cut_off(header)) return false;
     std::uint64_t& first = first_[static_cast<std::size_t>(where)];
     if (first > 0) {
       --first;
@@ -47,6 +48,12 @@ class baggage {
     if ((header.flags & flag_granted) == 0 && header.hops < free_travels) return true;
     if (admitted) cut_.emplace(header.source, header.sequence);
     return false;
+  }
+  /// Whether an admitted message stands behind one of its stream that does not go along: it would arrive before it.
+  [[nodiscard]] bool is_cut_off(const message_header& header) const noexcept {
+    if (cut_.empty()) return false;
+    const auto found = cut_.find(header.source);
+    return found != cut_.end() && is_before(found->second, header.sequence);
   }
   /// By source: its first admitted message that does not go along.
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::uint32_t>& cut() const noexcept { return cut_; }

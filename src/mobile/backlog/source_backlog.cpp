@@ -200,14 +200,18 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
   baggage taken(ran);
   message_list left;
   std::uint64_t carried = 0;
+  // A stream that passes lies in two parts. The later one is divided first, with what is behind joins; of the earlier
+  // one, which ends with a join, all goes along, and what has come since then stands behind both.
+  const auto goes_along = [&](const message& m, waits where) {
+    if (state.kept != nullptr) return true;  // it may have kept later messages of the stream already
+    const bool passes =
+        where == waits::ready && state.colocations != nullptr && state.colocations->passes(m.header.source);
+    return passes ? !taken.is_cut_off(m.header) : taken.takes(m.header, where);
+  };
   const auto divide = [&](message_list& all, waits where) {
     message_list kept;
     while (message_ptr m = all.pop_front()) {
-      // A stream that passes lies in two parts, and the later one is not behind a join yet: both parts go along.
-      // Later messages of a stream may have been kept by the object already, so none of an earlier number goes back.
-      const bool passes =
-          state.kept != nullptr || (state.colocations != nullptr && state.colocations->passes(m->header.source));
-      if (!passes && !taken.takes(m->header, where)) {
+      if (!goes_along(*m, where)) {
         left.push_back(std::move(m));
         continue;
       }

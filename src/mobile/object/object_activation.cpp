@@ -185,6 +185,18 @@ bool object_activation::alone(activation_step& now) {
   return true;
 }
 
+/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in `alone`.
+bool object_activation::fulfil_wish(activation_step& now, object_entry_extra& extra) {
+  if (!alone(now)) {
+    NACRE_MARK("a balancer's wish waits for shared handlers");
+    return false;
+  }
+  now.at.arrivals.take_move_request();
+  const rank_id to(extra.wanted_by.exchange(object_entry_extra::nobody));
+  if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}));
+  return true;
+}
+
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
 step_end object_activation::drain(activation_step& now, bool may_run) {
@@ -193,20 +205,15 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
   const step_time time = begin_step(on, now.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
   step_end how = step_end::empty;
+  std::uint32_t deferred = 0;  // behind joins; none of them has run
   while (at.object() != nullptr) {
     object_entry_extra* const extra = at.extra();
     if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, how)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
-      if (!alone(now)) {
-        NACRE_MARK("a balancer's wish waits for shared handlers");
-        how = step_end::blocked;
-        break;
-      }
-      at.arrivals.take_move_request();
-      const rank_id to(extra->wanted_by.exchange(object_entry_extra::nobody));
-      if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}));
-      continue;
+      if (fulfil_wish(now, *extra)) continue;
+      how = step_end::blocked;
+      break;
     }
     if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_senders(now);
     if (now.pending.empty()) break;
@@ -217,6 +224,10 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     if (now.ran != 0 && times_one_handler(time, on) && !runs_handler(*now.pending.front(), time.handler)) {
       how = step_end::yielded;
       break;
+    }
+    if (extra != nullptr && extra->colocations != nullptr && extra->colocations->defer_front(now.pending)) {
+      if (++deferred % messages_per_step == 0) may_run = false;
+      continue;
     }
     ++now.ran;
     if (extra != nullptr) ++extra->ran;
@@ -237,9 +248,6 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
 }
 
 step_end object_activation::run_front(activation_step& now) {
-  if (object_entry_extra* const extra = now.at.extra(); extra != nullptr && extra->colocations != nullptr) {
-    if (extra->colocations->defer_front(now.pending)) return step_end::empty;
-  }
   const message_header& header = now.pending.front()->header;
   if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert) {
     const bool inserts = header.kind == message_kind::insert;

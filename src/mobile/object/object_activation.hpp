@@ -59,6 +59,7 @@ class object_activation {
   [[nodiscard]] static bool is_to_end(const object_entry& at);
   void admit(activation_step& now, message_list& taken);
   void put_into_sequence(activation_step& now, message_ptr m);
+  [[nodiscard]] bool fulfil_wish(activation_step& now, object_entry_extra& extra);
   step_end drain(activation_step& now, bool may_run);
   step_end run_front(activation_step& now);
 
