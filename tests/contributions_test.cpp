@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ struct tile {
   void badly(context& ctx, mobile_ptr<gatherer> to) { ctx.contribute<&gatherer::on_sum>(1, 1U, throws(), to); }
   void most(context& ctx, mobile_ptr<gatherer> to) {
     if (ctx.index()[0] < 7) once(ctx, 5, to);
+  }
+  void late(context& ctx, mobile_ptr<gatherer> to) {
+    if (ctx.index()[0] >= 3 && ctx.index()[0] < 8) once(ctx, 5, to);
   }
   void in_section(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<gatherer> to) {
     ctx.contribute<&gatherer::on_sum>(among, step, 1U, std::plus<>{}, to);
@@ -212,6 +216,28 @@ TEST(contributions, to_an_array_that_ends_are_reported) {
     rt.destroy(grid);
   });
   EXPECT_GT(reported, 0);
+}
+
+TEST(contributions, that_are_lost_name_the_first_element_that_has_given_one_of_them_and_what_it_was_for) {
+  std::set<std::uint64_t> lost, given;
+  std::set<std::string> names;
+  run_simulated({{"ranks", "3"}}, [&](runtime& rt) {
+    rt.on_delivery_error([&](const delivery_error& what) {
+      lost.insert(what.object.value());
+      names.insert(std::string(what.handler));
+    });
+    const auto grid = rt.create_array<tile>(extents{9});
+    const auto to = rt.create<gatherer>();
+    if (rt.rank().value() == 0) rt.call<&tile::late>(grid, to).get();
+    rt.barrier();
+    for (const std::int64_t first_of_rank : {3, 6}) given.insert(grid[{first_of_rank}].id().value());
+    rt.destroy(grid);
+  });
+  EXPECT_EQ(lost, given);
+  ASSERT_EQ(names.size(), 1U);
+  const std::string& name = *names.begin();
+  EXPECT_NE(name.find("gatherer::on_sum by std::plus<"), std::string::npos) << name;
+  EXPECT_EQ(name.find("with"), std::string::npos) << name;
 }
 
 TEST(contributions, of_many_elements_to_many_steps_all_arrive) {

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -66,16 +68,43 @@ outcome combine_contributions(engine&, thread_context&, message_ptr&, void* targ
   return outcome::done;
 }
 
-template <auto F, class Target, class Op>
-constexpr std::string_view contribution_name() noexcept {
-  return __PRETTY_FUNCTION__;
+template <class Op>
+constexpr std::string_view combining_name() noexcept {
+  constexpr std::string_view whole = __PRETTY_FUNCTION__;
+  return template_argument(whole, whole.find("Op = ") + 5);
 }
+
+/// The name of a contribution for people, such as "driver::on_sum by std::plus<void>".
+template <auto F, class Op>
+struct contribution_text {
+  static constexpr std::string_view result = name_of<F>(), by = " by ", operation = combining_name<Op>();
+  static constexpr auto letters = [] {
+    std::array<char, result.size() + by.size() + operation.size()> all{};
+    char* at = all.data();
+    for (const std::string_view part : {result, by, operation}) {
+      for (const char each : part) *at++ = each;
+    }
+    return all;
+  }();
+  static constexpr std::string_view text{letters.data(), letters.size()};
+};
+
+/// Its mangled name tells contributions of one name apart.
+template <auto F, class Target, class Op>
+struct contribution_identity {};
 
 /// The row that combines the values of a step by Op and hands the result to F on a Target. Its own target is
 /// contribution_values, so no message of a peer can run it.
 template <auto F, class Target, class Op>
-inline handler_info contribution_row{body_ops{}, &combine_contributions<F, Target, Op>,
-                                     contribution_name<F, Target, Op>(), key_of<contribution_values>()};
+inline handler_info contribution_row{body_ops{},
+                                     &combine_contributions<F, Target, Op>,
+                                     contribution_text<F, Op>::text,
+                                     key_of<contribution_values>(),
+                                     false,
+                                     false,
+                                     nullptr,
+                                     handler_id{},
+                                     &typeid(contribution_identity<F, Target, Op>)};
 template <auto F, class Target, class Op>
 inline const handler_registration contribution_enlisted{contribution_row<F, Target, Op>};
 

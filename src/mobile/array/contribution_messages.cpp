@@ -45,7 +45,7 @@ std::string contributions::text_of(steps::refusal why, const array_home& array, 
 }
 
 /// The array and the set of a message of a peer.
-contributions::receiver contributions::receiver_of(context& ctx, const contribution_head& head) {
+contributions::receiver contributions::receiver_of(context& ctx, const contribution_head& head, std::uint64_t place) {
   using kind = detail::contribution_target::kind;
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
@@ -56,6 +56,7 @@ contributions::receiver contributions::receiver_of(context& ctx, const contribut
   if (sound && static_cast<kind>(head.kind) == kind::object)
     sound = object_id::from_value(head.target).home().value() < messages_.size() && head.target != 0;
   array_ptr array = sound ? space_.arrays().find(head.first) : nullptr;
+  if (array != nullptr && place != steps::no_place) sound = place < array->layout.shape.count();
   if (!sound || (array != nullptr && array->first != head.first)) {
     messages_.fail(sender + " sent a contribution that makes no sense");
     return {};
@@ -65,13 +66,13 @@ contributions::receiver contributions::receiver_of(context& ctx, const contribut
     const std::scoped_lock lock(array->steps_mutex);
     set = array->sets.find(head.section);
   }
-  if (set == nullptr) report_lost(detail::thread_of(ctx), head);
+  if (set == nullptr) report_lost(detail::thread_of(ctx), array.get(), head, place);
   return {std::move(array), std::move(set)};
 }
 
 void contributions::on_value(context& ctx, contribution_head head, std::uint64_t number, std::uint32_t epoch,
                              std::span<const std::byte> value) {
-  const auto [array, set] = receiver_of(ctx, head);
+  const auto [array, set] = receiver_of(ctx, head, number);
   if (array == nullptr) return;
   thread_context& by = detail::thread_of(ctx);
   const detail::array_layout& layout = array->layout;
@@ -87,7 +88,7 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
     if (set == nullptr) {
       // nobody waits for the value any more
     } else if (set->steps.dropped()) {
-      report_lost(by, head);
+      report_lost(by, array.get(), head, number);
     } else if (!array->sets.has(*set, number)) {
       refused = outside_text(*array, number);
     } else if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none) {
@@ -113,19 +114,20 @@ std::size_t contributions::child_of(context& ctx, const contributing_set& set) {
   return child;
 }
 
-void contributions::on_part(context& ctx, contribution_head head, bool has_value, std::span<const std::byte> value) {
-  const auto [array, set] = receiver_of(ctx, head);
+void contributions::on_part(context& ctx, contribution_head head, std::uint64_t first_place,
+                            std::span<const std::byte> value) {
+  const auto [array, set] = receiver_of(ctx, head, first_place);
   if (set == nullptr) return;
   const std::size_t child = child_of(ctx, *set);
   if (child == set->tree.children.size()) return;
   steps::effects then;
   std::optional<packed_value> part;
-  if (has_value) part.emplace(value.begin(), value.end());
+  if (first_place != steps::no_place) part.emplace(value.begin(), value.end());
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
-    why = set->steps.take_part(child, head, std::move(part), then);
+    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), array.get(), head, first_place);
+    why = set->steps.take_part(child, head, std::move(part), then, first_place);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
   if (why != steps::refusal::none) return refuse_part(*array, head, why);
@@ -144,7 +146,7 @@ void contributions::refuse_part(const array_home& array, const contribution_head
 }
 
 void contributions::on_ask(context& ctx, contribution_head head) {
-  const auto [array, set] = receiver_of(ctx, head);
+  const auto [array, set] = receiver_of(ctx, head, steps::no_place);
   if (set == nullptr) return;
   if (set->root || ctx.source().value() != set->tree.parent)
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asks for a step of contributions");
@@ -152,7 +154,7 @@ void contributions::on_ask(context& ctx, contribution_head head) {
   steps::refusal why{};
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), head);
+    if (set->steps.dropped()) return;  // no value is lost here
     why = set->steps.ask(head, then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }

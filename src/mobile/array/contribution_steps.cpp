@@ -71,6 +71,7 @@ contribution_steps::refusal contribution_steps::give(std::uint64_t number, const
   if (at.own_complete) return refusal::ended;
   const std::size_t begin = (at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1);
   if (!at.given.try_emplace(number, place_value{begin, value.size()}).second) return refusal::twice;
+  at.first_place = std::min(at.first_place, number);
   at.memory.resize(begin + value.size());
   if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
   if (!emptied_.contains(number)) ++at.given_by_present;
@@ -92,10 +93,12 @@ void contribution_steps::combined(std::uint64_t step, packed_value value, effect
 }
 
 contribution_steps::refusal contribution_steps::take_part(std::size_t child, const contribution_head& head,
-                                                          std::optional<packed_value> value, effects& then) {
+                                                          std::optional<packed_value> value, effects& then,
+                                                          std::uint64_t first_place) {
   if (const refusal why = check(head); why != refusal::none) return why;
   open_step& at = open(head, then);
   if (at.part_came[child + 1]) return refusal::twice;
+  at.first_place = std::min(at.first_place, first_place);
   look(at, then);
   part_came(at, child + 1, std::move(value), then);
   return refusal::none;
@@ -111,9 +114,9 @@ void contribution_steps::want_if_vacant(effects& then) {
   if (occupied_ == 0 && !std::exchange(asked_, true)) then.wants = true;
 }
 
-std::vector<contribution_head> contribution_steps::drop_all() {
-  std::vector<contribution_head> all;
-  for (const auto& [step, at] : open_) all.push_back(at.head);
+std::vector<contribution_steps::dropped_step> contribution_steps::drop_all() {
+  std::vector<dropped_step> all;
+  for (const auto& [step, at] : open_) all.push_back({at.head, at.first_place});
   open_.clear();
   dropped_ = true;
   return all;
@@ -154,6 +157,7 @@ void contribution_steps::part_came(open_step& at, std::size_t part, std::optiona
   over_.insert(at.head.step);
   finished_step& whole = then.finished.emplace_back();
   whole.head = at.head;
+  whole.first_place = at.first_place;
   for (std::optional<packed_value>& each : at.parts) {
     if (each) whole.values.push_back(std::move(*each));
   }

@@ -54,6 +54,8 @@ class contribution_steps {
   /// Why a value is not taken.
   enum class refusal : std::uint8_t { none, twice, other_head, ended };
 
+  static constexpr std::uint64_t no_place = ~std::uint64_t{0};
+
   /// The values of the own part of a step, packed, in the order of the places.
   struct own_values {
     contribution_head head;
@@ -64,6 +66,12 @@ class contribution_steps {
   struct finished_step {
     contribution_head head;
     std::vector<packed_value> values;
+    std::uint64_t first_place = no_place;  ///< the least of all those that have given the values
+  };
+  /// A step that ends without a result; `first_place` as in finished_step, among the values that have come here.
+  struct dropped_step {
+    contribution_head head;
+    std::uint64_t first_place = no_place;
   };
   /// The actions that follow from an input; the caller does them once it has released its lock.
   struct effects {
@@ -89,14 +97,14 @@ class contribution_steps {
                              effects& then);
   [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
   void combined(std::uint64_t step, packed_value value, effects& then);
-  /// `value`: null when there is none below the child.
+  /// `value`: null when there is none below the child. `first_place`: the least of those that have given it.
   [[nodiscard]] refusal take_part(std::size_t child, const contribution_head& head, std::optional<packed_value> value,
-                                  effects& then);
+                                  effects& then, std::uint64_t first_place);
   void child_wants(std::size_t child, effects& then);
   /// The elements of the array have been made; a rank without one must be asked.
   void begin(effects& then) { want_if_vacant(then); }
   /// Forgets all steps, since the array ends. Nothing is given, taken or asked afterwards.
-  [[nodiscard]] std::vector<contribution_head> drop_all();
+  [[nodiscard]] std::vector<dropped_step> drop_all();
   [[nodiscard]] bool dropped() const noexcept { return dropped_; }
 
   /// The head of an open step; null: it is not open.
@@ -118,6 +126,7 @@ class contribution_steps {
     std::vector<std::byte> memory;
     std::unordered_map<std::uint64_t, place_value> given;  // by place
     std::uint64_t given_by_present = 0;                    // places with an element among them
+    std::uint64_t first_place = no_place;                  // the least of those with a value that has come here
     bool own_complete = false;
     std::vector<std::optional<packed_value>> parts;  // own, then children's
     std::vector<bool> part_came;

@@ -135,7 +135,8 @@ class small_job {
     }
     to_parent(rank, [head = step.head, sum](contribution_steps& parent, std::size_t child, auto& next) {
       const std::optional<packed_value> value = sum.empty() ? std::nullopt : std::optional(pack(sum));
-      EXPECT_EQ(parent.take_part(child, head, value, next), contribution_steps::refusal::none);
+      EXPECT_EQ(parent.take_part(child, head, value, next, contribution_steps::no_place),
+                contribution_steps::refusal::none);
     });
   }
 

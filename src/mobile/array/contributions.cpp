@@ -53,7 +53,7 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
         on.counters().created.add(then.opened);
       }
     }
-    if (set == nullptr) return report_lost(on, head);  // its section has been destroyed, as for elements elsewhere
+    if (set == nullptr) return report_lost(on, array.get(), head, number);  // as for elements elsewhere
     return messages_.commit(on, [&] { apply(on, array, set, std::move(then)); });
   }
   const epoch_guard guard(on);
@@ -96,14 +96,14 @@ void contributions::begin(thread_context& on, std::uint64_t first) {
 }
 
 void contributions::drop(thread_context& on, array_home& array) {
-  std::vector<contribution_head> dropped;
+  std::vector<steps::dropped_step> dropped;
   {
     const std::scoped_lock lock(array.steps_mutex);
     array.sets.for_each([&](const set_ptr& each) {
-      for (contribution_head& head : each->steps.drop_all()) dropped.push_back(head);
+      for (const steps::dropped_step& step : each->steps.drop_all()) dropped.push_back(step);
     });
   }
-  report_dropped(on, dropped);
+  report_dropped(on, array, dropped);
 }
 
 void contributions::add_section(const detail::section_on_rank& what) {
@@ -128,7 +128,7 @@ std::optional<std::vector<rank_id>> contributions::remove_section(thread_context
   const array_ptr array = space_.arrays().find(first);
   if (array == nullptr || array->first != first) return std::nullopt;
   std::vector<rank_id> below;
-  std::vector<contribution_head> dropped;
+  std::vector<steps::dropped_step> dropped;
   {
     const std::scoped_lock lock(array->steps_mutex);
     const set_ptr gone = array->sets.remove(section);
@@ -136,24 +136,32 @@ std::optional<std::vector<rank_id>> contributions::remove_section(thread_context
     dropped = gone->steps.drop_all();
     for (const rank_run& child : gone->tree.children) below.emplace_back(child.begin);
   }
-  report_dropped(on, dropped);
+  report_dropped(on, *array, dropped);
   return below;
 }
 
-void contributions::report_dropped(thread_context& on, const std::vector<contribution_head>& dropped) {
-  for (const contribution_head& each : dropped) {
-    report_lost(on, each);
+void contributions::report_dropped(thread_context& on, const array_home& array,
+                                   const std::vector<steps::dropped_step>& dropped) {
+  for (const steps::dropped_step& each : dropped) {
+    report_lost(on, &array, each.head, each.first_place);
     on.counters().done.add(1);
   }
 }
 
-void contributions::report_lost(thread_context& on, const contribution_head& head) {
+/// Reports the value of a place, or a sum of values in the name of the first of their places; nothing for no_place.
+/// `array`: null if this rank does not have it any more.
+void contributions::report_lost(thread_context& on, const array_home* array, const contribution_head& head,
+                                std::uint64_t place) {
+  if (place == steps::no_place) return;
+  const rank_id home = array != nullptr ? array->layout.home(array->layout.shape, place, messages_.size())
+                                        : messages_.rank();  // it cannot be told any more
+  const std::uint64_t number = std::min(std::min(head.first, extents::count_max) + std::min(place, extents::count_max),
+                                        extents::count_max);  // of a peer
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
   space_.errors().report(
-      on,
-      {object_id(messages_.rank(), object_id::first_element + head.first), row != nullptr ? row->name : "contribution",
-       head.section == 0 ? "the array has been destroyed before a step of contributions was complete"
-                         : "the section has been destroyed before a step of contributions was complete"});
+      on, {object_id(home, object_id::first_element + number), row != nullptr ? row->name : "contribution",
+           head.section == 0 ? "the array has been destroyed before a step of contributions was complete"
+                             : "the section has been destroyed before a step of contributions was complete"});
 }
 
 void contributions::apply(thread_context& by, const array_ptr& array, std::vector<contributing_sets::consequence> all) {
@@ -236,7 +244,7 @@ void contributions::pass_on(thread_context& by, const contributing_set& set, con
     if (values.message != nullptr) deliver(by, head, std::move(values.message));
   } else {
     const std::span<const std::byte> sum = forwards ? packed.front() : std::span<const std::byte>(values.sum);
-    messages_.post_application_to_module<&contributions::on_part>(by, rank_id(set.tree.parent), head, !packed.empty(),
+    messages_.post_application_to_module<&contributions::on_part>(by, rank_id(set.tree.parent), head, step.first_place,
                                                                   sum);
   }
   by.counters().done.add(1);

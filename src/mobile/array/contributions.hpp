@@ -60,7 +60,8 @@ class contributions {
   // Handlers that other ranks call.
   void on_value(context& ctx, contribution_head head, std::uint64_t number, std::uint32_t epoch,
                 std::span<const std::byte> value);
-  void on_part(context& ctx, contribution_head head, bool has_value, std::span<const std::byte> value);
+  /// `first_place`: the least place that has given a value; no_place, and then there is no value.
+  void on_part(context& ctx, contribution_head head, std::uint64_t first_place, std::span<const std::byte> value);
   void on_ask(context& ctx, contribution_head head);
   void on_wanting(context& ctx, std::uint64_t first, std::uint64_t section);
 
@@ -86,10 +87,10 @@ class contributions {
   [[nodiscard]] std::string text_of(steps::refusal why, const array_home& array, const contributing_set& set,
                                     std::uint64_t place, const contribution_head& head) const;
   [[nodiscard]] std::string outside_text(const array_home& array, std::uint64_t place) const;
-  void report_lost(thread_context& on, const contribution_head& head);
-  void report_dropped(thread_context& on, const std::vector<contribution_head>& dropped);
+  void report_lost(thread_context& on, const array_home* array, const contribution_head& head, std::uint64_t place);
+  void report_dropped(thread_context& on, const array_home& array, const std::vector<steps::dropped_step>& dropped);
   void refuse_part(const array_home& array, const contribution_head& head, steps::refusal why);
-  [[nodiscard]] receiver receiver_of(context& ctx, const contribution_head& head);
+  [[nodiscard]] receiver receiver_of(context& ctx, const contribution_head& head, std::uint64_t place);
   [[nodiscard]] std::size_t child_of(context& ctx, const contributing_set& set);
 
   object_space& space_;
