@@ -46,7 +46,7 @@ void write_result(const emulate::report& of) {
 std::string problem_with_output(nacre::runtime& rt, const std::string& path) {
   std::string problem;
   try {
-    if (rt.rank().value() == 0) nacre::demand_writable(path, "--json");
+    if (rt.rank().value() == 0 && path != "-") nacre::demand_writable(path, "--json");
   } catch (const nacre::setup_error& error) {
     problem = error.what();
   }

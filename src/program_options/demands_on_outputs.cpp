@@ -41,7 +41,7 @@ void demand_other_file(const std::string& output, const std::string& other) {
 }
 
 void demand_writable(const std::string& output, std::string_view option) {
-  if (!output.empty() && output != "-") check_output(output, "the file", option);
+  if (!output.empty()) check_output(output, "the file", option);
 }
 
 }  // namespace nacre

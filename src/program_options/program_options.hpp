@@ -127,7 +127,7 @@ class program_options {
 void demand_other_file(const std::string& output, const std::string& other);
 
 /// Throws setup_error if an output of a program cannot be written, as far as that can be found without changing an
-/// existing file; `option` asks for it. An empty name is no file, and - is standard output.
+/// existing file; `option` asks for it. An empty name is no file.
 void demand_writable(const std::string& output, std::string_view option);
 
 /// The whole of a main: returns the exit code that `body` returns. An exception becomes one line on standard error,
