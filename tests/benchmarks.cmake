@@ -133,6 +133,12 @@ if(TARGET clam_mesh AND TARGET mesh2d)
                    --least=0.08 --no-check --json=clam_mesh.json --svg=clam_mesh.svg)
 endif()
 
+# The kernel of mesh3d makes as many tetrahedra of the same points as TetGen, where that is.
+if(TARGET delaunay3d)
+  add_test(NAME delaunay3d.agrees_with_tetgen COMMAND delaunay3d --points=20000 --runs=1 --json=delaunay3d.json)
+  set_tests_properties(delaunay3d.agrees_with_tetgen PROPERTIES SKIP_REGULAR_EXPRESSION "TetGen was skipped")
+endif()
+
 # A small study is complete, and counts right with every setting.
 if(TARGET uts_study)
   add_test(NAME uts_study.small COMMAND uts_study --small --ranks=2,16 --ranks-of-intervals=16 --seeds=1)

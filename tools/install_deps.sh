@@ -11,9 +11,9 @@ packages="ninja-build g++ cmake pkg-config python3
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
 # long as the first, without lld programs link slower, without clang the sanitizer builds and their tests take twice as long,
 # without libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test
-# compares mesh2d with CGAL, without the others nacre report writes no OTF2.
+# compares mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without the others nacre report writes no OTF2.
 optional="ccache lld clang-16 libclang-rt-16-dev llvm-16 libipsec-mb-dev libssl-dev libopen-trace-format2-dev otf2-tools
-  libcgal-dev"
+  libcgal-dev tetgen"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"
