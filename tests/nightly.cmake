@@ -27,6 +27,11 @@ if(TARGET campaign_test)
                                              $<TARGET_FILE:mesh2d_random_test> VERBATIM)
     add_dependencies(nightly nightly_mesh2d)
   endif()
+  if(TARGET mesh3d_random_test)
+    add_custom_target(nightly_mesh3d COMMAND ${CMAKE_COMMAND} -E env NACRE_MESH3D_SEEDS=2000
+                                             $<TARGET_FILE:mesh3d_random_test> VERBATIM)
+    add_dependencies(nightly nightly_mesh3d)
+  endif()
   add_dependencies(nightly nightly_campaign nightly_flow nightly_model nightly_mutants)
 endif()
 
