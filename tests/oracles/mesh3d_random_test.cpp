@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program mesh3d on random small surfaces, most of them degenerate: it makes a mesh that passes the check, refuses the
-// file with a line that names the defect, or the check says that parts are too thin for the edges asked for.
+// The program mesh3d on random small surfaces, most of them degenerate: it makes a mesh that passes the check, refuses
+// the file with a line that names the defect, or the check says that parts are too thin for the edges asked for.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

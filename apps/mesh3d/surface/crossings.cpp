@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests pairs of triangles whose boxes meet.
+// Tests edges and the triangles near to them. Two triangles that meet beside a common corner have an edge that meets
+// the other one, without a common corner, unless they lie in one plane.
 #include "surface/crossings.hpp"
 
 #include <algorithm>
@@ -9,21 +10,10 @@
 namespace mesh3d {
 namespace {
 
-constexpr std::uint64_t pairs_a_triangle = 64, pairs_min = 1'000'000;
+constexpr std::uint64_t looks_an_edge = 1000, looks_min = 10'000'000;
 
 bool shares(const surface_mesh::triangle& of, std::uint32_t v) {
   return std::find(of.begin(), of.end(), v) != of.end();
-}
-
-/// Whether an edge of `t` that has no corner of `other` meets `other`.
-bool edge_meets(const surface_mesh& mesh, std::uint32_t t, std::uint32_t other) {
-  const auto &mine = mesh.triangles[t], &theirs = mesh.triangles[other];
-  for (unsigned k = 0; k < 3; ++k) {
-    const std::uint32_t a = mine[k], b = mine[(k + 1) % 3];
-    if (shares(theirs, a) || shares(theirs, b)) continue;
-    if (meets(mesh.points[a], mesh.points[b], mesh.corners(other))) return true;
-  }
-  return false;
 }
 
 /// Two triangles at one edge that lie upon each other.
@@ -50,21 +40,21 @@ bool is_folded(const surface_mesh& mesh, std::uint32_t t, std::uint32_t other) {
 
 }  // namespace
 
-crossing_search find_crossing(const surface_mesh& mesh, const triangle_tree& tree) {
+crossing_search find_crossing(const surface_mesh& mesh, const std::vector<surface_edge>& edges,
+                              const triangle_tree& tree) {
   crossing_search search;
-  const std::uint64_t pairs_max = std::max(pairs_min, pairs_a_triangle * mesh.triangles.size());
-  std::uint64_t pairs = 0;
-  for (std::uint32_t t = 0; t < mesh.triangles.size() && !search.found && search.complete; ++t) {
-    const auto [a, b, c] = mesh.corners(t);
-    const point low{std::min({a.x, b.x, c.x}), std::min({a.y, b.y, c.y}), std::min({a.z, b.z, c.z})};
-    const point high{std::max({a.x, b.x, c.x}), std::max({a.y, b.y, c.y}), std::max({a.z, b.z, c.z})};
-    tree.for_each_in(low, high, [&](std::uint32_t other) {
-      if (other <= t) return true;
-      search.complete = ++pairs <= pairs_max;
-      if (edge_meets(mesh, t, other) || edge_meets(mesh, other, t) || is_folded(mesh, t, other))
-        search.found = {t, other};
-      return !search.found && search.complete;
+  const std::uint64_t looks_max = std::max(looks_min, looks_an_edge * edges.size());
+  std::uint64_t looks = 0;
+  for (const surface_edge& edge : edges) {
+    const auto [own, other] = edge.triangles;
+    if (own != other && is_folded(mesh, own, other)) search.found = {own, other};
+    const point &from = mesh.points[edge.ends[0]], &to = mesh.points[edge.ends[1]];
+    looks += tree.for_each_near(edge.ends, [&, own = own](std::uint32_t t) {
+      if (meets(from, to, mesh.corners(t))) search.found = {own, t};
+      return !search.found;
     });
+    search.complete = looks <= looks_max;
+    if (search.found || !search.complete) break;
   }
   return search;
 }

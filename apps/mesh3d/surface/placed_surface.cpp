@@ -88,9 +88,9 @@ std::pair<std::size_t, std::size_t> merge_points(surface_mesh& mesh) {
   return {merged, dropped};
 }
 
-void demand_no_crossing(const placed_surface& of, const triangle_tree& tree, const surface_names& names,
-                        std::vector<std::string>& notes) {
-  const crossing_search search = find_crossing(of.mesh, tree);
+void demand_no_crossing(const placed_surface& of, const std::vector<surface_edge>& edges, const triangle_tree& tree,
+                        const surface_names& names, std::vector<std::string>& notes) {
+  const crossing_search search = find_crossing(of.mesh, edges, tree);
   if (!search.complete) notes.emplace_back("the triangles are too long and thin to look whether they cross each other");
   if (!search.found) return;
   const auto [s, t] = *search.found;
@@ -160,7 +160,7 @@ placed_surface place_surface(surface_mesh mesh, const surface_rule& rule, const 
   if (topology.turned > 0) made.notes.push_back(fmt::format("{} triangles faced inwards", topology.turned));
   made.components = topology.component_count;
   const triangle_tree tree(made.mesh, std::vector<double>(made.mesh.triangles.size()));
-  demand_no_crossing(made, tree, names, made.notes);
+  demand_no_crossing(made, topology.edges, tree, names, made.notes);
   made.area = area_of(made.mesh);
   made.volume = volume_inside(made.mesh, topology, tree);
   if (!(made.volume > 1e-12)) {

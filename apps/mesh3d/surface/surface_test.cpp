@@ -9,7 +9,6 @@
 #include <nacre/error.hpp>
 #include <nacre/rng.hpp>
 
-#include "surface/crossings.hpp"
 #include "surface/curvature.hpp"
 #include "surface/placed_surface.hpp"
 #include "surface/shapes.hpp"
@@ -279,16 +278,6 @@ TEST(Curvature, is_that_of_spheres_and_tubes) {
   EXPECT_LT(found.back(), 9);
   surface_mesh cube = block;
   for (const double each : curvatures(cube, orient_surface(cube, names).edges)) EXPECT_LT(each, 1e-9);  // creases only
-}
-
-TEST(Crossings, are_found_between_triangles_that_share_a_corner_or_an_edge) {
-  const auto crosses = [](const surface_mesh& mesh) {
-    return find_crossing(mesh, triangle_tree(mesh, std::vector<double>(mesh.triangles.size()))).found.has_value();
-  };
-  const std::vector<point> points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.5, 0.4, -1}, {0.5, 0.4, 1}, {0.6, 0.5, 0}};
-  EXPECT_TRUE(crosses({.points = points, .triangles = {{0, 1, 2}, {0, 3, 4}}}));   // through the other one
-  EXPECT_FALSE(crosses({.points = points, .triangles = {{0, 1, 2}, {1, 2, 4}}}));  // neighbours
-  EXPECT_TRUE(crosses({.points = points, .triangles = {{0, 1, 2}, {0, 1, 5}}}));   // folded flat
 }
 
 }  // namespace

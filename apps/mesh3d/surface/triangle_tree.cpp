@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "geometry/predicates.hpp"
 
@@ -12,6 +13,17 @@ namespace mesh3d {
 namespace {
 
 constexpr std::uint32_t triangles_a_leaf = 4;
+
+/// Around long thin triangles the turned box has less than this part of the other one's area; around a flat part of a
+/// smooth surface it has more, and would not pay.
+constexpr double turned_area_max = 0.15;
+
+double half_area(const point& low, const point& high) {
+  const point size = high - low;
+  return size.x * size.y + size.y * size.z + size.z * size.x;
+}
+
+bool has_corner(const surface_mesh::triangle& of, std::uint32_t v) { return of[0] == v || of[1] == v || of[2] == v; }
 
 double squared_distance(const point& p, const point& low, const point& high) {
   const point out{std::max({low.x - p.x, p.x - high.x, 0.0}), std::max({low.y - p.y, p.y - high.y, 0.0}),
@@ -74,34 +86,65 @@ triangle_tree::triangle_tree(const surface_mesh& mesh, std::vector<double> lengt
   if (!order_.empty()) build(0, static_cast<std::uint32_t>(order_.size()));
 }
 
-triangle_tree::node triangle_tree::bounds(std::uint32_t begin, std::uint32_t end) const {
+triangle_tree::node triangle_tree::bounds(std::uint32_t begin, std::uint32_t end) {
   constexpr double far = std::numeric_limits<double>::infinity();
-  node made{{far, far, far}, {-far, -far, -far}, far, 0, begin, end - begin};
-  for (std::uint32_t k = begin; k < end; ++k) {
-    for (const point& p : mesh_->corners(order_[k])) {
+  const std::span<const std::uint32_t> own(order_.data() + begin, end - begin);
+  node made{{far, far, far}, {-far, -far, -far}, far, 0, begin, end - begin, nothing, nothing};
+  for (const std::uint32_t t : own) {
+    for (const point& p : mesh_->corners(t)) {
       made.low = {std::min(made.low.x, p.x), std::min(made.low.y, p.y), std::min(made.low.z, p.z)};
       made.high = {std::max(made.high.x, p.x), std::max(made.high.y, p.y), std::max(made.high.z, p.z)};
     }
-    made.length_min = std::min(made.length_min, lengths_[order_[k]]);
-    made.length_max = std::max(made.length_max, lengths_[order_[k]]);
+    made.length_min = std::min(made.length_min, lengths_[t]);
+    made.length_max = std::max(made.length_max, lengths_[t]);
+  }
+  for (const std::uint32_t v : mesh_->triangles[own.front()]) {
+    const auto has = [&](std::uint32_t t) { return has_corner(mesh_->triangles[t], v); };
+    if (made.common == nothing && std::all_of(own.begin(), own.end(), has)) made.common = v;
+  }
+  const oriented_box turned = box_around(*mesh_, own);
+  if (half_area(turned.low, turned.high) < turned_area_max * half_area(made.low, made.high)) {
+    made.turned = static_cast<std::uint32_t>(turned_.size());
+    turned_.push_back(turned);
   }
   return made;
 }
 
+double triangle_tree::square_to(const node& here, const point& p, double counts) const noexcept {
+  const double square = squared_distance(p, here.low, here.high);
+  if (here.turned == nothing || square > counts) return square;
+  return std::max(square, turned_[here.turned].squared_distance(p));
+}
+
+bool triangle_tree::line_meets_node(const node& here, const point& from, const point& way,
+                                    double leave) const noexcept {
+  if (!line_meets(from, way, 0, leave, here.low, here.high)) return false;
+  if (here.turned == nothing) return true;
+  const oriented_box& box = turned_[here.turned];
+  return line_meets(box.coordinates(from), box.coordinates(way), 0, leave, box.low, box.high);
+}
+
+/// Halves by the centres of the triangles: these lie apart also where long triangles lie side by side.
 void triangle_tree::build(std::uint32_t begin, std::uint32_t end) {
   const std::size_t n = nodes_.size();
   nodes_.push_back(bounds(begin, end));
   if (end - begin <= triangles_a_leaf) return;
-  const point extent = nodes_[n].high - nodes_[n].low;
-  const unsigned axis = extent.x >= extent.y && extent.x >= extent.z ? 0 : extent.y >= extent.z ? 1 : 2;
   const auto centre = [&](std::uint32_t t) {
     const auto [a, b, c] = mesh_->corners(t);
-    return coordinate(a, axis) + coordinate(b, axis) + coordinate(c, axis);
+    return a + b + c;
   };
+  point low = centre(order_[begin]), high = low;
+  for (std::uint32_t k = begin; k < end; ++k) {
+    const point at = centre(order_[k]);
+    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
+    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
+  }
+  const point extent = high - low;
+  const unsigned axis = extent.x >= extent.y && extent.x >= extent.z ? 0 : extent.y >= extent.z ? 1 : 2;
   const std::uint32_t middle = begin + (end - begin) / 2;
   std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end,
                    [&](std::uint32_t s, std::uint32_t t) {
-                     const double x = centre(s), y = centre(t);
+                     const double x = coordinate(centre(s), axis), y = coordinate(centre(t), axis);
                      return x != y ? x < y : s < t;
                    });
   build(begin, middle);
@@ -154,7 +197,8 @@ bool triangle_tree::inside(const point& p, const std::function<bool(std::uint32_
   bool odd = false;
   walk(
       [&](const node& here) {
-        return here.low.x <= p.x && p.x <= here.high.x && here.low.y <= p.y && p.y <= here.high.y && p.z <= here.high.z;
+        return here.low.x <= p.x && p.x <= here.high.x && here.low.y <= p.y && p.y <= here.high.y &&
+               p.z <= here.high.z && line_meets_node(here, p, {0, 0, 1}, here.high.z - p.z);
       },
       [&](std::uint32_t t) {
         if (counts != nullptr && !counts(t)) return;
@@ -166,30 +210,14 @@ bool triangle_tree::inside(const point& p, const std::function<bool(std::uint32_
 std::optional<point> triangle_tree::first_crossing(const point& from, const point& to) const {
   const point way = to - from;
   double first = 2;  // as a part of the way
-  walk(
-      [&](const node& here) {
-        double enter = 0, leave = std::min(first, 1.0);
-        for (unsigned axis = 0; axis < 3; ++axis) {
-          const double start = coordinate(from, axis), step = coordinate(way, axis);
-          double low = coordinate(here.low, axis) - start, high = coordinate(here.high, axis) - start;
-          if (step == 0) {
-            if (low > 0 || high < 0) return false;
-            continue;
-          }
-          low /= step;
-          high /= step;
-          enter = std::max(enter, std::min(low, high));
-          leave = std::min(leave, std::max(low, high));
-        }
-        return enter <= leave + 1e-12;  // the divisions are rounded
-      },
-      [&](std::uint32_t t) {
-        const std::array<point, 3> corner = mesh_->corners(t);
-        if (!meets(from, to, corner)) return;
-        const auto& [a, b, c] = corner;
-        const double start = orient(a, b, c, from), end = orient(a, b, c, to);
-        first = std::min(first, start / (start - end));
-      });
+  walk([&](const node& here) { return line_meets_node(here, from, way, std::min(first, 1.0)); },
+       [&](std::uint32_t t) {
+         const std::array<point, 3> corner = mesh_->corners(t);
+         if (!meets(from, to, corner)) return;
+         const auto& [a, b, c] = corner;
+         const double start = orient(a, b, c, from), end = orient(a, b, c, to);
+         first = std::min(first, start / (start - end));
+       });
   if (first > 1) return std::nullopt;
   return from + way * first;
 }
@@ -197,7 +225,7 @@ std::optional<point> triangle_tree::first_crossing(const point& from, const poin
 std::optional<point> triangle_tree::nearest(const point& p, double distance_max) const {
   std::optional<point> best;
   double least = distance_max * distance_max;
-  walk_nearest_first([&](const node& here) { return squared_distance(p, here.low, here.high); },
+  walk_nearest_first([&](const node& here) { return square_to(here, p, least); },
                      [&](const node&, double bound) { return bound > least; },
                      [&](std::uint32_t t) {
                        const point at = nearest_on_triangle(p, mesh_->corners(t));
@@ -211,11 +239,12 @@ std::optional<point> triangle_tree::nearest(const point& p, double distance_max)
 }
 
 double triangle_tree::length_near(const point& p, double factor, double growth, double most) const noexcept {
-  constexpr double tolerance = 0.2;
+  constexpr double tolerance = 0.2, far = 1e100;
   double least = most;
   walk_nearest_first(
       [&](const node& here) {
-        return here.length_min * factor + growth * std::sqrt(squared_distance(p, here.low, here.high));
+        const double own = here.length_min * factor, reach = growth > 0 ? (least - own) / growth : far;
+        return own + growth * std::sqrt(square_to(here, p, reach > 0 ? reach * reach : 0));
       },
       [&](const node& here, double bound) {
         if (bound >= least * (1 - tolerance)) return true;
@@ -230,6 +259,23 @@ double triangle_tree::length_near(const point& p, double factor, double growth, 
         least = std::min(least, lengths_[t] * factor + growth * distance);
       });
   return least;
+}
+
+std::size_t triangle_tree::for_each_near(const std::array<std::uint32_t, 2>& edge,
+                                         const std::function<bool(std::uint32_t)>& see) const {
+  const point &from = mesh_->points[edge[0]], way = mesh_->points[edge[1]] - from;
+  bool go_on = true;
+  std::size_t looked = 0;
+  walk(
+      [&](const node& here) {
+        ++looked;
+        return go_on && here.common != edge[0] && here.common != edge[1] && line_meets_node(here, from, way, 1);
+      },
+      [&](std::uint32_t t) {
+        const auto& of = mesh_->triangles[t];
+        if (go_on && !has_corner(of, edge[0]) && !has_corner(of, edge[1])) go_on = see(t);
+      });
+  return looked;
 }
 
 void triangle_tree::for_each_in(const point& low, const point& high,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "geometry/point.hpp"
+#include "surface/oriented_box.hpp"
 #include "surface/surface_mesh.hpp"
 
 namespace mesh3d {
@@ -48,19 +49,32 @@ class triangle_tree {
   /// hardly differ are taken together.
   [[nodiscard]] double length_near(const point& p, double factor, double growth, double most) const noexcept;
 
+  /// Calls `see` for triangles that have neither end of an edge, as a corner, and that are near to it, among them all
+  /// that meet it, until it returns false. Returns the number of boxes that were looked at.
+  std::size_t for_each_near(const std::array<std::uint32_t, 2>& edge,
+                            const std::function<bool(std::uint32_t)>& see) const;
+
   /// Calls `see` for each triangle whose box meets the closed box from `low` to `high`, until it returns false.
   void for_each_in(const point& low, const point& high, const std::function<bool(std::uint32_t)>& see) const;
 
  private:
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
   struct node {
     point low{}, high{};
     double length_min = 0, length_max = 0;
     std::uint32_t first = 0;  // of the triangles of a leaf; the second child of an inner node, whose first one is next
     std::uint32_t count = 0;  // of triangles; 0 for an inner node
+    std::uint32_t common = nothing;  // a point that all triangles have as a corner
+    std::uint32_t turned = nothing;  // the box that is turned as they are, where it is far smaller
   };
   static constexpr std::size_t depth_max = 64;
   void build(std::uint32_t begin, std::uint32_t end);
-  [[nodiscard]] node bounds(std::uint32_t begin, std::uint32_t end) const;
+  [[nodiscard]] node bounds(std::uint32_t begin, std::uint32_t end);
+  /// At most the squared distance from the triangles of a node; no better a bound than that it is above `counts`.
+  [[nodiscard]] double square_to(const node& here, const point& p, double counts) const noexcept;
+  /// Whether a part of a line, as in surface/oriented_box.hpp, meets the boxes of a node.
+  [[nodiscard]] bool line_meets_node(const node& here, const point& from, const point& way,
+                                     double leave) const noexcept;
   /// Calls `enter(node)` from the root on, and `leaf(triangle)` for the triangles of the leaves that it admits.
   template <class Enter, class Leaf>
   void walk(Enter enter, Leaf leaf) const;
@@ -72,6 +86,7 @@ class triangle_tree {
   std::vector<double> lengths_{};
   std::vector<std::uint32_t> order_{};  // triangles
   std::vector<node> nodes_{};
+  std::vector<oriented_box> turned_{};
 };
 
 }  // namespace mesh3d
