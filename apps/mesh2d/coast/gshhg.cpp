@@ -6,9 +6,7 @@
 
 #include <nacre/error.hpp>
 
-#ifdef MESH2D_HAS_NETCDF
-#include <netcdf.h>
-#endif
+#include "input/netcdf_file.hpp"
 
 namespace mesh2d {
 
@@ -17,14 +15,11 @@ namespace {
 
 constexpr std::size_t size_max = std::size_t{1} << 28;
 
-class netcdf_file {
+class array_reader {
  public:
-  explicit netcdf_file(const std::string& path) : path_(path) {
-    if (const int error = nc_open(path.c_str(), NC_NOWRITE, &file_); error != NC_NOERR) refuse(nc_strerror(error));
+  explicit array_reader(const std::string& path) : path_(path), opened_(path) {
+    if (opened_.problem() != nullptr) refuse(opened_.problem());
   }
-  ~netcdf_file() { nc_close(file_); }
-  netcdf_file(const netcdf_file&) = delete;
-  netcdf_file& operator=(const netcdf_file&) = delete;
 
   std::vector<int> whole_numbers(const char* name) { return array<int>(name, nc_get_var_int); }
   std::vector<double> numbers(const char* name) { return array<double>(name, nc_get_var_double); }
@@ -60,7 +55,8 @@ class netcdf_file {
   }
 
   std::string path_;
-  int file_ = 0;
+  netcdf_file opened_;
+  int file_ = opened_.id();
 };
 
 }  // namespace
@@ -68,7 +64,7 @@ class netcdf_file {
 bool has_netcdf() noexcept { return true; }
 
 coast_map read_gshhg(const std::string& path) {
-  netcdf_file file(path);
+  array_reader file(path);
   gshhg_arrays read;
   read.bin_minutes = file.one("Bin_size_in_minutes");
   read.columns = file.one("N_bins_in_360_longitude_range");

@@ -23,6 +23,15 @@ using meshing::colour_of;
 using meshing::ends_with;
 using meshing::write_file;
 
+enum class format : std::uint8_t { vtu, svg, png, node_and_ele };
+
+/// By the ending of the name.
+format format_of(const std::string& out) {
+  if (ends_with(out, ".vtu")) return format::vtu;
+  if (ends_with(out, ".svg")) return format::svg;
+  return ends_with(out, ".png") ? format::png : format::node_and_ele;
+}
+
 std::vector<double> attributes_of(const whole_mesh& mesh) {
   std::vector<double> attributes;
   for (const std::uint32_t region : mesh.regions) attributes.push_back(mesh.region_rules.at(region).attribute);
@@ -102,11 +111,11 @@ void write_png(const picture& drawn, const std::string& out) {
   write_file(out, [&](std::ostream& to) { to.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
 }
 
-bool is_png(const std::string& out) { return ends_with(out, ".png"); }
+bool is_png(const std::string& out) { return format_of(out) == format::png; }
 
 std::vector<std::string> files_of(const std::string& out) {
   if (out.empty()) return {};
-  if (ends_with(out, ".vtu") || ends_with(out, ".svg") || is_png(out)) return {out};
+  if (format_of(out) != format::node_and_ele) return {out};
   return {out + ".node", out + ".ele"};
 }
 
@@ -125,17 +134,25 @@ void check_output_name(const std::string& out, const std::string& input) {
   }
   const std::string name = out.substr(out.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || ends_with(out, ".vtu") || ends_with(out, ".svg") || is_png(out)) return;
+  if (dot == std::string::npos || format_of(out) != format::node_and_ele) return;
   throw nacre::setup_error({fmt::format("--out {} has an unknown format", out),
                             "files end in .vtu, .svg or .png; a name without an ending means .node and .ele",
                             fmt::format("try --out {}.vtu", out.substr(0, out.size() - name.size() + dot))});
 }
 
 void write_mesh(const whole_mesh& mesh, const std::string& out) {
-  if (ends_with(out, ".vtu")) return write_file(out, [&](std::ostream& to) { write_vtu(mesh, to); });
-  if (ends_with(out, ".svg")) return write_file(out, [&](std::ostream& to) { write_svg(mesh, to); });
-  write_file(out + ".node", [&](std::ostream& to) { write_node(mesh, to); });
-  write_file(out + ".ele", [&](std::ostream& to) { write_ele(mesh, to); });
+  const std::vector<std::string> files = files_of(out);
+  switch (format_of(out)) {
+    case format::vtu:
+      return write_file(files[0], [&](std::ostream& to) { write_vtu(mesh, to); });
+    case format::svg:
+      return write_file(files[0], [&](std::ostream& to) { write_svg(mesh, to); });
+    case format::node_and_ele:
+      write_file(files[0], [&](std::ostream& to) { write_node(mesh, to); });
+      return write_file(files[1], [&](std::ostream& to) { write_ele(mesh, to); });
+    case format::png:  // which subdomains draw
+      break;
+  }
 }
 
 }  // namespace mesh2d

@@ -4,11 +4,10 @@
 
 #include <nacre/error.hpp>
 
+#include "input/netcdf_file.hpp"
 #include "size/raster_files.hpp"
 
 #ifdef MESH2D_HAS_NETCDF
-#include <netcdf.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -92,12 +91,9 @@ class classic_size {
 
 class raster_reader {
  public:
-  explicit raster_reader(const std::string& path) : path_(path) {
-    if (const int error = nc_open(path.c_str(), NC_NOWRITE, &file_); error != NC_NOERR) refuse(nc_strerror(error));
+  explicit raster_reader(const std::string& path) : path_(path), opened_(path) {
+    if (opened_.problem() != nullptr) refuse(opened_.problem());
   }
-  ~raster_reader() { nc_close(file_); }
-  raster_reader(const raster_reader&) = delete;
-  raster_reader& operator=(const raster_reader&) = delete;
 
   raster_grid read(const std::string& wanted) {
     choose(wanted);
@@ -247,7 +243,8 @@ class raster_reader {
   }
 
   std::string path_, name_{};
-  int file_ = 0, variable_ = 0;
+  netcdf_file opened_;
+  int file_ = opened_.id(), variable_ = 0;
 };
 
 }  // namespace
