@@ -102,7 +102,9 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
       .add(
           "--size", asked.size,
           "Sides of about the length that an expression has at each place, as '0.01+0.1*sqrt(x^2+y^2)'; or a raster of "
-          "lengths: an ESRI ASCII grid (.asc), or a netCDF grid (FILE.nc or FILE.nc?VARIABLE)")
+          "lengths: an ESRI ASCII grid (.asc), a netCDF grid (FILE.nc or FILE.nc?VARIABLE), or a picture in grey with "
+          "the "
+          "lengths of black and white (FILE.pgm?BLACK,WHITE) over the box around the input")
       .called("EXPRESSION or FILE")
       .verbatim();
   parser.add("--no-refine", asked.no_refine,

@@ -17,6 +17,7 @@
 
 #include "kernel/refiner.hpp"
 #include "parallel/partition.hpp"
+#include "size/raster_files.hpp"
 
 namespace mesh2d {
 namespace {
@@ -206,6 +207,23 @@ void demand_sound_field(const plan& made, const std::string& size) {
   }
 }
 
+/// A picture in grey covers the box around all points of the input.
+void lay_over_points(raster_grid& grid, const pslg& input) {
+  point low = input.points.front().at, high = low;
+  for (const auto& each : input.points) {
+    low = {std::min(low.x, each.at.x), std::min(low.y, each.at.y)};
+    high = {std::max(high.x, each.at.x), std::max(high.y, each.at.y)};
+  }
+  lay_over(grid, low, high);
+}
+
+void attach_field(plan& made, const pslg& input, const std::string& size) {
+  made.size = describe_size(size);
+  if (made.size.over_domain) lay_over_points(made.size.raster, input);
+  made.field = make_field(made.size);
+  made.rule.attach(made.field.get());
+}
+
 }  // namespace
 
 double expected_triangles(const triangulation& mesh, index t, const size_rule& rule) {
@@ -237,11 +255,7 @@ plan make_plan(const pslg& input, const options& asked) {
   plan made;
   made.rule = asked.no_refine ? size_rule::without_refinement(whole.regions)
                               : size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
-  if (!asked.size.empty()) {
-    made.size = describe_size(asked.size);
-    made.field = make_field(made.size);
-    made.rule.attach(made.field.get());
-  }
+  if (!asked.size.empty()) attach_field(made, input, asked.size);
   made.area_max = asked.area_max;
   if (asked.triangles > 0) {
     made.area_max = area_for(whole.mesh, made.rule, asked.triangles, input);

@@ -98,7 +98,7 @@ TEST(Raster, a_file_with_another_ending_is_no_expression) {
     static_cast<void>(describe_size("/"));
     FAIL();
   } catch (const nacre::setup_error& error) {
-    EXPECT_NE(std::string(error.what()).find("rasters end in .asc or .nc"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("rasters end in .asc, .nc or .pgm"), std::string::npos) << error.what();
   }
 }
 

@@ -23,8 +23,11 @@ size_description describe_size(const std::string& text) {
     described.raster = read_netcdf_raster(path, path == text ? "" : text.substr(path.size() + 1));
   } else if (meshing::ends_with(text, ".asc")) {
     described.raster = read_asc_raster(text);
+  } else if (meshing::ends_with(path, ".pgm")) {
+    described.raster = read_pgm_raster(path, path == text ? "" : text.substr(path.size() + 1));
+    described.over_domain = true;
   } else if (std::error_code none; std::filesystem::exists(text, none)) {
-    throw nacre::setup_error({fmt::format("--size {} cannot be read", text), "rasters end in .asc or .nc",
+    throw nacre::setup_error({fmt::format("--size {} cannot be read", text), "rasters end in .asc, .nc or .pgm",
                               "rename it, or convert it to an ESRI ASCII grid or to netCDF"});
   } else {
     described.expression = text;

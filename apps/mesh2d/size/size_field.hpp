@@ -59,11 +59,12 @@ struct raster_grid {
 struct size_description {
   std::string expression{};
   raster_grid raster{};
+  bool over_domain = false;       // the raster has no place of its own
   double triangles_expected = 0;  // of the whole mesh, by samples of the field
   [[nodiscard]] bool empty() const noexcept { return expression.empty() && raster.lengths.empty(); }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(expression, raster, triangles_expected);
+    ar(expression, raster, over_domain, triangles_expected);
   }
 };
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures in grey, as text (P2) or as bytes (P5), whose greys stand for lengths.
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <nacre/error.hpp>
+
+#include "size/raster_files.hpp"
+
+namespace mesh2d {
+namespace {
+
+class pgm_reader {
+ public:
+  pgm_reader(const std::string& bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+
+  raster_grid read(const grey_scale& scale) {
+    const std::string kind = bytes_.substr(0, 2);
+    if (kind != "P2" && kind != "P5") {
+      refuse(0, "the file does not begin with P2 or P5", "a picture in grey does", "convert it to .pgm");
+    }
+    at_ = 2;
+    raster_grid made;
+    made.columns = number("the width", 1, 1e9);
+    made.rows = number("the height", 1, 1e9);
+    white_ = number("the value of white", 1, 65535);
+    const std::size_t cells = std::size_t{made.columns} * made.rows, cell_bytes = kind == "P2" || white_ > 255 ? 2 : 1;
+    if (kind == "P5") ++at_;  // one blank
+    const std::size_t left = bytes_.size() - std::min(at_, bytes_.size());
+    if (cells > raster_grid::cells_max) {
+      refuse(at_, fmt::format("the picture has {} pixels", cells),
+             fmt::format("at most {} are read", raster_grid::cells_max), "make it coarser");
+    }
+    if (left + 1 < cells * cell_bytes) {  // behind the last one of text no blank is needed
+      refuse(bytes_.size(), fmt::format("the file ends here, behind {} bytes of pixels", left),
+             fmt::format("{} pixels take {} at least", cells, cells * cell_bytes), "fetch the file again");
+    }
+    made.lengths.resize(cells);
+    for (std::uint32_t row = made.rows; row-- > 0;) {  // from the north
+      for (std::uint32_t column = 0; column < made.columns; ++column) {
+        const double grey = kind == "P2" ? number("a pixel", 0, white_) : next_bytes(cell_bytes);
+        made.lengths[std::size_t{row} * made.columns + column] =
+            scale.black + (scale.white - scale.black) * (grey / white_);
+      }
+    }
+    return made;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::size_t byte, const std::string& problem, const std::string& why,
+                           const std::string& remedy) const {
+    throw nacre::setup_error({fmt::format("{}: byte {}: {}", name_, byte, problem), why, remedy});
+  }
+
+  /// The next whole number, behind blanks and comments.
+  std::uint32_t number(const char* meaning, double least, double most) {
+    while (at_ < bytes_.size() && (std::isspace(static_cast<unsigned char>(bytes_[at_])) != 0 || bytes_[at_] == '#')) {
+      at_ = bytes_[at_] == '#' ? std::min(bytes_.find('\n', at_), bytes_.size()) : at_ + 1;
+    }
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(bytes_.data() + at_, bytes_.data() + bytes_.size(), value);
+    if (error != std::errc() || value < least || value > most) {
+      refuse(at_, fmt::format("{} is no number from {} to {}", meaning, least, most), "it should stand here",
+             "check that the file is whole");
+    }
+    at_ = static_cast<std::size_t>(end - bytes_.data());
+    return value;
+  }
+
+  /// A pixel of one byte, or of two, the first of which counts more.
+  double next_bytes(std::size_t count) {
+    double value = 0;
+    for (const std::size_t end = at_ + count; at_ < end; ++at_) {
+      if (at_ >= bytes_.size()) refuse(at_, "the file ends here", "pixels should follow", "fetch the file again");
+      value = value * 256 + static_cast<unsigned char>(bytes_[at_]);
+    }
+    if (value > white_) {
+      refuse(at_, fmt::format("a pixel of {}", value), fmt::format("white is {}", white_), "mend the file");
+    }
+    return value;
+  }
+
+  const std::string& bytes_;
+  std::string name_;
+  std::size_t at_ = 0;
+  std::uint32_t white_ = 1;
+};
+
+}  // namespace
+
+raster_grid read_pgm_raster(const std::string& bytes, const std::string& name, const grey_scale& scale) {
+  return pgm_reader(bytes, name).read(scale);
+}
+
+raster_grid read_pgm_raster(const std::string& path, const std::string& lengths) {
+  grey_scale scale;
+  const char *const begin = lengths.data(), *const last = begin + lengths.size();
+  const auto [comma, first] = std::from_chars(begin, last, scale.black);
+  const auto [end, second] = comma == last ? std::from_chars_result{comma, std::errc::invalid_argument}
+                                           : std::from_chars(comma + 1, last, scale.white);
+  const auto is_length = [](double each) { return each > 0 && std::isfinite(each); };
+  if (first != std::errc() || second != std::errc() || *comma != ',' || end != last || !is_length(scale.black) ||
+      !is_length(scale.white)) {
+    throw nacre::setup_error({fmt::format("--size {} has no lengths '{}'", path, lengths),
+                              "behind a picture's name stand the lengths for black and white, both positive",
+                              fmt::format("try --size '{}?0.01,0.1'", path)});
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw nacre::setup_error(
+        {fmt::format("--size {} cannot be read", path), "it should be a picture in grey", "check the name"});
+  }
+  return read_pgm_raster(std::string{std::istreambuf_iterator<char>(file), {}}, path, scale);
+}
+
+void lay_over(raster_grid& grid, const point& low, const point& high) {
+  grid.step_x = (high.x - low.x) / grid.columns;
+  grid.step_y = (high.y - low.y) / grid.rows;
+  grid.west = low.x + grid.step_x / 2;
+  grid.south = low.y + grid.step_y / 2;
+}
+
+}  // namespace mesh2d
