@@ -133,6 +133,15 @@ if(TARGET clam_mesh AND TARGET mesh2d)
                    --least=0.08 --no-check --json=clam_mesh.json --svg=clam_mesh.svg)
 endif()
 
+# On this host two ranks are enough without an option; a balancer that there is not is refused before the first run.
+if(TARGET clam_mesh AND TARGET mesh2d AND TARGET nacre_command)
+  add_test(NAME clam_mesh.on_real_ranks
+           COMMAND clam_mesh --real --triangles=100000 --subdomains=32 --balancers=none,diffusion --json=clam_mesh_real.json)
+  set_tests_properties(clam_mesh.on_real_ranks PROPERTIES PASS_REGULAR_EXPRESSION "2 real ranks.*diffusion +[0-9]+")
+  add_test(NAME clam_mesh.knows_its_balancers
+           COMMAND sh -c "\"$1\" --real --balancers=none,nobody; test $? -eq 2" sh $<TARGET_FILE:clam_mesh>)
+endif()
+
 # The kernel of mesh3d makes as many tetrahedra of the same points as TetGen, where that is.
 if(TARGET delaunay3d)
   add_test(NAME delaunay3d.agrees_with_tetgen COMMAND delaunay3d --points=20000 --runs=1 --json=delaunay3d.json)

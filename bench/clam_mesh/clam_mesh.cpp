@@ -22,7 +22,7 @@ using clam_mesh::breakdown;
 
 struct plan {
   std::vector<std::string> balancers{"none", "diffusion", "greedy_refine", "lifeline"};
-  std::vector<int> ranks{32};
+  std::vector<int> ranks{};
   double triangles = 35e6;
   int subdomains = 512;
   bool real = false, no_check = false;
@@ -102,8 +102,10 @@ int main(int argc, char** argv) {
   plan how;
   nacre::program_options options(
       "clam_mesh", "Clam's experiment: a pipe of subdomains that differ in cost, without and with balancers.");
-  options.add("--balancers", how.balancers, "The first is what the others are compared with");
-  options.add("--ranks", how.ranks, "Ranks of each comparison").between(1, 4096);
+  options.add("--balancers", how.balancers, "The first is what the others are compared with")
+      .one_of({"none", "steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine", "share",
+               "master_worker", "rotate", "random"});
+  options.add("--ranks", how.ranks, "Ranks of each comparison").between(1, 4096).otherwise("32, or 2 real ones");
   options.add("--triangles", how.triangles, "About so many in all").between(1e4, 1e9);
   options.add("--subdomains", how.subdomains, "Of equal area").between(1, 65536);
   options.add("--real", how.real, "On ranks of this host, not on simulated ones");
@@ -116,6 +118,7 @@ int main(int argc, char** argv) {
   options.add("--json", how.json, "Write all figures to this file").called("FILE");
   options.add("--svg", how.svg, "Draw the time of each rank into this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+  if (how.ranks.empty()) how.ranks = {how.real ? 2 : 32};
   try {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::vector<std::string> names;
