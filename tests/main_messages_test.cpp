@@ -154,8 +154,8 @@ TEST(main_messages_to_short_handlers, share_items_of_work) {
                 }),
             0);
   EXPECT_EQ(short_ones, messages + 100);
-  const std::uint64_t most = sanitized ? messages : messages / 4;  // no handler is short under a sanitizer
-  EXPECT_LE(pushed, most) << "bundles hold ten and more";
+  const std::uint64_t most = sanitized ? messages : messages / 2;  // no handler is short under a sanitizer
+  EXPECT_LE(pushed, most) << "bundles hold ten and more, on a busy machine a few";
 }
 
 /// Refuses to be measured, so that its message is never made.
