@@ -121,6 +121,7 @@ class end_over_script : public testing::Test {
   script mpi;
   settings how{.shape = shape,
                .output_bytes_max = 64 * 1024,
+               .stall_timeout = std::chrono::hours(1),
                .idle_poll_interval = std::chrono::nanoseconds::zero(),
                .tells_of_failure = false,
                .patience_in_failure = std::chrono::nanoseconds::zero()};
