@@ -113,7 +113,11 @@ class pool_guard {
   if (thread_is_ending) {
     return bytes > slab_pool::pooled_bytes_max ? slab_pool::allocate_large(bytes) : slab_pool::allocate_unpooled(bytes);
   }
-  own_pool = registry().adopt_or_make();
+  try {
+    own_pool = registry().adopt_or_make();
+  } catch (const std::bad_alloc&) {
+    throw out_of_blocks(bytes);
+  }
   thread_local pool_guard guard;
   return own_pool->allocate(bytes);
 }

@@ -3,11 +3,13 @@
 #include <nacre/block.hpp>
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -15,6 +17,7 @@
 
 #include "base/mpsc_queue.hpp"
 #include "base/rng.hpp"
+#include "base/sanitized.hpp"
 #include "base/slab_pool.hpp"
 
 namespace nacre {
@@ -116,6 +119,34 @@ TEST(block_death_test, without_pools_blocks_come_from_operator_new_and_may_be_re
     std::exit(held.bytes_held == 0 && held.large_bytes_live == 0 && held.large_bytes_kept == 0 ? 7 : 8);
   };
   EXPECT_EXIT(run(), testing::ExitedWithCode(7), "");
+}
+
+/// Makes the process use up its heap, and the system refuse to enlarge it.
+void use_up_memory() {
+  const rlimit nothing{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_AS, &nothing);
+  for (std::size_t bytes = std::size_t{1} << 20; bytes >= 16;) {
+    void* volatile const kept = std::malloc(bytes);
+    if (kept == nullptr) bytes /= 2;
+  }
+}
+
+TEST(block_death_test, a_small_block_too_of_which_there_is_no_memory_is_refused_by_out_of_blocks) {
+  if (tests::sanitized) GTEST_SKIP() << "sanitizers need memory beside the program's";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own
+  const auto run = [](bool first_of_thread) {
+    if (!first_of_thread) release_block(allocate_block(100));
+    use_up_memory();
+    try {
+      while (true) static_cast<void>(allocate_block(100));
+    } catch (const out_of_blocks&) {
+      std::_Exit(7);
+    } catch (const std::bad_alloc&) {
+      std::_Exit(8);
+    }
+  };
+  EXPECT_EXIT(run(false), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(run(true), testing::ExitedWithCode(7), "");
 }
 
 TEST(block, null_is_released_without_effect) { release_block(nullptr); }

@@ -21,7 +21,7 @@ slab_pool::~slab_pool() {
   }
 }
 
-void* slab_pool::allocate_slowly(std::size_t index) {
+void* slab_pool::allocate_slowly(std::size_t index, std::size_t bytes) {
   size_class& from = classes_[index];
   if (reclaim() && from.free != nullptr) {
     free_block* const block = from.free;
@@ -30,21 +30,24 @@ void* slab_pool::allocate_slowly(std::size_t index) {
     return block->payload();
   }
   const std::size_t stride = strides_[index];
-  if (from.unused == from.unused_end) add_slab(from, stride);
+  if (from.unused == from.unused_end && !add_slab(from, stride)) throw out_of_blocks(bytes);
   auto* const block = new (from.unused) free_block{{this, static_cast<std::uint32_t>(index), live}, nullptr};
   from.unused += stride;
   return block->payload();
 }
 
-void slab_pool::add_slab(size_class& to, std::size_t stride) {
+bool slab_pool::add_slab(size_class& to, std::size_t stride) noexcept {
   const std::size_t blocks = std::max<std::size_t>(slab_bytes_min / stride, 4);
   const std::size_t bytes = cache_line_bytes + blocks * stride;
-  auto* const memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{cache_line_bytes}));
+  auto* const memory =
+      static_cast<std::byte*>(::operator new (bytes, std::align_val_t{cache_line_bytes}, std::nothrow));
+  if (memory == nullptr) return false;
   slabs_ = new (memory) slab{slabs_};
   to.unused = memory + cache_line_bytes;
   to.unused_end = to.unused + blocks * stride;
   // Only this thread writes the counter; readers need no order.
   bytes_held_.store(bytes_held_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  return true;
 }
 
 bool slab_pool::reclaim() noexcept {

@@ -51,7 +51,7 @@ class slab_pool {
     const std::size_t index = class_of_units_[(bytes + sizeof(header) + unit_bytes - 1) / unit_bytes];
     size_class& from = classes_[index];
     free_block* const block = from.free;
-    if (block == nullptr) return allocate_slowly(index);
+    if (block == nullptr) return allocate_slowly(index, bytes);
     from.free = block->next;
     __builtin_prefetch(from.free);
     block->head.state = live;
@@ -152,10 +152,11 @@ class slab_pool {
     to.free = block;
   }
 
-  [[gnu::noinline]] void* allocate_slowly(std::size_t index);
+  [[gnu::noinline]] void* allocate_slowly(std::size_t index, std::size_t bytes);
   [[gnu::noinline]] void release_foreign(free_block* block) noexcept;
   bool reclaim() noexcept;
-  void add_slab(size_class& to, std::size_t stride);
+  /// Returns false when the system has no memory.
+  [[nodiscard]] bool add_slab(size_class& to, std::size_t stride) noexcept;
   void send_home(batch& going) noexcept;
   void accept(free_block* first, free_block* last) noexcept;
 
@@ -167,8 +168,8 @@ class slab_pool {
   alignas(cache_line_bytes) std::atomic<free_block*> returned_{nullptr};
 };
 
-/// Returns other threads' blocks that the calling thread has freed to their owners. Unmaps large blocks that no thread
-/// has needed for long. A thread calls it before it sleeps.
+/// Gives blocks of other threads, which the calling thread has freed, back to their owners. Unmaps large blocks that no
+/// thread has needed for long. A thread calls it before it sleeps.
 void flush_remote_frees() noexcept;
 
 /// Returns the sums over all pools that allocate_block has made in this process, and the process's large blocks. All
