@@ -7,7 +7,7 @@
 
 #include "options.hpp"
 #include "report.hpp"
-#include "sort.hpp"
+#include "rounds.hpp"
 
 int main(int argc, char** argv) {
   return nacre::run_program("netsort", [&] {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "options.hpp"
-#include "sort.hpp"
+#include "rounds.hpp"
 
 namespace netsort {
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "nearest.hpp"
+#include "nearest_name.hpp"
 #include "presets.hpp"
 
 namespace uts {
@@ -97,7 +97,7 @@ std::size_t position(std::string_view value, std::span<const std::string_view> n
   std::string known;
   for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
   throw nacre::setup_error({fmt::format("{} has no value '{}'", option, value), "it knows " + known,
-                            fmt::format("did you mean {}?", nearest(value, names))});
+                            fmt::format("did you mean {}?", nearest_name(value, names))});
 }
 
 /// A positive number, or nothing for auto.
@@ -134,7 +134,7 @@ tree_params tree_from(const given_options& given) {
 std::string advice_for(const std::string& word) {
   std::vector<std::string_view> trees;
   for (const preset& p : presets()) trees.push_back(p.name);
-  return fmt::format("did you mean --tree {}?", nearest(word, trees));
+  return fmt::format("did you mean --tree {}?", nearest_name(word, trees));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <nacre/error.hpp>
 #include <string>
 
-#include "nearest.hpp"
+#include "nearest_name.hpp"
 
 namespace uts {
 namespace {
@@ -80,7 +80,7 @@ const preset& find_preset(std::string_view name) {
     names.push_back(p.name);
   }
   throw nacre::setup_error({"there is no tree '" + std::string(name) + "'", "--tree takes the name of a known tree",
-                            "did you mean " + std::string(nearest(name, names)) + "? --list shows them all"});
+                            "did you mean " + std::string(nearest_name(name, names)) + "? --list shows them all"});
 }
 
 std::string_view preset_name(const tree_params& params) {

@@ -8,7 +8,7 @@
 #include <nacre/error.hpp>
 #include <string>
 
-#include "nearest.hpp"
+#include "nearest_name.hpp"
 
 namespace uts {
 namespace {
@@ -80,25 +80,25 @@ TEST(presets, a_balanced_tree_has_a_closed_form_unless_it_is_too_large) {
   EXPECT_FALSE(size(1e9, 3).has_value());
 }
 
-TEST(nearest, the_name_with_the_fewest_edits_wins) {
+TEST(nearest_name, the_name_with_the_fewest_edits_wins) {
   constexpr std::array<std::string_view, 4> names{"portable", "shani", "auto", "--shape"};
-  EXPECT_EQ(nearest("sahni", names), "shani");
-  EXPECT_EQ(nearest("PORT", names), "portable");
-  EXPECT_EQ(nearest("--shap", names), "--shape");
-  EXPECT_EQ(nearest("", names), "auto");
+  EXPECT_EQ(nearest_name("sahni", names), "shani");
+  EXPECT_EQ(nearest_name("PORT", names), "portable");
+  EXPECT_EQ(nearest_name("--shap", names), "--shape");
+  EXPECT_EQ(nearest_name("", names), "auto");
 }
 
-TEST(nearest, of_a_hundred_million_letters_costs_no_more_than_the_names_are_long) {
+TEST(nearest_name, of_a_hundred_million_letters_costs_no_more_than_the_names_are_long) {
   constexpr std::array<std::string_view, 3> names{"auto", "shani", "portable"};
-  EXPECT_EQ(nearest(std::string(100'000'000, 'a'), names), "auto");  // letter by letter: 17 GB of table
+  EXPECT_EQ(nearest_name(std::string(100'000'000, 'a'), names), "auto");  // letter by letter: 17 GB of table
 }
 
-TEST(nearest, swapped_neighbours_are_one_edit) {
+TEST(nearest_name, swapped_neighbours_are_one_edit) {
   constexpr std::array<std::string_view, 2> names{"baxy", "abcd"};
-  EXPECT_EQ(nearest("bacd", names), "abcd");
+  EXPECT_EQ(nearest_name("bacd", names), "abcd");
 }
 
-TEST(nearest, letter_case_is_ignored_only_for_letters) {
+TEST(nearest_name, letter_case_is_ignored_only_for_letters) {
   EXPECT_TRUE(equal_ignoring_case("T1l", "t1L"));
   EXPECT_FALSE(equal_ignoring_case("T1", "T1L"));
   EXPECT_FALSE(equal_ignoring_case("[", "{"));

@@ -143,13 +143,13 @@ void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object,
   space_.push(*at, by, std::move(m));
 }
 
-/// Collects the entry: the home knows of the epoch that `leave` names. If the object has been here since, the home must
-/// be asked about another epoch.
-void message_forwarding::collect(activation_step& now, const message& leave) {
+/// Collects the entry: the home knows of the epoch that `permission` names. If the object has been here since, the home
+/// must be asked about another epoch.
+void message_forwarding::collect(activation_step& now, const message& permission) {
   object_entry& at = now.at;
   now.on.counters().done.add(1);
   if (at.location.collected()) return;
-  if (at.object() == nullptr && only_forwards(at) && at.location.collect(leave.header.epoch)) {
+  if (at.object() == nullptr && only_forwards(at) && at.location.collect(permission.header.epoch)) {
     NACRE_MARK("an entry that only forwards is collected");
     return space_.ends().forget(at, now.on);
   }

@@ -32,7 +32,7 @@ class message_forwarding {
   /// Whether messages wait here for a location update of their objects, which is certain to come. Any thread.
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
   void list_for_review(object_entry& at, thread_context& on);
-  void collect(activation_step& now, const message& leave);
+  void collect(activation_step& now, const message& permission);
 
   // Handlers that other ranks call.
   void on_collect_asked(context& ctx, std::uint64_t object, std::uint32_t epoch);

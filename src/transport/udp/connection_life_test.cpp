@@ -47,7 +47,7 @@ TEST(udp_connection_life, a_loss_after_a_pause_of_a_minute_is_found_as_soon_as_e
   ends.send(0, channel::application, 10);
   hand_over(ends, 0);
   hand_over(ends, 1);
-  EXPECT_LE(ends.at(0).deadline() - ends.now(), sent_datagrams::silence_max + milliseconds(10));
+  EXPECT_LE(ends.at(0).deadline() - ends.now(), sent_datagrams::retry_max + milliseconds(10));
   EXPECT_TRUE(ends.run(seconds(1)));
 }
 

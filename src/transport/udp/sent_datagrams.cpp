@@ -98,7 +98,7 @@ void sent_datagrams::detect_losses(time_point now, std::vector<sent_datagram>& l
 
 time_point sent_datagrams::deadline() const noexcept {
   if (in_flight_ == 0) return never;
-  const std::chrono::nanoseconds most = silence_max;
+  const std::chrono::nanoseconds most = retry_max;
   const auto overdue = std::min(round_trip_.overdue_after() * (1u << std::min(silences_, doublings_max)), most);
   return std::min(loss_deadline_, last_sent_ + overdue);
 }

@@ -33,13 +33,13 @@ struct sent_datagram {
 /// Loss detection as in RFC 9002: a datagram is lost when one that was sent three numbers later has been acknowledged,
 /// or a later one has and enough time has passed. When nothing is acknowledged for long, the oldest one counts as lost,
 /// so that it is sent again and its acknowledgement shows what has become of the others. The waiting time doubles each
-/// time, up to silence_max, until the peer answers.
+/// time, up to retry_max, until the peer answers.
 ///
 /// Invariant: each number is in flight at most once, and leaves the flight once: acknowledged, lost, or withdrawn.
 class sent_datagrams {
  public:
   /// The longest time between two attempts to reach a silent peer.
-  static constexpr std::chrono::milliseconds silence_max{500};
+  static constexpr std::chrono::milliseconds retry_max{500};
 
   explicit sent_datagrams(std::uint64_t first_number = 0) : base_(first_number) {}
 

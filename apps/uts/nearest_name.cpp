@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edit distance between short names.
-#include "nearest.hpp"
+#include "nearest_name.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +35,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
   constexpr std::size_t letters_max = 64;  // no candidate is as long, so what follows tells nothing
   name = name.substr(0, letters_max);
   return *std::min_element(candidates.begin(), candidates.end(), [&](std::string_view a, std::string_view b) {

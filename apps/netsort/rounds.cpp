@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Placing the wires, running the rounds, checking the results.
-#include "sort.hpp"
+#include "rounds.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -12,6 +12,6 @@ namespace uts {
 
 /// The candidate that needs the fewest insertions, deletions, replacements and swaps of neighbours to become `name`,
 /// letter case aside; the first of several. Requires at least one candidate.
-[[nodiscard]] std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
+[[nodiscard]] std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace uts

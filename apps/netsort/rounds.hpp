@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// netsort as a program of all ranks.
+// Places the wires, runs the rounds, measures and checks them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct phase_report {
   double seconds = 0;          ///< virtual ones under simulation
   std::uint64_t messages = 0;  ///< that the program sent to its wires
   std::uint64_t hops = 0;      ///< their ways from one rank to another
-  std::uint64_t forwards = 0;  ///< hops from ranks where a wire was sought that had left
+  std::uint64_t forwards = 0;  ///< hops from a rank that the wire had already left
   std::uint64_t updates = 0;   ///< messages that told of a wire's place
   std::uint64_t migrations = 0;
 
