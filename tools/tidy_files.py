@@ -41,10 +41,11 @@ def check_documents(tree):
 
 
 def check_map(tree):
-    """The folders and files without suffix that src/README.md names exist; see check_named_files for the others."""
-    name = "src/README.md"
-    for number, line in enumerate(tree.text.get(name, "").splitlines(), 1):
-        for path in re.findall(r"`([a-z_]+/[a-z0-9_/]+)`", line) if line.startswith("|") else ():
-            starts = (f"src/{path}.", f"src/{path}" if path.endswith("/") else f"src/{path}/")
-            if not any(n.startswith(starts) for n in tree.text):
-                tree.report(name, number, "map", f"{path} does not exist: name the file that answers the question now")
+    """The folders and files without suffix that the maps name exist; see check_named_files for the others."""
+    for name, folders in (("src/README.md", ("src/",)), ("apps/README.md", ("apps/", ""))):
+        for number, line in enumerate(tree.text.get(name, "").splitlines(), 1):
+            for path in re.findall(r"`([a-z0-9_]+/[a-z0-9_/]+)`", line) if line.startswith("|") else ():
+                ends = ("",) if path.endswith("/") else (".", "/")
+                starts = tuple(f"{folder}{path}{end}" for folder in folders for end in ends)
+                if not any(n.startswith(starts) for n in tree.text):
+                    tree.report(name, number, "map", f"{path} does not exist: name the file that answers the question now")

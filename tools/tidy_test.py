@@ -260,6 +260,13 @@ class documents(planted_tree):
         self.write("src/README.md", "| Where? | `wire/page.js` |\n")
         self.assert_offence("src/README.md:1: named", "wire/page.js does not exist")
 
+    def test_the_map_of_programs_names_files_there_or_from_the_top(self):
+        self.write("apps/mesh2d/cut.cpp", HEAD)
+        self.write("apps/README.md", "| Where? | `mesh2d/cut`, `src/base/stone` |\n")
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("apps/README.md", "| Where? | `mesh2d/saw` |\n")
+        self.assert_offence("apps/README.md:1: map", "mesh2d/saw does not exist")
+
     def test_a_file_that_a_comment_names_and_that_exists(self):
         self.write("docs/a.md", "Text.\n")
         self.append("src/wire/line.hpp", "/// See stone.hpp, base/stone.hpp, wire/line.cpp and docs/a.md, not <gtest.hpp> or x_test.cpp.\n"
