@@ -19,7 +19,7 @@ using key = std::uint64_t;
 
 /// Those keys in order, as the wire has them when it begins.
 [[nodiscard]] std::vector<key> sorted_keys_of_wire(std::uint64_t seed, std::uint32_t wire, std::uint32_t count);
-/// The lower or the upper half of the keys of two wires, which are in order.
+/// Of the keys of two wires, each sorted, the lower or the upper half.
 [[nodiscard]] std::vector<key> half_of(const std::vector<key>& mine, const std::vector<key>& theirs, bool low);
 
 /// What all wires of one round have in common.

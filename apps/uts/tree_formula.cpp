@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The defining formulas for the number of children, in the order of operations that makes trees equal everywhere.
+// The defining formulas for the number of children, in the order of operations that makes trees equal everywhere;
+// `child_table` replaces them wherever there is a table.
 #include <algorithm>
 #include <cmath>
 

@@ -89,15 +89,16 @@ class config {
     }
   }
 
-  /// True when the value comes from a source other than the table's default.
+  /// True when the value comes from a source other than the table's default. This function and the next one abort for
+  /// an undeclared name.
   [[nodiscard]] bool was_set(std::string_view name) const;
-  /// The source of the value in force. Throws setup_error for an unknown name.
+  /// The source of the value in force.
   [[nodiscard]] setting_source source_of(std::string_view name) const;
   /// Whether a table has an option of this name.
   [[nodiscard]] bool is_declared(std::string_view name) const noexcept;
 
-  /// The value of a boolean option. As the functions that follow it aborts for an option of another kind, and throws
-  /// setup_error for an unknown name.
+  /// The value of a boolean option. This getter and those below abort for an option of another kind or an undeclared
+  /// name.
   [[nodiscard]] bool get_bool(std::string_view name) const;
   /// The value of an integer option, or of one in bytes.
   [[nodiscard]] std::int64_t get_int(std::string_view name) const;

@@ -18,7 +18,7 @@ namespace nacre {
 ///     static constexpr auto location = nacre::location_policy::home;
 enum class location_policy : std::uint8_t {
   of_program,         ///< the policy that --nacre.location selects
-  lazy_forwarding,    ///< no updates; messages follow the object from rank to rank
+  lazy_forwarding,    ///< no updates but to the home; messages follow the object from rank to rank
   jump_update,        ///< the rank that runs a message updates its sender, if it sent to an old location
   path_update,        ///< as jump_update, and every rank that has forwarded the message is updated too
   home,               ///< old locations forward to the object's home, which knows the new one; senders are updated

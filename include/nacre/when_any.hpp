@@ -69,7 +69,7 @@ struct any_of {
 ///   std::size_t which = nacre::when_any(f, g).get();                                      // in main
 ///
 /// Until the index is there, the futures that are named must live, and nothing else may wait for them (it would throw
-/// usage_error). Dropping the future for the index before ends that. A future that is not named, such as that of
+/// usage_error). To stop waiting earlier, drop the future for the index. A future that is not named, such as that of
 /// ctx.sleep above, is dropped with it. Throws usage_error when one of them is a future without a call.
 template <class... Futures>
 requires(sizeof...(Futures) != 0 && (detail::is_future<std::remove_cvref_t<Futures>> && ...))

@@ -23,8 +23,8 @@ namespace nacre {
 /// |---|---|---|---|
 /// | empty, last flush long ago | leaves at once | leaves at once | - |
 /// | empty, else | held as it is | leaves at once | - |
-/// | one message | bundle of both | flush; as when empty | leaves |
-/// | bundle | joins it | flush; as when empty | leaves |
+/// | one message | bundle of both | what is held leaves; then as in the rows for an empty slot | leaves |
+/// | bundle | joins it | what is held leaves; then as in the rows for an empty slot | leaves |
 ///
 /// The thread flushes when it runs out of work; the poll loop flushes `bound` after the first message. The room of a
 /// bundle doubles when one was full and halves when one left nearly empty, so that a thread with many targets does not
@@ -64,8 +64,8 @@ class aggregator final : public send_buffer {
     const bool needs_no_credit;  // all its messages
     const rank_id to;
     // Own thread.
-    std::uint64_t round = ~std::uint64_t{0};  // of the last message that left as the first of its round
-    bool first_left = false;                  // and nothing has come behind it yet
+    std::uint64_t round = ~std::uint64_t{0};  // in which a message last left at once
+    bool first_left = false;                  // that message has left, and no other has followed it
   };
 
   std::size_t send_now(rank_id to, message_ptr m);

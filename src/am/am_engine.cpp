@@ -13,8 +13,9 @@
 namespace nacre {
 namespace {
 
-constexpr double short_seconds =
-    2e-6;  // a handler of main's messages; two that share a worker delay each other as much
+/// A handler that takes less is short: such messages of main may share a bundle, though they then run one after the
+/// other.
+constexpr double short_seconds = 2e-6;
 
 }  // namespace
 

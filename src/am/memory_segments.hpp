@@ -71,7 +71,7 @@ class memory_segments {
   /// `key` must be new and unpredictable.
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access,
                                            const std::array<std::uint64_t, 2>& key);
-  /// Ends the exposure, and waits for its leases. False when the name is none that is exposed here. If leases are still
+  /// Ends the exposure, and waits for its leases. False: nothing of that name is exposed here. If leases are still
   /// open, calls `hasten`, which ends the long ones.
   [[nodiscard]] bool withdraw(
       const detail::memory_name& name, const std::function<void()>& hasten = [] {});

@@ -15,8 +15,9 @@ struct rank_run {
 
 inline constexpr std::uint32_t tree_children_max = 4;
 
-/// The ranks behind the head of a run, as adjacent runs, each headed by a child; the first ones are the longer by one
-/// rank. So results that are combined child by child are combined in the order of the ranks.
+/// The ranks behind the head of a run, as adjacent runs, each headed by a child. If they cannot be equally long, the
+/// first ones are longer by one rank. So results that are combined child by child are combined in the order of the
+/// ranks. The tree of termination is another, in quiescence/wave_detector.
 [[nodiscard]] inline std::vector<rank_run> children_of(const rank_run& whole,
                                                        std::uint32_t children_max = tree_children_max) {
   const std::uint32_t behind = whole.end - whole.begin - 1, children = std::min(behind, children_max);

@@ -14,7 +14,7 @@ namespace {
 /// parts can be waited for again, and then completes.
 ///
 /// It holds a reference to each part, and itself has one for each registered waiter: given back by the waiter when it
-/// is notified, or by whoever takes it back.
+/// is notified, or by the thread that takes it back.
 class first_state final : public future_value<std::size_t> {
  public:
   explicit first_state(any_of all) : parts_(std::move(all)), waiters_(parts_.states.size()) {

@@ -61,14 +61,14 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
   return sizeof(message_header) + ((std::uint64_t{header.payload_bytes} + 7) & ~std::uint64_t{7});
 }
 
-/// The `object` of a bundle's header: the receiver runs its parts out of it, one after the other. Any other bundle is
-/// taken apart when it arrives.
+/// Value of `object` in the header of a bundle whose parts the receiver runs in place, one after the other. Any other
+/// bundle is taken apart when it arrives.
 inline constexpr std::uint64_t bundle_stays_whole = 1;
 
 /// The prices of messages in windows of one size. The bytes of a small message count several times where the window is
-/// large: a receiver takes a bundle apart long before it runs the last part, each part takes twice its bytes then, and
-/// it runs them much faster while they are in a cache. Long messages, and bundles that stay whole, need the large
-/// window. All ranks have windows of one size, so they agree.
+/// large, for the sake of bundles that the receiver takes apart. Once apart, each part takes twice its bytes. The parts
+/// wait long for their turn. They run faster while they fit in a cache. Long messages, and bundles that stay whole,
+/// need the large window. All ranks have windows of one size, so they agree.
 class message_prices {
  public:
   static constexpr std::uint64_t window_of_small = std::uint64_t{512} << 10;  ///< as many bytes of small messages

@@ -26,9 +26,11 @@ enum class rank_place { own_process, same_process };
                                                    const std::vector<std::size_t>& sizes);
 
 /// The rows of the network between such ranks, given measured messages in at least two sizes and the rows of the
-/// runtime's own costs. The latency makes the round trip of the smallest message what was measured; the gap does so for
-/// the rate of the smallest messages, if the runtime's own costs allow a higher one; the bandwidth for that of the
-/// largest messages. Overheads are 0, because they are in the runtime's own costs.
+/// runtime's own costs:
+/// - latency: from the round trip of the smallest message, without what the runtime takes.
+/// - gap: from the rate of the smallest messages; 0 if the runtime is slower than the network.
+/// - bandwidth: from how much longer the largest messages take than the smallest ones.
+/// Overheads are 0, because they are in the runtime's own costs.
 [[nodiscard]] cost_rows fit_link(const std::vector<sample>& measured, rank_place between, const cost_rows& runtime);
 
 }  // namespace nacre::calibration

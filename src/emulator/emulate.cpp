@@ -163,7 +163,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   std::vector<block_ptr> own;
   const std::uint32_t rank = rt.rank().value();
   for (std::uint32_t block = 0; block < cut.blocks(); ++block) {
-    // Neighbouring blocks on one rank, as an equal share of all.
+    // Each rank gets an equal run of neighbouring blocks.
     if (std::uint64_t{block} * rt.size() / cut.blocks() != rank) continue;
     own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
   }

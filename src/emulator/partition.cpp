@@ -16,7 +16,7 @@ std::array<std::uint32_t, 3> extents_of(const coordinates& grid) {
   return {static_cast<std::uint32_t>(grid.x), static_cast<std::uint32_t>(grid.y), static_cast<std::uint32_t>(grid.z)};
 }
 
-/// The largest prime factors first, so that the last cuts are the finest.
+/// The prime factors, the largest first: small factors are left to even out the sides.
 std::vector<std::uint32_t> prime_factors(std::uint32_t number) {
   std::vector<std::uint32_t> factors;
   for (std::uint32_t p = 2; p * p <= number; ++p) {

@@ -36,7 +36,7 @@ struct brick {
 class partition {
  public:
   partition() = default;
-  /// Into `blocks` bricks, or as few less as their factors need to fit along the axes; at least one.
+  /// Into `blocks` bricks. If that number cannot be split along the axes, into the largest smaller number that can.
   partition(const coordinates& grid, std::uint32_t blocks);
 
   [[nodiscard]] std::uint32_t blocks() const noexcept { return parts_[0] * parts_[1] * parts_[2]; }

@@ -40,9 +40,9 @@ class travel_times {
   [[nodiscard]] bool detours(const coordinates& from, const coordinates& to) const {
     return !missing_.empty() && passes_missing(from, to);
   }
-  /// The first link from a node of a grid to another one, for a packet that has come along `way.axis`: along x, then y,
-  /// then z; on a detour the first in the order of axes, downward before upward, of the ways with the fewest hops, and
-  /// of these the fewest turns.
+  /// The first link on the way from a node of a grid to another one, for a packet that came along `way.axis`. Without a
+  /// detour: along x, then y, then z. On a detour: of the ways with the fewest hops, and then the fewest turns, the
+  /// first by axis, downward before upward.
   [[nodiscard]] link_step first_step(const coordinates& at, const coordinates& to, const packet_way& way) const;
   [[nodiscard]] bool exists(const coordinates& at) const noexcept {
     return missing_.empty() || missing_.find(number_of(at)) == missing_.end();

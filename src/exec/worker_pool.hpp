@@ -42,7 +42,7 @@ class worker_pool {
   [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
 
   enum class origin : std::uint8_t {
-    elsewhere,  ///< main has sent it, or it has arrived, goes on, or ends something
+    elsewhere,  ///< sent by main, arrived from another rank, a coroutine that goes on, or work that ends something
     handler,    ///< a handler of this rank has sent it, and it need not run while the rank cannot send
     birth       ///< as `handler`, and it is the first message to an object that has been made on this rank
   };
@@ -52,8 +52,8 @@ class worker_pool {
   }
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any thread context of this rank.
   virtual void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) = 0;
-  /// Runs short work, which only passes on something that the running code holds, when the simulated time that this
-  /// code has spent is over. Where time is not simulated it is make_ready. `by`: the running thread context.
+  /// Runs `item` once the simulated time that the running code has spent is over. `item` is short: it only passes on
+  /// something that this code holds. Where time is not simulated it is make_ready. `by`: the running thread context.
   virtual void when_spent(thread_context& by, work& item) { make_ready(by, item); }
 
   /// The application waits until `ready` returns true, while its thread runs other work. Every change that makes it

@@ -95,7 +95,7 @@ class network {
   [[nodiscard]] std::chrono::nanoseconds arrive(const transfer& received, std::chrono::nanoseconds now);
 
   /// Whether the switch has room for a message whose first byte reaches the receiving port at `now`: no more than its
-  /// buffer waits there. A message that arrives no faster than the port passes it needs no room for itself.
+  /// buffer waits there. The message itself takes no room: the port passes its bytes as fast as they come.
   [[nodiscard]] bool admits(const transfer& received, std::chrono::nanoseconds now) noexcept;
 
   [[nodiscard]] std::uint32_t host_of(rank_id rank) const noexcept { return rank.value() / options_.ranks_per_host; }

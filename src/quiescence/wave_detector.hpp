@@ -30,8 +30,8 @@ namespace nacre::quiescence {
 /// w is the latest wave that has reached this rank. A dash stands for an illegal message, which is refused. To kick is
 /// to send kick(w) to the parent, once a wave; at the root, to start wave w+1. When the own counters and all answers
 /// have been added, the state is resting, and the sums go up with two flags. `asked` says that a request in this
-/// subtree is open. `again` says that a request came after its rank's counters had been taken. The root judges the sums
-/// instead.
+/// subtree is open. `again` says that a request came after its rank's counters had been taken. The root has no parent:
+/// it judges the sums itself.
 ///
 /// Invariants. A wave starts when the wave before has come home. No wave runs without a request. A rank sends, for each
 /// wave, at most one probe and one declaration to each child, one answer and one kick to its parent.

@@ -27,8 +27,8 @@ class trace_log {
  public:
   /// Reads the file `path`, or else the ranks' files `path`.0, `path`.1 and so on. Throws setup_error, with a line that
   /// names the file and the place, if they are no trace of one job. A trace without an end, such as a killed job
-  /// leaves, is read as far as it goes, and notes() says so. notes() also names missing ranks: all but one, if `path`
-  /// is FILE.3.
+  /// leaves, is read as far as it goes, and notes() says so. notes() also names the ranks without a file; if `path` is
+  /// one rank's file, such as FILE.3, these are all others.
   explicit trace_log(const std::string& path);
   ~trace_log();
   trace_log(const trace_log&) = delete;

@@ -12,8 +12,9 @@ namespace mesh2d {
 /// them. One object serves many insertions and keeps its memory.
 class cavity {
  public:
-  /// Collects the cavity of `at`, which lies in the triangle `begin`. Returns false, with no trace, if it is not
-  /// star-shaped as seen from `at`.
+  /// Collects the cavity of `at`, which lies in the triangle `begin`. Returns false, with no trace, if the cavity goes
+  /// around a vertex, or is not star-shaped as seen from `at`. If a side around it is encroached, the shape is not
+  /// checked: the cavity is to be dropped, not filled.
   bool collect(triangulation& mesh, const point& at, index begin);
   /// The constrained sides around the cavity for which `at` lies in the circle over the side.
   [[nodiscard]] const std::vector<side>& encroached() const noexcept { return encroached_; }

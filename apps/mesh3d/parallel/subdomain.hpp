@@ -95,9 +95,9 @@ class subdomain {
 
  private:
   enum class stage : std::uint8_t { empty, planned, meshed, refined, split, done };
-  /// The rule does not bring the surface along when it moves.
-  /// The stage behind the one that is over.
+  /// Begins the stage after the one that is over.
   void end_stage();
+  /// Points the rule to the surface of this rank, since the rule does not bring it along when it moves.
   void find_surface(nacre::context& ctx);
   void tell_sides();
   [[nodiscard]] std::vector<std::uint32_t> neighbours() const;

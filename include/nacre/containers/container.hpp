@@ -105,7 +105,7 @@ class container_base {
     must_be_main(*at_.core, what);
     return *rt_;
   }
-  /// Calls `body` with the part of this rank while operations wait, on all ranks at a time.
+  /// Calls `body` with the part of this rank, on all ranks at the same time; operations wait meanwhile.
   template <class Body>
   void with_part(const char* what, Body&& body) {
     runtime& rt = enter(what);
@@ -114,7 +114,8 @@ class container_base {
     const container_iteration iterates(*at_.core);
     body(*part_);
   }
-  /// As with_part, and returns on no rank before `body` has on all of them.
+  /// Calls `body` with the part of this rank, while operations on that part wait. Does not wait for other ranks before:
+  /// their parts may still take operations. Returns on no rank before `body` has on all of them.
   template <class Body>
   void change_part(const char* what, Body&& body) {
     runtime& rt = enter(what);

@@ -13,8 +13,8 @@
 // | before y | y becomes the parent of x; the pair (p, y) goes on |
 // | behind y | the pair (y, p) goes on |
 //
-// The first of the pair comes later in the order at each step, so it ends. Items that are only named as a parent are
-// made when the parents are compressed, before any question is answered.
+// At each step the pair's first item is later in the order than before, so the journey ends. Items that are only named
+// as a parent are made when the parents are compressed, before any question is answered.
 #pragma once
 
 #include <cstdint>

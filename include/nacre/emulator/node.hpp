@@ -145,8 +145,8 @@ class emulated_node {
   /// std::vector<T> data)` once all have come. `data` is a contiguous range of T, which is trivially copyable, of less
   /// than 4 GiB; it is copied. It travels in packets that hold 18 bytes less than the machine's (of 128, 64 or 32
   /// bytes); each costs a handler where it arrives, and F runs in the last one. What one node sends to another for one
-  /// F and one placement is handed over in the order of the calls: what is whole before its predecessor runs right
-  /// behind that. Needs packets of at least 32 bytes. Throws usage_error.
+  /// F and one placement is handed over in the order of the calls: data that are complete before their predecessor
+  /// wait, and run right behind it. Needs packets of at least 32 bytes. Throws usage_error.
   template <auto F, class Range>
   void send_data(const coordinates& to, const Range& data) {
     send_data<F>(emulated::worker, to, data);

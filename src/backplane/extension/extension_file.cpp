@@ -84,7 +84,7 @@ ElfW(Ehdr) read_head(const fs::path& file, file_parts& parts) {
   return head;
 }
 
-/// The note of ours among the notes of a segment, by its whole length.
+/// Our note among those of a segment, if it is there in full.
 std::optional<detail::extension_note> note_among(std::span<const std::byte> notes, std::size_t alignment) {
   const std::size_t unit = alignment == 8 ? 8 : 4;
   const auto padded = [unit](std::size_t bytes) { return (bytes + unit - 1) / unit * unit; };

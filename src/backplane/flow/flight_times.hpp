@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much longer than others a message has taken, by two clocks that are not the same.
+// By how much a message was slower than the fastest one, although sender and receiver have different clocks.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace nacre::flow {
 /// the flight; its minimum belongs to the fastest flight. Clocks may drift apart by 100 millionths.
 class flight_times {
  public:
-  /// Returns how much longer than the fastest one from the same rank a message has taken, which was sent at `sent` on
-  /// the clock of its sender. A delay that counts from then is to be shortened by that: else slow messages move what
-  /// they announce, and the link idles.
+  /// Returns by how much a message was slower than the fastest one from the same rank. It was sent at `sent`, on the
+  /// clock of its sender. Subtract the result from a delay that the message announces. Else a slow message postpones
+  /// its sender's plan, and the link idles.
   [[nodiscard]] nanoseconds held_up(rank_id from, nanoseconds sent, nanoseconds now) {
     const nanoseconds took = now - sent;
     const auto [found, first] = distances_.try_emplace(from, distance{took, now});

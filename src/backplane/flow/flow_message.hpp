@@ -29,7 +29,7 @@ enum class message_kind : std::uint8_t {
   search,     ///< the same to all ranks, as no request has been answered
   grant,      ///< the token; `list` are the ranks that wait for it, `delay` from now its link is free
   taken,      ///< the token has come
-  hint,       ///< `about` has the token; number > 0: and the receiver of this waits for it at that place
+  hint,       ///< `about` has the token; if number > 0, the receiver of the hint stands at that place in the line
   lost,       ///< to the keeper: nobody answers
   demand,     ///< to the receiver: messages from `number` on wait, of the sizes in `list`
   allowance,  ///< from the receiver: messages from `number` on may leave, after the delays in `list`, in ns
@@ -52,7 +52,7 @@ struct message {
 /// would let the queue at the switch grow until it overflows.
 inline constexpr double usable_part = 0.99;
 
-/// So long may a list be; one of 12 entries has less than 100 bytes.
+/// The most entries of a list. A message with 12 of them has less than 100 bytes.
 inline constexpr std::size_t list_max = 64;
 
 /// The bytes that travel, little-endian.

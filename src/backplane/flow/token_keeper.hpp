@@ -13,12 +13,13 @@ namespace nacre::flow {
 ///
 /// | a LOST comes from a rank, and | then |
 /// |---|---|
-/// | the rank does not know the newest epoch, which is young | HINT: the holder of its token |
-/// | the token has shown itself during the last `silence` | HINT: its last known holder |
+/// | the token has shown itself, or has been replaced, during the last `silence` | HINT to that rank: its last holder |
+/// | the LOST names an epoch newer than the keeper's | HINT to that rank: the last holder |
 /// | else | the next epoch: GRANT to that rank, HINT to all others |
 ///
-/// The token shows itself by data that arrive, and by the hints of a holder that has nothing more to send. Data of an
-/// old epoch are answered by a HINT, upon which their sender drops its token.
+/// The last holder is the last one that the keeper knows of; it gets no HINT for its own LOST. `silence` is twice
+/// link_settings::patience. The token shows itself by data that arrive, and by the hints of a holder that has nothing
+/// more to send. Data of an old epoch are answered by a HINT, upon which their sender drops its token.
 class token_keeper {
  public:
   token_keeper(rank_id self, std::uint32_t ranks, const link_settings& how, flow_host& host) noexcept

@@ -24,7 +24,7 @@ namespace nacre::flow {
 ///
 /// | its last message | others wait | own messages | then |
 /// |---|---|---|---|
-/// | leaves the link in more than `early` | any | any | keeps the token |
+/// | will have left the link later than `early` from now | any | any | keeps the token |
 /// | leaves by then, or has left | yes | any | GRANT to the first in line; joins its end, if it has more |
 /// | the same | no | yes | sends the next when the link is free |
 /// | the same | no | no | keeps the token, HINT to the keeper and to the rank it came from |

@@ -16,9 +16,9 @@ namespace nacre::balance {
 
 /// Receiver-initiated diffusion over a random neighbourhood.
 ///
-/// Invariants. Every move makes the sum of the squares of the loads smaller. So objects that no worker runs cannot move
-/// for ever; they come to rest when no pair of neighbours differs by more than an object. A rank has at most one look
-/// or request open. A rank that is not underloaded sends only answers.
+/// Invariants. Every move makes the sum of the squares of the loads smaller. So objects that do not run do not move
+/// back and forth for ever; they come to rest when no pair of neighbours differs by more than an object. A rank has at
+/// most one look or request open. A rank that is not underloaded sends only answers.
 ///
 /// A rank is underloaded when more of its workers are idle than objects wait for them, or its load is below `low_load`.
 ///
@@ -35,10 +35,10 @@ namespace nacre::balance {
 ///
 /// The victim, in any state, answers level_request(n) with level(n, own load). It answers work_request(n, load) with
 /// given(n, number of objects) if it has moved objects, else with nothing(n). It moves the heaviest objects that fit
-/// into half of the difference between the two loads; if none fits, the lightest object, provided that this narrows the
-/// difference by a tenth. It gives at most surplus::at_a_time() objects. It keeps `low_load` for itself, and as many
-/// waiting objects as it has idle workers. After a refusal its wanted() is true for two of the shortest intervals, so
-/// that its work can split.
+/// into half of the difference between the two loads; if none fits, the lightest object, provided its load is at most
+/// nine tenths of the difference. It gives at most surplus::at_a_time() objects. It keeps `low_load` for itself, and as
+/// many waiting objects as it has idle workers. After a refusal its wanted() is true for two of the shortest intervals,
+/// so that its work can split.
 ///
 /// A rank that was promised objects does not look again before they have arrived, or four of the longest intervals have
 /// passed. Otherwise large objects in flight would be given to it several times over.

@@ -45,7 +45,7 @@ constexpr option rows[] = {
     {"balance.diffusion.neighbours", option_kind::integer, "4", "ranks", "1..64",
      "ranks whose load an underloaded rank looks at; chosen at random, and replaced when they have none"},
     {"balance.diffusion.low_load", option_kind::real, "0", "load", "0..",
-     "a rank with less than this is underloaded; one with an idle worker always is"},
+     "a rank with less than this is underloaded; one with more idle workers than waiting objects always is"},
     {"balance.diffusion.object_load_min", option_kind::real, "0", "load", "0..", "lighter objects are not moved"},
     {"balance.diffusion.interval", option_kind::duration, "100us", "", "1us..10s",
      "the shortest time between two looks at the neighbours; it doubles with each look in vain"},

@@ -16,9 +16,9 @@ namespace nacre::balance {
 /// Random stealing with requests that wait for work at the victim.
 ///
 /// Invariants. A rank that is no thief sends no request, so nothing is sent while all ranks work. A thief has at most
-/// one request open, and two are at least half a minimal back-off apart. A victim does not give objects that its own
-/// workers need, so an object is not handed around. The line holds at most `waiting_max` requests, each at most for the
-/// longer of `hold` and the longest back-off.
+/// one request open, and sends two requests at least half a minimal back-off apart. A victim does not give objects that
+/// its own workers need, so an object is not handed around. The line holds at most `waiting_max` requests, each at most
+/// for the longer of `hold` and the longest back-off.
 ///
 /// The thief, a rank with more idle workers than waiting objects:
 /// | state | tick, still a thief, time to ask | nothing(n) from the victim | given(n) from the victim |

@@ -31,7 +31,7 @@ class surplus {
   /// Counts waiting items and idle workers. The methods below answer for that moment.
   void look(balancer_host& host);
 
-  /// More workers are idle than pieces of work wait for them.
+  /// Whether there are more idle workers than waiting pieces of work.
   [[nodiscard]] bool needy() const noexcept { return waiting_ < idle_; }
   /// Upper bound of the surplus: exact if all waiting items were worth moving.
   [[nodiscard]] std::size_t spare_at_most() const noexcept { return waiting_ - std::min(waiting_, idle_); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random-victim work stealing inside a rank.
+// Which deque a worker takes from, and how often it looks at the oldest item.
 #include "balance/scheduler/steal.hpp"
 
 #include <algorithm>

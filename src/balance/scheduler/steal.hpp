@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default scheduler: a deque for each thread, and stealing from random others.
+// The default scheduler: two deques for each thread, and stealing, from the nearest threads first.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct two_deques : thread_queue {
 /// among equally near ones.
 ///
 /// New objects that a worker's handlers make go to a second deque, `made`, and put the worker into *LIFO mode*: it
-/// takes the newest item of `made` first, but items that one item has made in the order made. So a tree of work needs
+/// takes the newest item of `made` first; items made by one and the same item keep their order. So a tree of work needs
 /// memory for its depth instead of its width, and other ranks, which get the oldest items, get its large parts. Under
 /// pressure all items that a worker's handlers make go to its `made`.
 ///
@@ -45,13 +45,13 @@ struct two_deques : thread_queue {
 /// | LIFO mode | the newest of `made`, at every n-th pop the oldest item | no pressure, and `made` is empty |
 /// | LIFO mode, pressure::unsent | the oldest item; none of `made` | that pressure ends |
 ///
-/// n bounds how long the oldest item waits, and how much collects meanwhile:
+/// n bounds how long the oldest item waits, and how much collects meanwhile. The first row that applies decides:
 ///
 /// | n | while | reason |
 /// |---|---|---|
-/// | 32 to 1024: `made` at the last look, a share for each item that waited then | else | see below |
-/// | 2 | twice as many items as in `made` wait, and 32 | messages to existing objects do not pile up |
 /// | eight times the size of `made`, at least 32 | pressure::backlog | each of the oldest begins another tree on top |
+/// | 2 | the first deque has over 32 items more than twice those in `made` | messages to old objects do not pile up |
+/// | `made` divided by the first deque, in items at the last look; 32 to 1024 | else | see below |
 ///
 /// So a handler that makes hundreds of objects and sends to itself makes no more before these have begun. Every 32nd
 /// pop looks at the deques of the application thread and the poll loop, whatever n is.

@@ -33,9 +33,9 @@ using candidates_of_rank = std::vector<net::peer_candidate>;
 
 /// Makes all connections and returns them by rank; the own place is empty. The higher rank of a pair calls the lower
 /// one, once for each connection, one after the other. It calls again when a connection breaks before both sides have
-/// proven themselves; a refusal in words is final. Every connection proves the secret and must give the identity that
-/// the first one of that peer gave; another one is refused. Blocks until all are there. Throws setup_error that names a
-/// missing peer, or job_aborted.
+/// proven themselves; a refusal in words is final. Every connection proves the secret. A connection is refused
+/// if its identity differs from that of the peer's first connection. Blocks until all are there. Throws setup_error
+/// that names a missing peer, or job_aborted.
 [[nodiscard]] std::vector<candidates_of_rank> connect_all(const bootstrap& parts);
 
 }  // namespace nacre::launch

@@ -60,7 +60,7 @@ struct array_part final : work {
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
 class array_home {
  public:
-  /// `rank`, of so many `ranks`: the rank that this object belongs to.
+  /// `rank`: the rank that this object belongs to; `ranks`: how many there are.
   array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t running_number,
              std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks)
       : layout(made),

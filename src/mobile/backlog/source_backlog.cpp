@@ -19,8 +19,8 @@ namespace nacre {
 namespace {
 
 /// A message that has been forwarded more often than this goes back to its source: its object moves faster than it
-/// follows. With a larger limit, a crowd that was sent at once follows a fast object for longer than it costs to send
-/// it again; with a smaller one, a lone message that follows a short chain of old places would go back.
+/// follows. Larger: many messages chase a fast object, which costs more than sending them again. Smaller: even a lone
+/// message behind a short chain would go back.
 constexpr std::uint32_t chase_max = 4;
 
 }  // namespace
@@ -200,8 +200,8 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
   baggage taken(ran);
   message_list left;
   std::uint64_t carried = 0;
-  // A stream that passes lies in two parts. The later one is divided first, with what is behind joins; of the earlier
-  // one, which ends with a join, all goes along, and what has come since then stands behind both.
+  // Where a colocation lets a stream pass, the stream's messages lie in two lists. The list behind the joins is divided
+  // first. All messages of the other list go along, but for those behind one of their stream that stays.
   const auto goes_along = [&](const message& m, waits where) {
     if (state.kept != nullptr) return true;  // it may have kept later messages of the stream already
     const bool passes =

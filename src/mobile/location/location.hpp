@@ -25,8 +25,8 @@ struct known_location {
   friend bool operator==(const known_location&, const known_location&) = default;
 };
 
-/// A location that many threads read, wait-free, and that only ever gets newer. That word also records whether the rank
-/// numbers messages here, or collects the entry.
+/// A location that many threads read, wait-free, and that only ever gets newer. It is one atomic word, which also
+/// records whether the rank numbers messages here, or collects the entry.
 ///
 /// Invariant: the epoch never falls. (Updates that overtook newer ones trapped messages in cycles elsewhere:
 /// charmplusplus/charm pull 3286.)

@@ -7,8 +7,8 @@
 namespace nacre {
 namespace {
 
-/// No rank is told: messages follow the object along the ranks that it has visited, every time (Clam section 4.2,
-/// figure 5).
+/// No rank but the home is told: messages follow the object along the ranks that it has visited, every time (Clam
+/// section 4.2, figure 5).
 class lazy_forwarding final : public location_rule {};
 
 /// The sender of a forwarded message is told where it ended. One update for each sender and epoch, so a burst that is
@@ -32,9 +32,9 @@ class path_update final : public location_rule {
   }
 };
 
-/// The home of an object knows where it is, as under every rule; other ranks ask it. Old places send messages to the
-/// home, which forwards them, so a message takes at most three steps, or two when its sender relies on the home alone;
-/// the sender is told.
+/// The home of an object knows where it is, as under every rule; other ranks send through it. Old places send messages
+/// to the home, which forwards them. So a message takes at most three steps, or two when its sender knows no other
+/// place than the home. The sender is told.
 class home final : public location_rule {
  public:
   [[nodiscard]] needs keeps() const noexcept override { return {.by_home = true}; }

@@ -26,8 +26,9 @@ struct late_delivery {
 };
 
 /// A location policy: answers two questions, without I/O and without state. Any answer is correct; answers differ only
-/// in hops and updates. Besides these answers, the caller tells the home of every arrival, tells no rank twice of one
-/// epoch on account of late deliveries, and never tells the rank that the object is on.
+/// in hops and updates. Besides these answers, the caller tells the home of every arrival, unless the home has sent the
+/// object. It tells no rank twice of one epoch on account of late deliveries, and never tells the rank that the object
+/// is on.
 class location_rule {
  public:
   /// The records that the rule needs.

@@ -68,8 +68,7 @@ bool object_migration::stays(const object_entry& at) const {
   return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays());
 }
 
-/// Whether an object that packs to that many bytes is too long for a message, plus the messages that wait for
-/// it.
+/// Whether an object of so many packed bytes, with the messages that wait for it, is too long for one message.
 bool object_migration::too_long(const activation_step& now, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
   for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
@@ -143,12 +142,13 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   if (!state || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
-  // Before the object is here, only this rank could report this epoch or a later one.
   const std::uint32_t epoch = state->epoch;
   const bool empty = state->type == &detail::type_of<detail::empty_element>();  // its element has ended elsewhere
   if (empty && (!at.id.is_element() || at.id.home() != messages_.rank())) {
     return messages_.fail("rank " + std::to_string(source) + " sent a place to where it does not belong");
   }
+  // If this epoch or a later one is known here already, the sender lies: only the rank that now holds the object could
+  // have reported it.
   if (!at.location.learn({messages_.rank(), epoch, state->policy, false, empty})) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }

@@ -22,13 +22,14 @@ class handler_costs {
   handler_costs(std::size_t handlers, std::size_t thread_contexts)
       : published_(handlers), known_(thread_contexts, knowledge(handlers)) {}
 
-  /// Seconds that a message to this handler takes on average; 0 while none has been measured. Any number.
+  /// Seconds that a message to this handler takes on average; 0 while none has been measured.
+  /// `handler` may be any number.
   [[nodiscard]] double of(std::uint32_t handler) const noexcept {
     return handler < published_.size() ? published_[handler].load() : 0;
   }
 
-  /// The pace of an object that has run only messages which tell nothing about it, since they were not measured or are
-  /// too short: that of others, until it is known.
+  /// While all messages that an object has run were too short or unmeasured, its pace is unknown; it counts as that of
+  /// others.
   static constexpr double pace_of_others = 1e-30;
   [[nodiscard]] static constexpr bool is_known(double pace) noexcept { return pace > 2 * pace_of_others; }
   /// By what the times of the handlers are multiplied; 0 for an object that has not run, since nothing is known of it.

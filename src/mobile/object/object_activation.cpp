@@ -175,8 +175,8 @@ streams& object_activation::all_streams(object_entry& at) {
   return extra.order;
 }
 
-/// Whether no handler runs on the object, so that an exclusive one may begin. False: the thread that ends the last
-/// handler now holds the activation.
+/// Whether no handler runs on the object, so that an exclusive one may begin. False: the activation goes to the thread
+/// that ends the last shared handler.
 bool object_activation::alone(activation_step& now) {
   if (now.at.gate.idle()) return true;
   now.put_back();

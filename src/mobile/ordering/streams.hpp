@@ -61,7 +61,7 @@ class streams {
   /// Counts the message if it is next and none was set aside, so that it may run. False: `admit` must decide.
   [[nodiscard]] bool admit_next(const message_header& header);
 
-  /// The newest epoch of which the object's places have told `source`; 0 when none.
+  /// The newest epoch that `source` has been told of, by any rank that had the object; 0 when none.
   [[nodiscard]] std::uint32_t told_epoch(rank_id source);
   void note_told(rank_id source, std::uint32_t epoch);
 

@@ -59,7 +59,8 @@ class ring_reader {
 
   ring_reader(const ring_view& ring, const reader_limits& limits) noexcept : ring_(ring), limits_(limits) {}
 
-  /// Appends messages that have arrived until `arrived` holds `enough`. True when anything moved.
+  /// Appends messages that have arrived until `arrived` holds `enough`. True when there was something to take or to
+  /// fetch, even if nothing could be moved.
   bool receive(message_list& arrived, std::size_t enough) {
     return pending() && !error_ && receive_some(arrived, enough);
   }

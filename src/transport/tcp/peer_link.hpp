@@ -21,7 +21,7 @@ namespace nacre::transport::tcp {
 /// | state | shutdown arrives | the stream ends | bad bytes or an error |
 /// |---|---|---|---|
 /// | open | departed | failed, "closed its connection" | failed, with the reason |
-/// | departed | failed | over | over |
+/// | departed | failed | over | bytes: failed; an error: over |
 /// | failed, over | | | |
 ///
 /// Messages pushed in any other state than `open` are released. A write error does not change the state: bytes that the

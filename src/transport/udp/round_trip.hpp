@@ -20,7 +20,7 @@ class round_trip {
   static constexpr duration granularity = std::chrono::milliseconds(1);
 
   /// Takes one measurement: the time from a datagram to its acknowledgement, and the peer's delay within it. A rank
-  /// that did not poll for long measures its own pause, so what is longer than `longest` counts as that.
+  /// that did not poll for long measures its own pause, so longer measurements are cut to `longest`.
   void add(duration measured, duration ack_delay) noexcept {
     measured = std::min(measured, longest);
     latest_ = measured;
