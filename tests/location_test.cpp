@@ -258,6 +258,36 @@ TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
   EXPECT_GT(known, 0U);
 }
 
+/// What a rank keeps of objects that it has been told of by `broadcast_update`, and that have ended since.
+TEST(location_cache, bounds_what_a_rank_remembers_of_ended_objects_that_it_has_been_told_of) {
+  constexpr int objects = 2000;
+  constexpr std::size_t remembered_max = 16;
+  config how = simulated(3);
+  how.set("location", "broadcast_update");
+  how.set("location_cache", std::to_string(remembered_max));
+  std::size_t known = 0;
+  std::uint64_t told = 0;
+  EXPECT_EQ(run(how,
+                [&](runtime& rt) {
+                  if (rt.rank() == rank_id(0)) {
+                    for (int index = 0; index < objects; ++index) {
+                      const mobile_ptr<wanderer> each = rt.create<wanderer>();
+                      static_cast<void>(rt.migrate(each, rank_id(1)));
+                      rt.destroy(each);
+                    }
+                  }
+                  rt.wait_quiescence();
+                  if (rt.rank() == rank_id(2)) {
+                    rt.send<tell_known>(rank_id(2), reinterpret_cast<std::uintptr_t>(&known));
+                    told = rt.counters().updates_received;
+                  }
+                  rt.wait_quiescence();
+                }),
+            0);
+  EXPECT_GT(told, static_cast<std::uint64_t>(objects) / 2) << "too few objects have moved before their end";
+  EXPECT_LE(known, remembered_max + 2);
+}
+
 /// Sends to all of them again and again, for as long as they are under way.
 void pursue_all(context& ctx, const std::vector<mobile_ptr<wanderer>>& all, int times) {
   ctx.charge(200e-9);
