@@ -6,7 +6,6 @@
 
 #if defined(NACRE_WITH_PMIX)
 
-#include <dlfcn.h>
 #include <pmix.h>
 
 #include <chrono>
@@ -15,6 +14,8 @@
 #include <future>
 #include <memory>
 #include <utility>
+
+#include "base/loaded_library.hpp"
 
 namespace nacre::launch {
 namespace {
@@ -40,9 +41,8 @@ struct library {
 };
 
 template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(handle, name));
-  if (function == nullptr) {
+void find(const loaded_library& libpmix, const char* name, Function*& function) {
+  if (!libpmix.find(name, function)) {
     give_up_on_pmix(std::string(library_name) + " has no function " + name,
                     "install a PMIx library of version 3 or later");
   }
@@ -51,20 +51,20 @@ void find(void* handle, const char* name, Function& function) {
 /// Loaded for the rest of the process: its threads may outlive a job.
 const library& pmix() {
   static const library loaded = [] {
-    void* const handle = ::dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
-    if (handle == nullptr) {
+    const loaded_library libpmix(library_name, RTLD_GLOBAL);
+    if (!libpmix) {
       give_up_on_pmix(
           std::string("cannot load ") + library_name + ": " + ::dlerror(),
           "install it on every host (Debian: libpmix2), put its folder into LD_LIBRARY_PATH, or use nacre run");
     }
     library result;
-    find(handle, "PMIx_Init", result.init);
-    find(handle, "PMIx_Finalize", result.finalize);
-    find(handle, "PMIx_Put", result.put);
-    find(handle, "PMIx_Commit", result.commit);
-    find(handle, "PMIx_Fence_nb", result.fence);
-    find(handle, "PMIx_Get", result.get);
-    find(handle, "PMIx_Error_string", result.error_string);
+    find(libpmix, "PMIx_Init", result.init);
+    find(libpmix, "PMIx_Finalize", result.finalize);
+    find(libpmix, "PMIx_Put", result.put);
+    find(libpmix, "PMIx_Commit", result.commit);
+    find(libpmix, "PMIx_Fence_nb", result.fence);
+    find(libpmix, "PMIx_Get", result.get);
+    find(libpmix, "PMIx_Error_string", result.error_string);
     return result;
   }();
   return loaded;

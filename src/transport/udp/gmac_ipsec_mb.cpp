@@ -4,11 +4,12 @@
 
 #if defined(NACRE_WITH_IPSEC_MB)
 
-#include <dlfcn.h>
 #include <intel-ipsec-mb.h>
 #include <sodium.h>
 
 #include <nacre/assert.hpp>
+
+#include "base/loaded_library.hpp"
 
 namespace nacre::transport::udp {
 namespace {
@@ -19,12 +20,13 @@ constexpr const char* ipsec_library = IMB_VERSION_NUM >> 16 == 1 ? "libIPSec_MB.
 /// The library's table of functions for this processor, which its macros read; null: the library cannot be used. Its
 /// layout is that of the headers, so the minor version must be theirs.
 IMB_MGR* load_ipsec_mb() noexcept {
-  void* const handle = ::dlopen(ipsec_library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return nullptr;
-  const auto version = reinterpret_cast<decltype(&imb_get_version)>(::dlsym(handle, "imb_get_version"));
-  const auto make = reinterpret_cast<decltype(&alloc_mb_mgr)>(::dlsym(handle, "alloc_mb_mgr"));
-  const auto init = reinterpret_cast<decltype(&init_mb_mgr_auto)>(::dlsym(handle, "init_mb_mgr_auto"));
-  if (version == nullptr || make == nullptr || init == nullptr) return nullptr;
+  const loaded_library library(ipsec_library);
+  decltype(&imb_get_version) version = nullptr;
+  decltype(&alloc_mb_mgr) make = nullptr;
+  decltype(&init_mb_mgr_auto) init = nullptr;
+  const bool complete = library.find("imb_get_version", version) && library.find("alloc_mb_mgr", make) &&
+                        library.find("init_mb_mgr_auto", init);
+  if (!complete) return nullptr;
   if (version() >> patch_bits != IMB_VERSION_NUM >> patch_bits) return nullptr;
   IMB_MGR* const table = make(0);
   if (table == nullptr) return nullptr;

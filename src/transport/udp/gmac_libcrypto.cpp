@@ -4,11 +4,12 @@
 
 #if defined(NACRE_WITH_LIBCRYPTO)
 
-#include <dlfcn.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <nacre/assert.hpp>
+
+#include "base/loaded_library.hpp"
 
 namespace nacre::transport::udp {
 namespace {
@@ -28,24 +29,15 @@ struct crypto_functions {
   EVP_CIPHER* cipher = nullptr;  // null: the library cannot be used
 };
 
-template <class Function>
-bool find_crypto(void* handle, const char* name, Function& function) noexcept {
-  function = reinterpret_cast<Function>(::dlsym(handle, name));
-  return function != nullptr;
-}
-
 crypto_functions load_libcrypto() noexcept {
   crypto_functions result;
-  void* const handle = ::dlopen(crypto_library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return result;
-  const bool complete = find_crypto(handle, "OPENSSL_init_crypto", result.init) &&
-                        find_crypto(handle, "EVP_CIPHER_fetch", result.fetch) &&
-                        find_crypto(handle, "EVP_CIPHER_CTX_new", result.make_context) &&
-                        find_crypto(handle, "EVP_CIPHER_CTX_free", result.free_context) &&
-                        find_crypto(handle, "EVP_EncryptInit_ex2", result.begin) &&
-                        find_crypto(handle, "EVP_EncryptUpdate", result.add) &&
-                        find_crypto(handle, "EVP_EncryptFinal_ex", result.end) &&
-                        find_crypto(handle, "EVP_CIPHER_CTX_ctrl", result.control);
+  const loaded_library library(crypto_library);
+  const bool complete =
+      library.find("OPENSSL_init_crypto", result.init) && library.find("EVP_CIPHER_fetch", result.fetch) &&
+      library.find("EVP_CIPHER_CTX_new", result.make_context) &&
+      library.find("EVP_CIPHER_CTX_free", result.free_context) && library.find("EVP_EncryptInit_ex2", result.begin) &&
+      library.find("EVP_EncryptUpdate", result.add) && library.find("EVP_EncryptFinal_ex", result.end) &&
+      library.find("EVP_CIPHER_CTX_ctrl", result.control);
   // Threads of the transport may sign until the process ends, so the library frees nothing before.
   if (!complete || result.init(OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) != 1) return result;
   result.cipher = result.fetch(nullptr, "AES-256-GCM", nullptr);
