@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,13 @@ namespace {
 
 using clam_mesh::breakdown;
 
+constexpr double spread_of_paper = 7.4;
+
 struct plan {
   std::vector<std::string> balancers{"none", "diffusion", "greedy_refine", "lifeline"};
   std::vector<int> ranks{};
   double triangles = 35e6;
+  double spread = 0;
   int subdomains = 512;
   bool real = false, no_check = false;
   std::string transport = "shm";
@@ -34,18 +38,36 @@ struct plan {
   std::string json{}, svg{};
 };
 
-/// Lengths of edges near one end of the pipe's cut, and how they grow: the bounds of areas differ by a factor of 7.4
-/// over the pipe, as in the paper. With these lengths there are 35.08 million triangles.
-std::string size_field(double triangles) {
-  const double finer = std::sqrt(35.08e6 / triangles);
-  return fmt::format("1,0,{:.6g},{:.6g}", 0.000257 * finer, 0.00022 * finer);
+/// How many triangles a ring of radii 0.5 and 1 takes whose edges are 1 long at (1, 0) and grow by `growth`, up to a
+/// factor.
+double triangles_of_ring(double growth) {
+  constexpr int steps = 200;
+  double sum = 0;
+  for (int k = 0; k < steps; ++k) {
+    const double radius = 0.5 + 0.5 * (k + 0.5) / steps;
+    for (int j = 0; j < steps; ++j) {
+      const double angle = std::numbers::pi * (j + 0.5) / steps;
+      const double distance = std::hypot(radius * std::cos(angle) - 1, radius * std::sin(angle));
+      sum += radius / std::pow(1 + growth * distance, 2);
+    }
+  }
+  return sum;
+}
+
+/// Lengths of edges at one end of the pipe's cut, and how they grow up to the other end.
+std::string size_field(double triangles, double spread) {
+  const auto growth_of = [](double of) { return (std::sqrt(of) - 1) / 2; };  // for each unit of a cut that is 2 wide
+  constexpr double length = 0.000257, made = 35.08e6;  // of edges, and triangles, with the paper's spread
+  const double fewer = triangles_of_ring(growth_of(spread)) / triangles_of_ring(growth_of(spread_of_paper));
+  const double from = length * std::sqrt(fewer * made / triangles);
+  return fmt::format("1,0,{:.6g},{:.6g}", from, from * growth_of(spread));
 }
 
 breakdown run(const plan& how, int ranks, const std::string& balancer, int number, bool check = false) {
   std::vector<std::string> words{
-      "--size-at=" + size_field(how.triangles),       "--weigh=area",
-      fmt::format("--subdomains={}", how.subdomains), "--nacre.balancer=" + balancer,
-      fmt::format("--nacre.workers={}", how.workers), fmt::format("--nacre.seed={}", how.seed + number)};
+      "--size-at=" + size_field(how.triangles, how.spread), "--weigh=area",
+      fmt::format("--subdomains={}", how.subdomains),       "--nacre.balancer=" + balancer,
+      fmt::format("--nacre.workers={}", how.workers),       fmt::format("--nacre.seed={}", how.seed + number)};
   if (check) words.push_back("--check");
   if (how.real) {
     const bench::launcher with = bench::launcher_of(how.transport, ranks);
@@ -107,6 +129,11 @@ int main(int argc, char** argv) {
                "master_worker", "rotate", "random"});
   options.add("--ranks", how.ranks, "Ranks of each comparison").between(1, 4096).otherwise("32, or 2 real ones");
   options.add("--triangles", how.triangles, "About so many in all").between(1e4, 1e9);
+  options
+      .add("--spread", how.spread,
+           "By what factor the bounds of areas differ over the pipe; 30: one of 2 ranks has 0.8 of the work")
+      .between(1, 1e6)
+      .otherwise("7.4, as in the paper, or 30 with real ranks");
   options.add("--subdomains", how.subdomains, "Of equal area").between(1, 65536);
   options.add("--real", how.real, "On ranks of this host, not on simulated ones");
   options.add("--transport", how.transport, "Of real ranks").one_of({"shm", "tcp", "udp", "auto"});
@@ -119,6 +146,7 @@ int main(int argc, char** argv) {
   options.add("--svg", how.svg, "Draw the time of each rank into this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   if (how.ranks.empty()) how.ranks = {how.real ? 2 : 32};
+  if (how.spread == 0) how.spread = how.real ? 30 : spread_of_paper;
   try {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::vector<std::string> names;

@@ -6,50 +6,16 @@
 #include <cmath>
 #include <random>
 
+#include "geometry/curve.hpp"
 #include "geometry/predicates.hpp"
 
 namespace mesh2d {
 namespace {
 
-struct box {
-  point low, high;
-};
-
-box bounds_of(const std::vector<point>& points) {
-  box all{points.front(), points.front()};
-  for (const point& p : points) {
-    all.low = {std::min(all.low.x, p.x), std::min(all.low.y, p.y)};
-    all.high = {std::max(all.high.x, p.x), std::max(all.high.y, p.y)};
-  }
-  return all;
-}
-
-/// The place of a cell of a grid of 2^16 by 2^16 on Hilbert's curve.
-std::uint32_t hilbert_place(std::uint32_t x, std::uint32_t y) {
-  std::uint32_t place = 0;
-  for (std::uint32_t step = 1u << 15; step > 0; step >>= 1) {
-    const std::uint32_t right = (x & step) != 0, up = (y & step) != 0;
-    place = (place << 2) | ((3 * right) ^ up);
-    if (up != 0) continue;
-    if (right != 0) {
-      x = 0xffff ^ x;
-      y = 0xffff ^ y;
-    }
-    std::swap(x, y);
-  }
-  return place;
-}
-
 /// Rounds of doubling size, in each of which neighbours in the order are neighbours in the plane.
 std::vector<std::uint32_t> insertion_order(const std::vector<point>& points, const box& all) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> order(points.size());  // place on the curve, point
-  const double extent = std::max({all.high.x - all.low.x, all.high.y - all.low.y, coordinate_min});
-  const auto cell = [&](double from, double value) {
-    return static_cast<std::uint32_t>((value - from) / extent * 65535);
-  };
-  for (std::uint32_t k = 0; k < points.size(); ++k) {
-    order[k] = {hilbert_place(cell(all.low.x, points[k].x), cell(all.low.y, points[k].y)), k};
-  }
+  for (std::uint32_t k = 0; k < points.size(); ++k) order[k] = {place_on_curve(all, points[k]), k};
   std::mt19937 random(1);  // its numbers are the same everywhere, unlike those of std::shuffle
   for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
   for (std::size_t begin = 0, size = 64; begin < order.size(); begin += size, size *= 2) {

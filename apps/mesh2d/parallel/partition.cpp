@@ -13,6 +13,9 @@
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
+
+#include "geometry/curve.hpp"
 
 namespace mesh2d {
 namespace {
@@ -157,6 +160,34 @@ void smooth(const triangulation& mesh, const std::vector<index>& group_of, std::
   }
 }
 
+/// Numbers the parts that are not empty along a space-filling curve: parts with near numbers, which begin on one rank,
+/// are near to each other.
+void number_along_curve(const triangulation& mesh, std::vector<std::uint32_t>& part_of, std::uint32_t count) {
+  std::vector<point> centre(count);
+  std::vector<double> triangles(count);
+  for (index t = 0; t < part_of.size(); ++t) {
+    for (const index corner : mesh.triangles[t].corner) {
+      centre[part_of[t]].x += mesh.at(corner).x / 3;
+      centre[part_of[t]].y += mesh.at(corner).y / 3;
+    }
+    ++triangles[part_of[t]];
+  }
+  std::vector<point> centres;
+  std::vector<std::uint32_t> parts;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (triangles[k] == 0) continue;
+    centres.push_back({centre[k].x / triangles[k], centre[k].y / triangles[k]});
+    parts.push_back(k);
+  }
+  const box all = bounds_of(centres);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // place on the curve, part
+  for (std::size_t k = 0; k < parts.size(); ++k) order.emplace_back(place_on_curve(all, centres[k]), parts[k]);
+  std::sort(order.begin(), order.end());
+  std::vector<std::uint32_t> number(count);
+  for (std::uint32_t k = 0; k < order.size(); ++k) number[order[k].second] = k;
+  for (std::uint32_t& each : part_of) each = number[each];
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
@@ -170,12 +201,7 @@ std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vecto
   const std::vector<idx_t> part = run_metis(given, count);
   for (index t = 0; t < mesh.triangles.size(); ++t) result[t] = static_cast<std::uint32_t>(part[group_of[t]]);
   smooth(mesh, group_of, result);
-  std::vector<std::uint32_t> number(count, none);
-  std::uint32_t used = 0;
-  for (std::uint32_t& each : result) {
-    if (number[each] == none) number[each] = used++;
-    each = number[each];
-  }
+  number_along_curve(mesh, result, count);
   return result;
 }
 

@@ -14,7 +14,8 @@ namespace mesh2d {
 /// `count`, the number that is asked for. The two sides of a corner below `degrees_min` are never both borders of
 /// parts, unless both are constrained: interfaces meet at angles of at least `degrees_min`, or of two triangles.
 /// Triangles of less than 15 degrees go with all their neighbours, but not across constrained sides. Without
-/// `degrees_min` parts may end anywhere, for a mesh that is not refined. The result depends on the arguments only.
+/// `degrees_min` parts may end anywhere, for a mesh that is not refined. Parts with near numbers are near to each
+/// other. The result depends on the arguments only.
 std::vector<std::uint32_t> partition(const triangulation& mesh, const std::vector<double>& weights,
                                      std::optional<double> degrees_min, std::uint32_t count);
 

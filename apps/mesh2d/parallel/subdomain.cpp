@@ -13,8 +13,11 @@
 namespace mesh2d {
 namespace {
 
-/// Triangles that a handler makes: some milliseconds, in which nobody else gets the worker, and the object stays.
-constexpr std::size_t triangles_a_slice = 10'000;
+/// Triangles that a handler makes: some 50 ms, in which nobody else gets the worker, and the object stays. More than most
+/// subdomains have, so that few objects wait half refined, when they are large to move and have left the caches.
+constexpr std::size_t triangles_a_slice = 200'000;
+/// What is left to refine at least, however wrong the number of triangles was that was expected.
+constexpr double triangles_left_min = 1'000;
 /// The cost that a simulation charges.
 constexpr double seconds_a_triangle = 3e-7;
 
@@ -191,7 +194,7 @@ double subdomain::load() const {
   if (!begun_) return 0;
   const auto here = static_cast<double>(work_.mesh.triangles.size());
   if (refined_) return 0;
-  return std::max(expected_ - here, static_cast<double>(triangles_a_slice) / 10);
+  return std::max(expected_ - here, triangles_left_min);
 }
 
 }  // namespace mesh2d
