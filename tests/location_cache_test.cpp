@@ -8,32 +8,11 @@
 
 #include <nacre/nacre.hpp>
 
+#include "location_kit.hpp"
 #include "runtime/engine.hpp"
 
 namespace nacre {
 namespace {
-
-struct wanderer {
-  std::uint32_t met = 0;
-  void meet() { ++met; }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(met);
-  }
-};
-
-/// All ranks share the process: the asker's variable is told how many objects this rank knows of.
-void tell_known(context& ctx, std::uintptr_t known) {
-  *reinterpret_cast<std::size_t*>(known) = ctx.core().objects().known();
-}
-
-config simulated(std::uint32_t ranks) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", std::to_string(ranks));
-  return how;
-}
 
 /// What a rank keeps of objects that were there once, made elsewhere, and that it has never sent to.
 TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {

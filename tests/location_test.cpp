@@ -9,32 +9,15 @@
 
 #include <nacre/nacre.hpp>
 
-#include "runtime/engine.hpp"
+#include "location_kit.hpp"
 
 namespace nacre {
 namespace {
-
-struct wanderer {
-  std::uint32_t met = 0;
-  void meet() { ++met; }
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(met);
-  }
-};
 
 /// As the program says, but for this type, whose handlers are those of its base.
 struct homely : wanderer {
   static constexpr auto location = location_policy::home;
 };
-
-config simulated(std::uint32_t ranks) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", std::to_string(ranks));
-  return how;
-}
 
 /// Steps between ranks, and location updates, of all ranks together.
 struct cost {

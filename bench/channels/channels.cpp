@@ -2,7 +2,6 @@
 // Do small system messages wait behind a flood of application messages? On one channel with them, and on their own.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +19,7 @@
 
 #include "figures_file.hpp"
 #include "jobs.hpp"
+#include "steady_seconds.hpp"
 
 namespace {
 
@@ -33,8 +33,6 @@ struct plan {
 };
 
 enum class traffic { none, flood };
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// One phase, as this rank sees it. Its main sets it up before a barrier; the handlers of the poll loop and of the only
 /// worker use it then, and share nothing but the atomic.
@@ -74,20 +72,20 @@ void stop() { here().flooding.store(false, std::memory_order_relaxed); }
 
 void answered(nacre::context& ctx, nacre::channel channel) {
   rank_state& me = here();
-  me.round_trips.push_back(now() - me.sent);
-  if (now() - me.begin < me.seconds) return ask(ctx, channel);
+  me.round_trips.push_back(bench::steady_seconds() - me.sent);
+  if (bench::steady_seconds() - me.begin < me.seconds) return ask(ctx, channel);
   ctx.send<stop>(quickly(nacre::channel::system), nacre::to_all);
 }
 
 void echo(nacre::context& ctx, nacre::channel channel) { ctx.send<answered>(quickly(channel), ctx.source(), channel); }
 
 void ask(nacre::context& ctx, nacre::channel channel) {
-  here().sent = now();
+  here().sent = bench::steady_seconds();
   ctx.send<echo>(quickly(channel), nacre::rank_id{1}, channel);
 }
 
 void start_asking(nacre::context& ctx) {
-  here().begin = now();
+  here().begin = bench::steady_seconds();
   ask(ctx, here().channel);
 }
 
@@ -107,7 +105,7 @@ result measure(nacre::runtime& rt, const plan& how, nacre::channel channel, traf
   me.channel = channel;
   me.flooding.store(of == traffic::flood, std::memory_order_relaxed);
   rt.barrier();
-  const double start = now();
+  const double start = bench::steady_seconds();
   const nacre::rank_id other{1 - rt.rank().value()};
   if (of == traffic::flood) {
     for (std::uint64_t i = 0; i < how.window; ++i) rt.send<sink>(other, std::span<const char>(me.payload));
@@ -119,7 +117,7 @@ result measure(nacre::runtime& rt, const plan& how, nacre::channel channel, traf
   std::sort(me.round_trips.begin(), me.round_trips.end());
   const std::size_t count = me.round_trips.size();
   return {me.round_trips[count / 2], me.round_trips[count * 99 / 100],
-          static_cast<double>(me.received * how.bytes) / (now() - start) / (1 << 20), count};
+          static_cast<double>(me.received * how.bytes) / (bench::steady_seconds() - start) / (1 << 20), count};
 }
 
 struct variant {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -23,6 +22,7 @@
 
 #include "figures_file.hpp"
 #include "jobs.hpp"
+#include "steady_seconds.hpp"
 
 namespace {
 
@@ -36,21 +36,19 @@ struct plan {
 
 using memory = std::vector<std::byte>;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 /// Seconds of one `act` in the fastest of ten batches.
 template <class Act>
 double seconds_of(double budget, Act&& act) {
   act();
   double best = 1e9;
   for (int batch = 0; batch < 10; ++batch) {
-    const double begin = now();
+    const double begin = bench::steady_seconds();
     int count = 0;
     do {
       act();
       ++count;
-    } while (now() - begin < budget / 10);
-    best = std::min(best, (now() - begin) / count);
+    } while (bench::steady_seconds() - begin < budget / 10);
+    best = std::min(best, (bench::steady_seconds() - begin) / count);
   }
   return best;
 }

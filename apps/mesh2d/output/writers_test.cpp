@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -74,6 +75,7 @@ TEST(Writers, write_over_nothing_that_is_read) {
   std::ofstream(stem + ".node") << "1 2 0 0";
   EXPECT_THROW(check_output_name(stem, stem + ".poly"), nacre::setup_error);
   EXPECT_NO_THROW(check_output_name(stem + "_of_it", stem + ".poly"));
+  for (const char* ending : {".poly", ".node"}) std::filesystem::remove(stem + ending);
 }
 
 TEST(Writers, refuse_unknown_formats_and_places) {

@@ -16,6 +16,7 @@ namespace incast {
 enum class coordination : std::uint8_t { none, token, credit, slot, automatic, tcp };
 
 constexpr std::size_t star_senders_max = 64;
+constexpr std::size_t offered_ahead = 8;  ///< messages that a sender has offered and not transmitted yet
 
 struct plan {
   std::uint32_t senders = 3;

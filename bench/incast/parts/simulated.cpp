@@ -24,7 +24,6 @@ namespace flow = nacre::flow;
 namespace machine = nacre::machine;
 
 constexpr std::uint64_t cell_bytes = 53, cell_payload = 48, trailer_bytes = 8;  // AAL5
-constexpr std::size_t offered_ahead = 8;
 
 [[nodiscard]] std::uint64_t cells_of(std::uint64_t bytes) {
   return (bytes + trailer_bytes + cell_payload - 1) / cell_payload;

@@ -13,7 +13,6 @@ using nacre::flow_policy;
 using nacre::rank_id;
 
 constexpr rank_id receiver_rank(0);
-constexpr std::size_t offered_ahead = 8;
 constexpr std::uint64_t pause_every_bytes = 8192;
 constexpr nanoseconds look_again = std::chrono::microseconds(10);
 constexpr nanoseconds round_patience = std::chrono::milliseconds(50);

@@ -23,7 +23,7 @@
 namespace incast {
 namespace {
 
-constexpr std::uint32_t network = 0x0a4d0000;  // 10.77.0.0
+constexpr std::uint32_t first_address = 0x0a4d0000;  // 10.77.0.0
 
 void keep_to(unsigned processor) {
   cpu_set_t one;
@@ -68,7 +68,7 @@ sockaddr_in address_of(std::uint32_t host, std::uint16_t port) {
   sockaddr_in made{};
   made.sin_family = AF_INET;
   made.sin_port = htons(port);
-  made.sin_addr.s_addr = htonl(network + host + 1);
+  made.sin_addr.s_addr = htonl(first_address + host + 1);
   return made;
 }
 
@@ -135,7 +135,7 @@ std::optional<datagrams::arrival> datagrams::receive(std::span<std::byte> into) 
   const ssize_t got =
       ::recvfrom(socket_, into.data(), into.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
   if (got < 0) return std::nullopt;  // also an error that an earlier datagram has had
-  return arrival{ntohl(from.sin_addr.s_addr) - network - 1, static_cast<std::size_t>(got)};
+  return arrival{ntohl(from.sin_addr.s_addr) - first_address - 1, static_cast<std::size_t>(got)};
 }
 
 }  // namespace incast

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <functional>
@@ -15,6 +14,7 @@
 
 #include "calibration/schedule.hpp"
 #include "figures.hpp"
+#include "steady_seconds.hpp"
 
 namespace ladder {
 
@@ -26,9 +26,7 @@ using nacre::calibration::stream_of;
 using nacre::calibration::streams_of;
 using nacre::calibration::trips_of;
 
-[[nodiscard]] inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using bench::steady_seconds;
 
 /// A second process that runs `body` and ends; forked while this one has a single thread.
 class partner {
@@ -75,21 +73,22 @@ template <class End>
 template <class End>
 sample drive(End& end, std::size_t bytes) {
   sample best{bytes, 1e9, 1e9};
-  const double begin = now();
-  for (int batch = 0; batch < batches_of(bytes) && (batch < batches_least || now() - begin < 2 * phase_seconds);
-       ++batch) {
-    double start = now();
+  const double begin = steady_seconds();
+  for (int batch = 0;
+       batch < batches_of(bytes) && (batch < batches_least || steady_seconds() - begin < 2 * phase_seconds); ++batch) {
+    double start = steady_seconds();
     for (int i = 0; i < trips_of(bytes); ++i) {
       end.send(bytes, 0);
       end.receive(bytes);
     }
-    best.round_trip_seconds = std::min(best.round_trip_seconds, (now() - start) / trips_of(bytes));
-    start = now();
+    best.round_trip_seconds = std::min(best.round_trip_seconds, (steady_seconds() - start) / trips_of(bytes));
+    start = steady_seconds();
     for (int i = 0; i < streams_of(bytes); ++i) {
       for (int k = 0; k < stream_of(bytes); ++k) end.send(bytes, k);
       end.receive(answer_bytes);
     }
-    best.one_way_seconds = std::min(best.one_way_seconds, (now() - start) / (streams_of(bytes) * stream_of(bytes)));
+    best.one_way_seconds =
+        std::min(best.one_way_seconds, (steady_seconds() - start) / (streams_of(bytes) * stream_of(bytes)));
   }
   return best;
 }

@@ -117,12 +117,12 @@ sample cache_lines() {
   });
   double best = 1e9;
   for (std::uint64_t batch = 0; batch < batches; ++batch) {
-    const double start = now();
+    const double start = steady_seconds();
     for (std::uint64_t n = batch * trips + 1; n <= (batch + 1) * trips; ++n) {
       there.value.store(n, std::memory_order_release);
       while (back.value.load(std::memory_order_acquire) != n) continue;
     }
-    best = std::min(best, (now() - start) / static_cast<double>(trips));
+    best = std::min(best, (steady_seconds() - start) / static_cast<double>(trips));
   }
   other.join();
   return {.bytes = 8, .round_trip_seconds = best};

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -15,12 +14,12 @@
 
 #include <nacre/block.hpp>
 
+#include "steady_seconds.hpp"
+
 namespace pools {
 namespace {
 
 constexpr std::size_t page = 4096;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Fewer large ones, so that a run takes about as long at each size.
 std::size_t blocks_of_run(std::size_t bytes) { return std::max<std::size_t>(200, 200'000 / (1 + bytes / page)); }
@@ -111,19 +110,19 @@ std::vector<source> all_sources() {
 double one_thread(const source& from, std::size_t bytes) {
   std::vector<void*> blocks(in_use(bytes, 64));
   const std::size_t rounds = blocks_of_run(bytes) / blocks.size() + 1;
-  const double start = now();
+  const double start = bench::steady_seconds();
   for (std::size_t round = 0; round < rounds; ++round) {
     for (void*& block : blocks) write_pages(block = from.take(bytes), bytes, round);
     for (void* const block : blocks) from.release(block);
   }
-  return (now() - start) / static_cast<double>(rounds * blocks.size());
+  return (bench::steady_seconds() - start) / static_cast<double>(rounds * blocks.size());
 }
 
 double two_threads(const source& from, std::size_t bytes) {
   const std::size_t blocks = blocks_of_run(bytes);
   const auto queue = std::make_unique<ring>(in_use(bytes, 1024));
   std::uint64_t sum = 0;
-  const double start = now();
+  const double start = bench::steady_seconds();
   std::thread consumer([&] {
     for (std::size_t i = 0; i < blocks; ++i) {
       void* const block = queue->pop();
@@ -138,7 +137,7 @@ double two_threads(const source& from, std::size_t bytes) {
   }
   queue->publish_pushed();
   consumer.join();
-  const double seconds = now() - start;
+  const double seconds = bench::steady_seconds() - start;
   if (sum != std::uint64_t{blocks} * (blocks - 1) / 2) throw std::runtime_error("a block was damaged on the way");
   return seconds / static_cast<double>(blocks);
 }

@@ -3,18 +3,17 @@
 #include "messages.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <span>
 
 #include <nacre/nacre.hpp>
 
+#include "steady_seconds.hpp"
+
 namespace pools {
 namespace {
 
 using nacre::rank_id;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// The state of this process's rank: set by its main before a barrier, then used by its handlers, one at a time.
 struct state {
@@ -54,7 +53,7 @@ double phase(nacre::runtime& rt, std::size_t bytes, std::uint32_t count) {
   double best = 1e9;
   for (int batch = 0; batch < batches; ++batch) {
     rt.barrier();
-    const double start = now();
+    const double start = bench::steady_seconds();
     if (rt.rank().value() == 0) {
       here().payload.resize(bytes);
       here().count = count;
@@ -62,7 +61,7 @@ double phase(nacre::runtime& rt, std::size_t bytes, std::uint32_t count) {
       rt.send<give>(rt.rank());
     }
     rt.wait_quiescence();
-    best = std::min(best, now() - start);
+    best = std::min(best, bench::steady_seconds() - start);
   }
   return best / trips / count;
 }
