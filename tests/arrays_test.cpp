@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <nacre/nacre.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "campaign/array_record.hpp"
 

@@ -6,7 +6,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "small_jobs.hpp"
 
 namespace nacre::tests {

@@ -8,7 +8,8 @@
 #include <iterator>
 #include <set>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "base/sanitized.hpp"
 #include "forgery/forged_messages.hpp"
 

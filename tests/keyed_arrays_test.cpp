@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <nacre/nacre.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "drawn_machine.hpp"
 #include "small_jobs.hpp"

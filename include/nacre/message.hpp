@@ -32,7 +32,7 @@ enum class message_kind : std::uint8_t {
   migrate,          ///< asks an object to move to the rank that the payload names
   destroy,          ///< ends an object
   lock,             ///< asks an object to move to a main that requests access, and to stay until main is done
-  join,             ///< stands for a colocation among the messages of one of its objects, so that it runs in its turn
+  join,             ///< holds a colocation's place among the messages of an object, so that it runs in its turn
   claim,            ///< a colocation acquires or releases an object, on whichever rank it is
   request_to_send,  ///< a rank keeps messages for an object, and asks how many it may send
   arrival,          ///< an object that migrates, with all messages that wait for it

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An aggregator sends every message once, in the order of its thread, in bundles that need credit as their parts
 // do.
+#include <nacre/rng.hpp>
+
 #include "am/aggregator.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "am/bundle.hpp"
-#include "base/rng.hpp"
 #include "exec/thread_pool_test_kit.hpp"
 
 namespace nacre {

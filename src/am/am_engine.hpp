@@ -91,7 +91,7 @@ class am_engine final : public message_sink {
   /// Packs a message that waits on this rank and has to leave it. An exception of the arguments has no caller any more,
   /// so its text names their handler.
   [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);
-  /// A message that stays on this rank, as its receiver is to get it.
+  /// Returns the form in which its receiver gets a message that stays on this rank.
   [[nodiscard]] message_ptr as_received(message_ptr m) const {
     return packs_all_ ? packed_form(std::move(m)) : std::move(m);
   }
@@ -106,8 +106,8 @@ class am_engine final : public message_sink {
   /// leave this address space, checks that they fit, takes room in main's window. `stays`: on this rank, as a live
   /// value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
   [[nodiscard]] message_ptr prepare(const thread_context& on, bool stays, message_ptr m);
-  /// The second step of sending. An exception here, for want of memory, ends the job: it would leave a number or a
-  /// count behind that no message answers to.
+  /// The second step of sending. If memory runs out here, the job ends: a number or a count has been taken already that
+  /// no message would use.
   template <class Action>
   void commit(thread_context& on, Action&& action) {
     try {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout of bundles: the reader finds the written parts, and no forged byte leads it astray.
+#include <nacre/rng.hpp>
+
 #include "am/bundle.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre::bundle {
 namespace {

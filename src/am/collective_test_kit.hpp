@@ -14,8 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include <nacre/rng.hpp>
+
 #include "am/collective.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include <nacre/extension.hpp>
+#include <nacre/rng.hpp>
 #include <nacre/runtime.hpp>
 
 #include "am/am_engine.hpp"
 #include "backplane/extension/extension_space.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 

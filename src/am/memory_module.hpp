@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nacre/rng.hpp>
 #include <nacre/runtime.hpp>
 
 #include "am/am_engine.hpp"
 #include "am/memory_segments.hpp"
 #include "am/memory_transfers.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 

@@ -10,9 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include <nacre/rng.hpp>
+
 #include "am/memory_segments.hpp"
 #include "am/memory_transfers.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -37,8 +37,8 @@ namespace nacre {
 /// One worker runs the parts of a bundle one after the other. So only handlers that have been seen to be short share
 /// bundles: long ones, and those that have never run, are entries, which other workers can take at once.
 ///
-/// Messages to objects of the rank share bundles of their own, which are no entries: the objects have one item for all
-/// of them. Their sender knows which handlers are short.
+/// Messages to objects of the rank go into separate bundles, which are no entries of a queue: one work item runs all of
+/// them. The caller checks that their handlers are short.
 ///
 /// Threads: `append` by the application's thread; the others by any thread context of the rank.
 class own_bundles final : public send_buffer {
@@ -67,7 +67,7 @@ class own_bundles final : public send_buffer {
   /// The next message to an object goes alone. The application's thread.
   void close_for_objects();
   void flush(thread_context& by) override;
-  /// A message for `handler` has been run, or several of a bundle with an average, in so many ticks.
+  /// Notes how many ticks a message for `handler` took; of several in a bundle, their average.
   void note_ticks(std::uint32_t handler, std::uint64_t ticks) noexcept {
     const bool is_short = ticks < how_.short_ticks;
     std::atomic<bool>& known = short_[handler % short_.size()];

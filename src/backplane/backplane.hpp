@@ -102,8 +102,9 @@ class backplane {
   [[nodiscard]] std::uint64_t polls() const noexcept { return polls_.load(std::memory_order_relaxed); }
 
   /// Sleeps until a message may have arrived, `wake` is called, or a timer is due. One thread at a time, also while
-  /// another one polls. Returns at once when a poll was refused and none has begun since, because the message that it
-  /// came for still waits. Hooks, and timers of add_timer, do not end the sleep before `least` has passed.
+  /// another one polls. Returns at once if a poll was refused and no other has begun since: the message that the
+  /// refused poll would have taken still waits. Hooks, and timers of add_timer, do not end the sleep before `least` has
+  /// passed.
   void wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds least = std::chrono::nanoseconds::zero());
   void wake() noexcept { link_->wake(); }
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <nacre/config.hpp>
+#include <nacre/rng.hpp>
 
 #include "backplane/backplane_test_kit.hpp"
-#include "base/rng.hpp"
 
 namespace nacre::backplane_test {
 namespace {

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <nacre/rng.hpp>
+
 #include "backplane/backplane.hpp"
 #include "backplane/backplane_test_kit.hpp"
 #include "base/clock.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -33,13 +33,14 @@ namespace nacre {
 /// The last line is why nothing deadlocks. Messages that wait for other messages (set aside until an earlier one comes,
 /// or before an object with a coroutine that waits for a reply) may hold all of a window, and the messages that they
 /// wait for may be behind it. A rank that has nothing to run is not overrun, so it lets more come. Replies and
-/// forwarded messages need no credit: the number of calls bounds the replies, and a forwarded message belongs to a rank
-/// that must not hold it.
+/// forwarded messages need no credit: the number of calls bounds the replies, and a rank passes a forwarded message on
+/// and never keeps it.
 ///
 /// Bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
 inline constexpr std::uint64_t window_bytes_min = 1024;
-/// More would make nothing faster: it covers some messages of 1 MiB, and messages in it should still be in a cache.
+/// A larger window makes nothing faster: this one holds a few messages of 1 MiB, and what it holds should stay in a
+/// cache.
 inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
 /// The window of one channel to one peer, where a rank is to hold at most about `receive_bytes` of all peers. All ranks
 /// compute one value, because they share their configuration.
@@ -65,10 +66,10 @@ inline constexpr std::uint64_t window_bytes_max = std::uint64_t{4} << 20;
 /// bundle is taken apart when it arrives.
 inline constexpr std::uint64_t bundle_stays_whole = 1;
 
-/// The prices of messages in windows of one size. The bytes of a small message count several times where the window is
-/// large, for the sake of bundles that the receiver takes apart. Once apart, each part takes twice its bytes. The parts
-/// wait long for their turn. They run faster while they fit in a cache. Long messages, and bundles that stay whole,
-/// need the large window. All ranks have windows of one size, so they agree.
+/// The prices of messages in windows of one size. In a large window a small message costs several times its bytes, for
+/// the sake of bundles that the receiver takes apart: their parts take twice their bytes, wait long, and run faster if
+/// all of them fit in a cache. Long messages, and bundles that stay whole, need the large window. All ranks have
+/// windows of one size, so they agree.
 class message_prices {
  public:
   static constexpr std::uint64_t window_of_small = std::uint64_t{512} << 10;  ///< as many bytes of small messages
@@ -150,7 +151,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
     m.ops = this;
     arrived_ += due_.prices.cost_of(m.header);
   }
-  /// `part` takes over the cost that it is worth from a bundle that holds it; see message_prices. Any thread.
+  /// Moves the part's share of the cost from its bundle to the part; see message_prices. Any thread.
   static void hand_over(const message& bundle, message& part) noexcept { part.ops = bundle.ops; }
   /// `m` leaves this rank, or is taken apart: it holds nothing any more.
   static void let_go(message& m) noexcept { m.ops = nullptr; }
@@ -192,7 +193,8 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
     auto& self = const_cast<credit_account&>(static_cast<const credit_account&>(*m.ops));
     const std::uint64_t cost = self.due_.prices.cost_of(m.header);
     const std::uint64_t released = self.released_.fetch_add(cost, std::memory_order_seq_cst) + cost;
-    // A hint from grant and grant_all: too old a value lists too early, and the latter may have granted ahead.
+    // A hint from grant and grant_all: with an old value the account is listed too early, and grant_all may have
+    // granted more than was released.
     const std::uint64_t granted = self.granted_.load(std::memory_order_relaxed);
     if (released < granted + self.due_.grant_bytes || self.listed_.load(std::memory_order_seq_cst)) return;
     if (!self.listed_.exchange(true, std::memory_order_seq_cst)) self.due_.push(self);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of the heap of timers, against a sorted list.
+#include <nacre/rng.hpp>
+
 #include "backplane/timer_heap.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +12,6 @@
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

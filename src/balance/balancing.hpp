@@ -27,9 +27,9 @@ namespace nacre {
 ///
 /// A *look* is one call of the balancer: a tick, or a message. Its cost without migrations is drawn from an account
 /// (time_share.hpp), unless the rank has nothing else to do. While the account is overdrawn no look begins, with one
-/// exception: each tick takes one waiting message. Ticks come later, and messages wait in order. When queue_max
-/// messages wait, each new one makes the rank handle the oldest, so a flood costs the receiver time but only bounded
-/// memory.
+/// exception: each tick takes one waiting message. Meanwhile ticks are put off, and other messages wait in order. When
+/// queue_max messages wait, each new one makes the rank handle the oldest, so a flood costs the receiver time but only
+/// bounded memory.
 ///
 /// Each request of a look to its host is bounded, too: summary() by the number of workers, candidates() by the number
 /// that the balancer asks for, local_loads() by `words_a_walk`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of allocate_block and release_block between threads, each as a sentence.
 #include <nacre/block.hpp>
+#include <nacre/rng.hpp>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -16,7 +17,6 @@
 #include <gtest/gtest.h>
 
 #include "base/mpsc_queue.hpp"
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "base/slab_pool.hpp"
 

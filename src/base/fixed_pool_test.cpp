@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of fixed_pool, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "base/fixed_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 
 namespace nacre {

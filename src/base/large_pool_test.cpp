@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include <nacre/block.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "base/slab_pool.hpp"
 
 namespace nacre {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of nearest_name and edit_distance, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "base/nearest_name.hpp"
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

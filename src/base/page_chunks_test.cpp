@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of page_chunks, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "base/page_chunks.hpp"
 
 #include <sys/mman.h>
@@ -12,8 +14,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of the random numbers, each as a sentence.
-#include "base/rng.hpp"
 
 #include <array>
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include <nacre/rng.hpp>
 
 namespace nacre {
 namespace {

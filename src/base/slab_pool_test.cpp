@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of slab_pool, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "base/slab_pool.hpp"
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

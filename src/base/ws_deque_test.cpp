@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of ws_deque, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "base/ws_deque.hpp"
 
 #include <sched.h>
@@ -13,7 +15,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.hpp"
 #include "base/spin.hpp"
 
 namespace nacre {

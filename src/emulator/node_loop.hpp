@@ -39,8 +39,8 @@ struct emulation_failure {
 /// A handler has thrown; the block's events are no longer of use.
 struct emulation_stopped {};
 
-/// Virtual time is divided into windows as wide as the machine's lookahead: the cheapest handler (or the injection of a
-/// packet, where that takes time) plus the fastest packet; with contention, one hop. An event of a window causes events
+/// Virtual time is divided into windows as wide as the machine's lookahead: the time of the shortest handler (or of the
+/// injection of a packet) and of the shortest flight; with contention, of one hop. An event of a window causes events
 /// at other nodes only in later windows. So a block whose events of a window have all arrived runs them, node after
 /// node, without hearing from others; at one node they run in the order (time, source, number). One thread at a time.
 class node_loop {

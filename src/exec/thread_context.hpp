@@ -8,12 +8,12 @@
 #include <cstdint>
 
 #include <nacre/ids.hpp>
+#include <nacre/rng.hpp>
 #include <nacre/scheduler.hpp>
 
 #include "base/cache_line.hpp"
 #include "base/epoch.hpp"
 #include "base/parker.hpp"
-#include "base/rng.hpp"
 #include "exec/preemption.hpp"
 #include "trace/recorder.hpp"
 

@@ -54,8 +54,8 @@ enum class progress_mode : std::uint8_t {
 ///
 /// Watching. Invariant: while workers share the poll loop and one of them sleeps, one watches the transport or an awake
 /// worker polls it. When the last worker that polls finds work and no worker watches, it wakes a sleeper, which polls
-/// and becomes the watcher. A worker that finds work in its last look withdraws its announcement first, and passes on
-/// a wake-up that it got meanwhile, so that no producer counts on a sleeper that already has work.
+/// and becomes the watcher. A worker that finds work in its last look first takes back its announcement; if it was
+/// woken meanwhile, it wakes another one. So no producer counts on a sleeper that already has work.
 ///
 /// Fallback polling. While all workers that share the poll loop run long items, none of them polls, and requests of
 /// other ranks wait. The fallback poller polls when no worker has for `patience`. It does nothing while a worker is
@@ -65,7 +65,8 @@ class thread_pool final : public worker_pool {
   struct options {
     progress_mode progress = progress_mode::shared;
     std::chrono::nanoseconds spin{20'000};
-    /// A worker that is woken soon after falling asleep doubles its spin time, up to this limit: some wake-ups.
+    /// A worker that is woken soon after falling asleep doubles its spin time, up to this limit, in which some wake-ups
+    /// fit.
     std::chrono::nanoseconds woken_spin_max{160'000};
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
     /// The fallback poller polls when no worker has for so long; 0: there is no fallback poller.

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include <nacre/config.hpp>
+#include <nacre/rng.hpp>
 
 #include "base/clock.hpp"
-#include "base/rng.hpp"
 #include "base/ws_deque.hpp"
 #include "exec/thread_pool.hpp"
 

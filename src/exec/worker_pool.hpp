@@ -77,9 +77,9 @@ class worker_pool {
   /// The present time, in ticks: the processor's, or virtual nanoseconds.
   [[nodiscard]] virtual std::uint64_t instant() const noexcept = 0;
   [[nodiscard]] virtual double seconds_a_tick() const noexcept = 0;
-  /// True when the running code has spent simulated time that the other workers of this rank (its workers, if the code
-  /// is main) have not reached yet. Objects that the code holds must stay held until then; work that it makes ready now
-  /// can run from then on. Never on threads.
+  /// True when the running code is ahead, in simulated time, of the other workers of this rank (of all of them, if main
+  /// runs). Objects that the code holds must stay held until then; work that it makes ready now can run from then on.
+  /// Never on threads.
   [[nodiscard]] virtual bool ahead() const noexcept { return false; }
   /// True when the running code has spent simulated time: its worker is busy until that time is over.
   [[nodiscard]] virtual bool spending() const noexcept { return false; }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <nacre/assert.hpp>
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
 
 namespace nacre::machine {
 

@@ -9,7 +9,7 @@
 
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
 #include "machine/stream_order.hpp"
 #include "machine/topology.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <nacre/assert.hpp>
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
 #include "machine/event_queue.hpp"
 
 namespace nacre::machine {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of stream_order, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "machine/stream_order.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
-
-#include "base/rng.hpp"
 
 namespace nacre::machine {
 namespace {

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "quiescence/wave_detector.hpp"
 
 namespace nacre::quiescence {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates of clock offsets when the delays of the two ways differ.
+#include <nacre/rng.hpp>
+
 #include "trace/clock_offset.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-
-#include "base/rng.hpp"
 
 namespace nacre::trace {
 namespace {

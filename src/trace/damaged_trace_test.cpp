@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports on trace files that are cut, damaged or no trace files.
+#include <nacre/rng.hpp>
+
 #include "trace/trace_log_test_kit.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 
 namespace nacre::trace {

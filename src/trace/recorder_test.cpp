@@ -5,7 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "trace/recorder_test_kit.hpp"
 
 namespace nacre::trace {

@@ -106,8 +106,8 @@ class fabric {
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
   /// The ranks of the job that share this host's cores.
   [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
-  /// The position of this process's first rank among those; nothing where a launcher of others has started this process
-  /// beside others of the job.
+  /// The position of this process's first rank among those; nothing where a foreign launcher (srun, mpirun) has started
+  /// this process beside others of the job.
   [[nodiscard]] virtual std::optional<std::uint32_t> place_on_host() const noexcept { return 0; }
   /// The ranks that this process is to open.
   [[nodiscard]] virtual std::span<const rank_id> local_ranks() const noexcept = 0;

@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "wire/allocation_meter.hpp"
 #include "wire/archive_cases.hpp"
 #include "wire/archive_test_types.hpp"

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include <nacre/archive/error.hpp>
-
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
 
 namespace nacre {
 

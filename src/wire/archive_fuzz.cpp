@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "wire/allocation_meter.hpp"
 #include "wire/archive_cases.hpp"
 

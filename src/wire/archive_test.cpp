@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "wire/archive_cases.hpp"
 #include "wire/archive_test_types.hpp"
 

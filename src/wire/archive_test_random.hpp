@@ -11,7 +11,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "wire/archive_test_types.hpp"
 
 namespace nacre::test {

@@ -6,7 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "wire/auth.hpp"
 #include "wire/handshake_test_kit.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of the executable's fingerprint.
+#include <nacre/rng.hpp>
+
 #include "wire/binary_fingerprint.hpp"
 
 #include <elf.h>
@@ -12,8 +14,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "wire/allocation_meter.hpp"
 #include "wire/auth.hpp"
 #include "wire/handshake_test_kit.hpp"

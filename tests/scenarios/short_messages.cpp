@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include <nacre/rng.hpp>
+
 #include "base/marks.hpp"
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "scenarios.hpp"
 

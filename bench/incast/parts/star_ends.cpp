@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "star_rank.hpp"
 
 namespace incast {

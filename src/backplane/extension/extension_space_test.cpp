@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules of several ranks, driven by hand: windows, early messages, ends, timers, and whatever peers may send.
+#include <nacre/rng.hpp>
+
 #include "backplane/extension/extension_space.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,6 @@
 
 #include "backplane/backplane_test_kit.hpp"
 #include "backplane/extension/extension_registry.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control messages as bytes: what encode writes decode reads, and nothing else.
+#include <nacre/rng.hpp>
+
 #include "backplane/flow/flow_message.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +9,6 @@
 #include <cstddef>
 #include <span>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre::flow {
 namespace {

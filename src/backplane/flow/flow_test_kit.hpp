@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <nacre/rng.hpp>
+
 #include "backplane/flow/flow_control.hpp"
-#include "base/rng.hpp"
 
 namespace nacre::flow::tests {
 

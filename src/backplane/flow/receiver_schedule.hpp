@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receiver's part where it says when messages may leave. Without I/O and without a clock.
+// The receiver's side of the policies credit and slot: when messages of its senders may leave. Without I/O and without
+// a clock.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ namespace nacre::flow {
 ///
 /// Invariants: a number of a sender is allowed once, and a repeated demand gets the same answer again. Under credit,
 /// what has been allowed and does not arrive counts as arrived after a time, so that a sender that has died keeps
-/// nothing from the others. Under slot it wastes its time on the link.
+/// nothing from the others. Under slot its turn passes unused.
 class receiver_schedule {
  public:
   receiver_schedule(rank_id self, flow_policy policy, const link_settings& how, flow_host& host) noexcept

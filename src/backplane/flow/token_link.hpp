@@ -36,13 +36,13 @@ namespace nacre::flow {
 ///   Else two ranks could pass a token to and fro, and neither would send.
 /// - The line is first in, first out, and travels with the token.
 /// - A REQUEST comes to the token or to a rank that waits for it, in about log(ranks) steps: a rank that passes one on
-///   suspects its asker from then on, which will have the token later (Naimi, Trehel and Arnold, 1996).
+///   looks for the token at its asker from then on, which will have it soon (Naimi, Trehel and Arnold, 1996).
 /// - A token of an old epoch is dropped as soon as its holder hears of a newer one.
 ///
-/// Three things go beyond the paper. The grant says when the link will be free, so that it may come early and nobody
-/// sends too soon; how much longer than others it has taken is measured by its time of sending, without a common clock.
-/// It is acknowledged, which measures how long it takes at least, and repeated. A lost token is replaced by the
-/// keeper (token_keeper.hpp).
+/// Three things go beyond the paper. A grant says when the link will be free, so that it may come early and nobody
+/// sends too soon; the receiver learns from its time of sending how much slower it was than the fastest one, without a
+/// common clock. A grant is acknowledged, which shows how long it takes at least, and is repeated. The keeper replaces
+/// a lost token (token_keeper.hpp).
 class token_link {
  public:
   struct participant {

@@ -15,7 +15,7 @@ namespace nacre::balance {
 [[nodiscard]] inline double sane(double load) noexcept { return load >= 0 ? std::min(load, 1e100) : 0; }
 
 /// Whether an object keeps a worker busy for at least `times` the cost of its migration, or has not been measured. The
-/// factor is there since the receiver pays for the migration, too, and later for messages back to other objects.
+/// factor is there because the receiver pays, too: for the migration, and later for messages back to objects elsewhere.
 [[nodiscard]] inline bool worth_moving(const object_load& each) noexcept {
   constexpr double times = 4;
   return !(each.seconds > 0) || each.seconds >= times * each.migration_cost;

@@ -75,8 +75,8 @@ class membership {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept;
-  /// The position of this rank among those of its host; nothing under a launcher of others, which binds processes
-  /// itself.
+  /// The position of this rank among those of its host; nothing under a foreign launcher (srun, mpirun), which binds
+  /// processes itself.
   [[nodiscard]] std::optional<std::uint32_t> place_on_host() const noexcept;
   /// Calls launch::join. Once.
   [[nodiscard]] joined_rank join(const join_options& how);

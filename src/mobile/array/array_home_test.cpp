@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's part of an array keeps the entry of each place in the part that the place belongs to.
+#include <nacre/rng.hpp>
+
 #include "mobile/array/array_home.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "am/handler_table.hpp"
-#include "base/rng.hpp"
 #include "mobile/object/object_entry.hpp"
 
 namespace nacre {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/rng.hpp>
 
 #include "am/rank_tree.hpp"
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "mobile/array/value_messages.hpp"
 

@@ -29,8 +29,8 @@ class contributions {
  public:
   contributions(object_space& space, am_engine& messages);
 
-  /// A handler on `element` gives a value. Throws usage_error, and has done nothing then. If the home of the place is
-  /// another rank, or time is simulated, a value that does not fit is found at the home, and ends the job.
+  /// A handler on `element` gives a value. On usage_error nothing has changed. If the home of the place is another
+  /// rank, or time is simulated, only the home finds that a value does not fit, which ends the job.
   void contribute(thread_context& on, object_id element, std::span<const std::byte> value, contribution_head head);
 
   /// The element of a place has come (made or inserted), at the place's home.

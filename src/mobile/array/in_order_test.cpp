@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Items come out in the order of their numbers, each once.
+#include <nacre/rng.hpp>
+
 #include "mobile/array/in_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

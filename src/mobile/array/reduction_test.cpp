@@ -10,8 +10,8 @@
 #include <string>
 
 #include <nacre/archive.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "exec/thread_pool_test_kit.hpp"
 
 namespace nacre {

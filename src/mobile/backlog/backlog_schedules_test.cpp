@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "base/sanitized.hpp"
 #include "mobile/backlog/baggage.hpp"
 #include "mobile/backlog/source_queue.hpp"

@@ -34,9 +34,9 @@ namespace nacre {
 /// only when a clearance is sent. It falls at each request, because the request may come from a new queue, which knows
 /// of no earlier clearance. A queue remembers the clearances that come after its first request until it is over.
 ///
-/// Room: the messages cleared and not come, plus the messages come and not run, are at most the window: the number of
-/// messages that the object has run during this stay, or during the last one if that is more. So an object that runs
-/// little between two moves has little to take along. When a source asks again, its limit falls: messages cleared
+/// Room: the messages that are cleared and have not arrived, and those that have arrived and not run, are at most the
+/// window: as many as the object has run during this stay, or during the last one if that is more. So an object that
+/// runs little between two moves has little to take along. When a source asks again, its limit falls: messages cleared
 /// before and still under way no longer count as cleared, so they are granted once more, beyond the window.
 class source_windows {
  public:

@@ -63,9 +63,9 @@ struct colocate_action {
 /// | moving | - | - | the last one: run; over | - |
 /// | ending | let go | release | - | the last one to end: over |
 ///
-/// An object that is let go may be destroyed before it hears of that, and an object that moves and is destroyed may be
-/// known to be gone before it is known to have been ready: such news is late, and is ignored. Any other news that does
-/// not fit a state is the lie of a peer: then `on` returns false, and nothing has changed.
+/// An object that is let go may be destroyed before it hears of that, and the news that an object is gone may overtake
+/// the news that it was ready: the later one is ignored. Any other news that does not fit a state is the lie of a peer:
+/// then `on` returns false, and nothing has changed.
 class coordinator {
  public:
   static constexpr std::size_t participants_max = 16;

@@ -30,7 +30,7 @@ class participation {
  public:
   struct held_stream {
     std::uint32_t source = 0;
-    message_ptr join;  ///< null while the stream passes: then it is among the messages in front
+    message_ptr join;  ///< null while the stream passes: the join is then among the messages in front
     message_list behind;
   };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of name_table, each as a sentence; name_table_schedules_test.cpp has more.
+#include <nacre/rng.hpp>
+
 #include "mobile/directory/name_table.hpp"
 
 #include <gtest/gtest.h>
@@ -9,8 +11,6 @@
 #include <memory>
 #include <thread>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

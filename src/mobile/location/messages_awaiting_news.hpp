@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that wait at the home of their object: they have seen a newer epoch than the home, which will hear of it.
+// Messages that wait at the home of their object: they carry a newer epoch than the home knows, and its news is under
+// way.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class messages_awaiting_news {
     return !known.gone && known.epoch < header.epoch;
   }
 
-  /// Keeps a message for an object until `take`; returns it when the news has come meanwhile.
+  /// Keeps a message for an object until `take`, and returns null; returns the message if the news is here already.
   [[nodiscard]] message_ptr wait(object_id id, const shared_location& location, message_ptr m) {
     const std::scoped_lock lock(mutex_);
     if (!missing(location.read(), m->header)) return m;

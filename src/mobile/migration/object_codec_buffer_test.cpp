@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <nacre/buffer.hpp>
+#include <nacre/rng.hpp>
 
 #include "am/handler_table.hpp"
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "mobile/migration/object_codec.hpp"
 

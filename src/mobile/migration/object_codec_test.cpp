@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <nacre/handler.hpp>
+#include <nacre/rng.hpp>
 
 #include "am/handler_table.hpp"
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

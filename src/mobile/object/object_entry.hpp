@@ -173,8 +173,8 @@ class alignas(cache_line_bytes) object_entry final : public work {
   compact_estimate pace;                        // as in the object's state; the poll loop reads it
 
   /// A coroutine handler with exclusive access. `inline_` until its first call returns; then the activation and the end
-  /// of the coroutine each do an exchange, and the later one lets the activation go on. `parked`: before the activation
-  /// has done so the coroutine waits for a message of its object, so the activation may go on.
+  /// of the coroutine each do an exchange, and the later one lets the activation go on. `parked`: the coroutine began
+  /// to wait for a message of its object before the activation did its exchange, so the activation may go on.
   enum class coroutine : std::uint8_t { none, inline_, suspended, ended, parked };
   std::atomic<coroutine> exclusive_coroutine{coroutine::none};
 

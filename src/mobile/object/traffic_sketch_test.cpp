@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/rng.hpp>
 
-#include "base/rng.hpp"
 #include "base/sanitized.hpp"
 #include "mobile/object/object_entry.hpp"
 

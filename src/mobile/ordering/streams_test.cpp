@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of streams, each as a sentence.
+#include <nacre/rng.hpp>
+
 #include "mobile/ordering/streams.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +9,6 @@
 #include <algorithm>
 #include <utility>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre {
 namespace {

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "base/spin.hpp"
 #include "transport/conformance/harness.hpp"
 

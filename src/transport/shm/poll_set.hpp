@@ -15,8 +15,9 @@
 namespace nacre::transport::shm {
 
 /// The reader polls the peers that have a place. Every other peer sets its bit among the doorbells once it has
-/// published. A job with no more peers than places polls them all and rings no doorbell: a message is one transfer of a
-/// line. In a larger job a peer that has rung moves to a place that has brought nothing for a while.
+/// published. A job with no more peers than places polls them all and rings no doorbell: a message then costs the
+/// transfer of one cache line. In a larger job a peer that has rung moves to a place that has brought nothing for a
+/// while.
 ///
 /// Invariant: no message is missed. All accesses are seq_cst, so they have one order:
 ///

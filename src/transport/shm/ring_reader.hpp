@@ -53,8 +53,8 @@ class ring_reader {
   /// Bytes of a payload that one call fetches. A rest of up to a quarter of that is fetched by the same call.
   static constexpr std::size_t fetch_bytes_a_call = std::size_t{1} << 20;
   /// `receive` returns once it has fetched so much. So an urgent message on another channel waits for at most that, or
-  /// for one call, in each ring before its own. And the block that was filled, which is in the cache, may be the next
-  /// that is filled.
+  /// for one call, in each ring that is polled before its own. And the block just filled, which is in the cache, may be
+  /// filled again next.
   static constexpr std::size_t fetch_bytes_delivered = std::size_t{64} << 10;
 
   ring_reader(const ring_view& ring, const reader_limits& limits) noexcept : ring_(ring), limits_(limits) {}

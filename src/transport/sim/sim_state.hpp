@@ -23,10 +23,10 @@ struct flight_queue {
 };
 
 /// The way of a message: `submit` puts it into the table of flights. Event `leave` hands it to the sending port, if its
-/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port, unless the
-/// switch drops it; then event `retry` does, with those of its stream behind it. Event `complete` puts it into the
-/// inbox. `poll` takes it from the inbox and out of the table. A message to the own rank waits in the
-/// rank's `own` queue instead, which keeps the order, for one event `loop_back` for each `submit`.
+/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port. If the switch drops
+/// it, event `retry` lets it in later, and those of its stream behind it. Event `complete` puts it into the inbox.
+/// `poll` takes it from the inbox and out of the table. A message to the own rank waits in the rank's `own` queue
+/// instead, which keeps the order, for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
   /// The fields of a message that events need, so that they need not touch the message.
   struct flight {

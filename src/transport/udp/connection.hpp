@@ -33,8 +33,8 @@ struct connection_limits {
   frame_limits frames;                     ///< those of the peer's messages; the channels are set by the connection
   std::uint32_t datagram_bytes = 0;        ///< the longest datagram, tag and head included
   std::uint32_t peer_buffer_bytes = 0;     ///< the receive buffer of the peer's socket
-  std::uint64_t acknowledge_bytes = 4096;  ///< an acknowledgement leaves when so many have come; or 8 datagrams
-  std::uint64_t network_bytes_min = 0;     ///< the network carries so many at a time, whatever its losses seem to say
+  std::uint64_t acknowledge_bytes = 4096;  ///< an acknowledgement leaves after so many bytes, or 8 datagrams
+  std::uint64_t network_bytes_min = 0;     ///< the window of the network never falls below this
   std::uint64_t first_number = 0;          ///< of the datagrams to the peer
 };
 
@@ -181,7 +181,7 @@ class connection {
   channel turn_ = channel::application;  // of the channels other than system, the one that may send first
   bool window_blocks_ = false;           // the window of the network keeps bytes from leaving
   std::uint64_t unreliable_sent_ = 0;    // what all unreliable datagrams take in the peer's socket
-  std::uint64_t unreliable_marked_ = 0;  // those of them that a datagram of this protocol follows
+  std::uint64_t unreliable_marked_ = 0;  // of these, the ones that a reliable datagram has followed
   std::uint64_t unreliable_read_ = 0;    // those that the peer has read
   bool ping_ = false;
   bool mark_ = false;   // a short ping is to leave

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "transport/udp/endpoint.hpp"
 #include "transport/udp/fabric.hpp"
 #include "transport/udp/pair_test_kit.hpp"

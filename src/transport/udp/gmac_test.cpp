@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "transport/udp/datagram_key.hpp"
 #include "transport/udp/gmac.hpp"
 

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "transport/udp/liar_test_kit.hpp"
 
 namespace nacre::transport::udp {

@@ -7,7 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "transport/udp/backend.hpp"
 #include "transport/udp/fabric.hpp"
 

@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.hpp"
+#include <nacre/rng.hpp>
+
 #include "transport/udp/connection.hpp"
 
 namespace nacre::transport::udp {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of received datagrams, and their ranges as they travel, against a plain set.
+#include <nacre/rng.hpp>
+
 #include "transport/udp/received_numbers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
-
-#include "base/rng.hpp"
 
 namespace nacre::transport::udp {
 namespace {

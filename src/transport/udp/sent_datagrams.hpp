@@ -26,14 +26,14 @@ struct sent_datagram {
   std::uint32_t buffer_bytes = 0;  ///< what it takes in the receiver's socket
   channel on = channel::system;
   std::uint64_t ack_end = 0;            ///< it acknowledges numbers below
-  std::uint64_t unreliable_before = 0;  ///< what all unreliable datagrams that left before it take in that socket
+  std::uint64_t unreliable_before = 0;  ///< what all earlier unreliable datagrams take in that socket
   bool in_flight = false;
 };
 
-/// Loss detection as in RFC 9002: a datagram is lost when one that was sent three numbers later has been acknowledged,
-/// or a later one has and enough time has passed. When nothing is acknowledged for long, the oldest one counts as lost,
-/// so that it is sent again and its acknowledgement shows what has become of the others. The waiting time doubles each
-/// time, up to retry_max, until the peer answers.
+/// Loss detection as in RFC 9002: a datagram is lost when one at least three numbers later has been acknowledged, or
+/// when any later one has and enough time has passed. When nothing is acknowledged for long, the oldest one counts as
+/// lost, so that it is sent again and its acknowledgement shows what has become of the others. The waiting time doubles
+/// each time, up to retry_max, until the peer answers.
 ///
 /// Invariant: each number is in flight at most once, and leaves the flight once: acknowledged, lost, or withdrawn.
 class sent_datagrams {
@@ -53,8 +53,8 @@ class sent_datagrams {
   /// The peer acknowledges numbers, all below next_number(). Appends those that have arrived, and those that are lost.
   void on_acknowledgement(std::span<const number_range> received, std::chrono::nanoseconds ack_delay, time_point now,
                           std::vector<sent_datagram>& arrived, std::vector<sent_datagram>& lost);
-  /// The time of `deadline()` has come. Appends the datagrams that are lost. Returns true when the peer is silent: then
-  /// one datagram of those is to be sent whatever the windows say.
+  /// The time of `deadline()` has come. Appends the datagrams that are lost. Returns true when the peer is silent: the
+  /// caller then sends one of those that are lost, whatever the windows say.
   [[nodiscard]] bool on_deadline(time_point now, std::vector<sent_datagram>& lost);
   [[nodiscard]] time_point deadline() const noexcept;
 

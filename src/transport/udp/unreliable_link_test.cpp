@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unreliable datagrams: taken once, as they were sealed, or not at all.
+#include <nacre/rng.hpp>
+
 #include "transport/udp/unreliable_link.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,6 @@
 #include <set>
 #include <vector>
 
-#include "base/rng.hpp"
 #include "transport/udp/lossy_path_test_kit.hpp"
 
 namespace nacre::transport::udp {
