@@ -3,7 +3,7 @@
 #include "emulator/node_loop.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include <nacre/error.hpp>
 #include "emulator/handler_tables.hpp"
@@ -21,9 +21,6 @@ std::uint64_t dense_events_for(std::uint64_t nodes, std::uint64_t groups) {
   constexpr std::uint64_t in_all = 8192, of_group = 64, of_node = 2;
   return std::min(std::max(in_all, of_group * groups), of_node * nodes);
 }
-
-/// If fewer than one node in so many has an event, sorting the events is cheaper than looking at every node.
-constexpr std::uint64_t sparse_nodes = 24;
 
 /// Memory that a node usually needs: two short events.
 constexpr std::uint64_t usual_bytes_of_a_node = 64;
@@ -75,12 +72,14 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),
       pool_(std::uint64_t{brick_.nodes()} * usual_bytes_of_a_node),
       nodes_(brick_.nodes(), machine.threads),
+      states_(brick_.nodes()),
       links_(machine.contention ? std::make_unique<emulator::link_clocks>(times_, brick_.nodes()) : nullptr),
       through_network_(machine.contention || machine.injection.count() > 0),
       bundles_(partition_.blocks()),
       records_(records),
       recording_(records.any()),
       block_order_(order),
+      node_order_(brick_.nodes()),
       here_(*this, {}, 0) {
   for (grouped_window& window : grouped_) window.groups.resize((brick_.nodes() >> group_shift_) + 1);
 }
@@ -114,8 +113,6 @@ void node_loop::run_window(std::uint64_t window) {
   if (dense_ || grouped.events != 0) {
     distribute(events, grouped);
     run_groups(grouped);
-  } else if (count < brick_.nodes() / sparse_nodes) {
-    run_sparse(events);
   } else {
     run_group(events, 0, brick_.nodes());
   }
@@ -141,6 +138,7 @@ void node_loop::run_groups(grouped_window& window) {
   for (std::uint32_t group = 0; group < window.groups.size(); ++group) {
     const std::uint32_t first = group << group_shift_;
     emulator::event_list& events = window.groups[group];
+    if (group + 1 < window.groups.size()) window.groups[group + 1].fetch();
     if (!events.empty()) run_group(events, first, std::min(nodes - first, 1u << group_shift_));
     events.clear(pool_);
   }
@@ -148,58 +146,28 @@ void node_loop::run_groups(grouped_window& window) {
 }
 
 void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes) {
-  begins_.assign(nodes + 1, 0);
-  const auto for_each = [&](auto visit) {
-    for (const emulator::event_chunk* chunk = events.head(); chunk != nullptr; chunk = chunk->next) {
-      for (std::size_t at = 0; at < chunk->used;) {
-        const event& e = *reinterpret_cast<const event*>(chunk->events + at);
-        visit(e);
-        at += lengths_.of(e);
-      }
-    }
-  };
-  for_each([&](const event& e) { ++begins_[e.node - first + 1]; });
-  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-  order_.resize(begins_.back());
-  // Placing an event advances its node's begin; afterwards each begin is that of the next node.
-  for_each([&](const event& e) { order_[begins_[e.node - first]++] = &e; });
+  events.for_each(lengths_, [&](const event& e) { node_order_.count(e.node - first); });
   runs_.clear();
-  for (std::uint32_t begin = 0, node = 0; node < nodes; ++node) {
-    const std::uint32_t end = begins_[node];
-    if (end != begin) runs_.push_back({first + node, end});
-    begin = end;
-  }
-  run_in_order();
-}
-
-void node_loop::run_sparse(emulator::event_list& events) {
-  // Sorts pairs of a node and an event, without a look at the events.
-  sparse_.clear();
-  for (const emulator::event_chunk* chunk = events.head(); chunk != nullptr; chunk = chunk->next) {
-    for (std::size_t at = 0; at < chunk->used;) {
-      const event& e = *reinterpret_cast<const event*>(chunk->events + at);
-      sparse_.emplace_back(e.node, &e);
-      at += lengths_.of(e);
-    }
-  }
-  std::sort(sparse_.begin(), sparse_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  order_.clear();
-  runs_.clear();
-  for (const auto& [node, e] : sparse_) {
-    if (runs_.empty() || runs_.back().node != node) runs_.push_back({node, 0});
-    order_.push_back(e);
-    runs_.back().end = static_cast<std::uint32_t>(order_.size());
-  }
+  std::uint32_t end = 0;
+  node_order_.walk(nodes, [&](std::uint32_t node, std::uint32_t& count) {
+    const std::uint32_t begin = end;
+    end += std::exchange(count, begin);
+    runs_.push_back({first + node, end});
+  });
+  order_.resize(end);
+  events.for_each(lengths_, [&](const event& e) { order_[node_order_[e.node - first]++] = &e; });
+  for (const node_run& run : runs_) node_order_[run.node - first] = 0;
   run_in_order();
 }
 
 /// Runs nodes with the events that are theirs in order_. While one runs, the memory of later ones is on its way.
 void node_loop::run_in_order() {
-  constexpr std::size_t stages = 4, between = 3;  // nodes from one line of a node to the next
+  constexpr std::size_t stages = 2, between = 12;  // nodes from one line of a node to the next
   std::uint32_t begin = 0;
   for (std::size_t k = 0; k < runs_.size(); ++k) {
     if (const std::size_t ahead = k + stages * between; ahead < runs_.size()) {
       __builtin_prefetch(order_[runs_[ahead - 1].end]);
+      states_.fetch(runs_[ahead].node);
       for (std::uint32_t stage = 0; stage < stages; ++stage) nodes_.fetch(runs_[ahead - stage * between].node, stage);
     }
     run_node(runs_[k].node, {order_.data() + begin, runs_[k].end - begin});
@@ -255,7 +223,7 @@ void node_loop::finish(const std::function<void(emulated_node&)>& program, virtu
 }
 
 bool node_loop::movable() const noexcept {
-  return unpackable_states_ == 0 && stretches_.size() == free_stretches_.size();
+  return !states_.unpackable() && stretches_.size() == free_stretches_.size();
 }
 
 }  // namespace nacre::detail

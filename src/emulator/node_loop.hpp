@@ -18,6 +18,8 @@
 #include "emulator/event_list.hpp"
 #include "emulator/handler_records.hpp"
 #include "emulator/link_clocks.hpp"
+#include "emulator/node_order.hpp"
+#include "emulator/node_states.hpp"
 #include "emulator/node_table.hpp"
 #include "emulator/partition.hpp"
 #include "emulator/timing_wheel.hpp"
@@ -117,7 +119,6 @@ class node_loop {
   void distribute(emulator::event_list& events, grouped_window& into);
   void run_groups(grouped_window& window);
   void run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes);
-  void run_sparse(emulator::event_list& events);
   void run_in_order();
   void run_node(std::uint32_t node, std::span<const event*> events);
   void run_local_before(const event* next);
@@ -164,7 +165,8 @@ class node_loop {
   void enter_network(const emulator::packet_way& way, const event& packet, std::size_t bytes, virtual_time time);
   void pass_router(const event& e);
   // node_loop_state.cpp
-  [[nodiscard]] bool unpack_extras(reader& in, std::uint32_t node);
+  [[nodiscard]] bool unpack_extras(reader& in);
+  [[nodiscard]] bool unpack_states(reader& in);
 
   const emulated_machine machine_;
   const emulator::partition partition_;
@@ -184,6 +186,7 @@ class node_loop {
   emulator::timing_wheel wheel_;
   std::array<grouped_window, 4> grouped_;  ///< by the number of the window
   emulator::node_table nodes_;
+  emulator::node_states states_;
   std::unique_ptr<emulator::link_clocks> links_;  ///< null where links have no contention
   const bool through_network_;  ///< packets to other nodes do not simply arrive: there are ports, or links
   std::vector<std::unique_ptr<stretch>> stretches_;
@@ -196,14 +199,12 @@ class node_loop {
   const emulator::handler_records records_;
   const bool recording_;
   const emulated_order block_order_;
-  std::uint32_t unpackable_states_ = 0;
 
   // The window that runs.
   std::uint64_t window_ = 0;
   virtual_time window_begin_ = 0;
   std::vector<const event*> order_;
-  std::vector<std::uint32_t> begins_;
-  std::vector<std::pair<std::uint32_t, const event*>> sparse_;
+  emulator::node_order node_order_;  ///< of the nodes of a group
   std::vector<node_run> runs_;
   bool dense_ = false;  ///< the last window had many events: those of the next two are kept by groups at once
   // The node that runs.

@@ -15,35 +15,33 @@ namespace {
 void pack_extras(writer& out, const emulator::node_extras* extras) {
   out(extras != nullptr);
   if (extras == nullptr) return;
-  out(static_cast<std::uint32_t>(extras->states.size()));
-  for (const emulator::state_value& value : extras->states) {
-    out(value.row().id);
-    value.row().pack(value.value(), out);
-  }
   out(static_cast<std::uint32_t>(extras->waiting.size()));
   for (const emulator::waiting_queue& queue : extras->waiting) out(queue);
   out(extras->held_back, extras->packets_waiting, extras->port_free);
 }
 
+void pack_states(writer& out, const emulator::node_states& states) {
+  out(static_cast<std::uint32_t>(states.columns().size()));
+  for (const auto& column : states.columns()) {
+    out(column->row().id, column->count());
+    column->for_each([&](std::uint32_t node, const void* value) {
+      out(node);
+      column->row().pack(value, out);
+    });
+  }
+}
+
 }  // namespace
 
-void* node_loop::state(std::uint32_t node, const emulated_state& row) {
-  emulator::node_extras& extras = nodes_.extras_of(nodes_[node]);
-  for (emulator::state_value& value : extras.states) {
-    if (&value.row() == &row) return value.value();
-  }
-  if (row.pack == nullptr) ++unpackable_states_;
-  return extras.states.emplace_back(row).value();
-}
+void* node_loop::state(std::uint32_t node, const emulated_state& row) { return states_.of(node, row); }
 
 std::vector<std::byte> node_loop::pack() {
   writer out;
   out(window_, counts_, failure_);
   std::vector<std::byte> events;
   const auto append = [&](const emulator::event_list& list) {
-    for (const emulator::event_chunk* chunk = list.head(); chunk != nullptr; chunk = chunk->next) {
-      events.insert(events.end(), chunk->events, chunk->events + chunk->used);
-    }
+    list.for_each_chunk(
+        [&](const std::byte* from, std::size_t bytes) { events.insert(events.end(), from, from + bytes); });
   };
   wheel_.for_each(append);
   for (const grouped_window& window : grouped_) std::for_each(window.groups.begin(), window.groups.end(), append);
@@ -54,6 +52,7 @@ std::vector<std::byte> node_loop::pack() {
     for (std::uint32_t thread = 0; thread < slot_->used; ++thread) out(clock_of(thread));
     pack_extras(out, slot_->extras);
   }
+  pack_states(out, states_);
   if (links_) out(*links_);
   const auto bytes = out.bytes();
   return {bytes.begin(), bytes.end()};
@@ -74,30 +73,40 @@ bool node_loop::unpack(std::span<const std::byte> bytes) {
     if (used > threads_) return false;
     if (used != 0) nodes_.note_use(*slot_, used - 1U);
     for (std::uint32_t thread = 0; thread < used; ++thread) in(clock_of(thread));
-    if (!unpack_extras(in, node)) return false;
+    if (!unpack_extras(in)) return false;
   }
+  if (!unpack_states(in)) return false;
   if (links_) in(*links_);
   return in.finish() && (!links_ || links_->fit());
 }
 
-bool node_loop::unpack_extras(reader& in, std::uint32_t node) {
+bool node_loop::unpack_extras(reader& in) {
   bool any = false;
   in(any);
   if (!any) return in.ok();
-  const auto types = emulator::state_table();
-  std::uint32_t states = 0;
-  in(states);
-  for (std::uint32_t k = 0; k < states && in.ok(); ++k) {
-    std::uint32_t id = 0;
-    in(id);
-    if (id >= types.size() || types[id]->unpack == nullptr) return false;
-    types[id]->unpack(state(node, *types[id]), in);
-  }
   emulator::node_extras& of = nodes_.extras_of(*slot_);
   std::uint32_t queues = 0;
   in(queues);
   for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(of.waiting.emplace_back());
   in(of.held_back, of.packets_waiting, of.port_free);
+  return in.ok();
+}
+
+bool node_loop::unpack_states(reader& in) {
+  const auto types = emulator::state_table();
+  std::uint32_t columns = 0;
+  in(columns);
+  for (std::uint32_t k = 0; k < columns && in.ok(); ++k) {
+    std::uint32_t id = 0, count = 0;
+    in(id, count);
+    if (id >= types.size() || types[id]->unpack == nullptr) return false;
+    for (std::uint32_t value = 0; value < count && in.ok(); ++value) {
+      std::uint32_t node = 0;
+      in(node);
+      if (node >= nodes_.size()) return false;
+      types[id]->unpack(state(node, *types[id]), in);
+    }
+  }
   return in.ok();
 }
 

@@ -5,34 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
-#include <nacre/emulator/handler.hpp>
 #include "emulator/event.hpp"
 
 namespace nacre::emulator {
-
-/// A value of some type that a node keeps as its state.
-class state_value {
- public:
-  explicit state_value(const detail::emulated_state& row) : row_(&row), value_(row.make()) {}
-  state_value(state_value&& other) noexcept : row_(other.row_), value_(std::exchange(other.value_, nullptr)) {}
-  state_value& operator=(state_value&& other) noexcept {
-    std::swap(row_, other.row_);
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~state_value() {
-    if (value_ != nullptr) row_->destroy(value_);
-  }
-  [[nodiscard]] const detail::emulated_state& row() const noexcept { return *row_; }
-  [[nodiscard]] void* value() const noexcept { return value_; }
-
- private:
-  const detail::emulated_state* row_;
-  void* value_;
-};
 
 /// Messages that wait: first come, first served.
 struct waiting_queue {
@@ -66,9 +43,8 @@ struct waiting_queue {
   }
 };
 
-/// Made for a node when it first keeps a state or a message has to wait.
+/// Made for a node when a message first has to wait.
 struct alignas(64) node_extras {
-  std::vector<state_value> states;
   std::vector<waiting_queue> waiting;
   waiting_queue held_back;            ///< packets that the full input buffer keeps in the network
   std::uint32_t packets_waiting = 0;  ///< packets in the input buffer

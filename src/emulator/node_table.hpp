@@ -50,15 +50,8 @@ class node_table {
     const node_slot& slot = (*this)[node];
     if (stage == 0) return __builtin_prefetch(&slot, 1);
     if (slot.extras == nullptr) return;
-    const std::vector<state_value>& states = slot.extras->states;
-    if (stage == 1) {
-      __builtin_prefetch(slot.extras, 1);
-      __builtin_prefetch(reinterpret_cast<const std::byte*>(slot.extras) + line_bytes, 1);
-    } else if (stage == 2) {
-      __builtin_prefetch(states.data());
-    } else if (!states.empty()) {
-      __builtin_prefetch(states.front().value(), 1);
-    }
+    __builtin_prefetch(slot.extras, 1);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(slot.extras) + line_bytes, 1);
   }
   /// Notes that a thread has run.
   void note_use(node_slot& slot, std::uint32_t thread) noexcept {

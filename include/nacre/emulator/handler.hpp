@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -128,11 +129,12 @@ const emulated_handler& emulated_handler_of() noexcept {
 
 /// One row of the table of the types that nodes keep as their states.
 struct emulated_state {
-  void* (*make)();
-  void (*destroy)(void*) noexcept;
+  void (*make)(void* at);
+  void (*destroy)(void*) noexcept;     ///< leaves the memory
   void (*pack)(const void*, writer&);  ///< null when the type cannot be packed: its block stays on its rank
   void (*unpack)(void*, reader&);
   std::string_view name;
+  std::uint32_t bytes = 0;  ///< of a value
   std::uint32_t id = 0;
   emulated_state* next = nullptr;
 };
@@ -147,8 +149,13 @@ constexpr std::string_view state_name() noexcept {
 }
 template <class T>
 constexpr emulated_state make_state_row() noexcept {
-  emulated_state row{[]() -> void* { return new T(); }, [](void* value) noexcept { delete static_cast<T*>(value); },
-                     nullptr, nullptr, state_name<T>()};
+  static_assert(alignof(T) <= 64, "the state of a node begins at a line of the cache at best");
+  emulated_state row{[](void* at) { ::new (at) T(); },
+                     [](void* value) noexcept { static_cast<T*>(value)->~T(); },
+                     nullptr,
+                     nullptr,
+                     state_name<T>(),
+                     sizeof(T)};
   if constexpr (serializable<T>) {
     row.pack = [](const void* value, writer& out) { out(*static_cast<const T*>(value)); };
     row.unpack = [](void* value, reader& in) { in(*static_cast<T*>(value)); };
