@@ -80,12 +80,10 @@ class event_list {
   /// Calls visit(const event&) for each event; lengths.of(event) is its length.
   template <class Lengths, class Visit>
   void for_each(const Lengths& lengths, Visit visit) const {
-    constexpr std::size_t ahead = 8 * cache_line_bytes;  // also into the next chunk, which is often the neighbour
     for (const event_chunk* chunk = head_; chunk != nullptr; chunk = chunk->next) {
       const std::byte* const end = chunk->events + used_in(*chunk);
       for (const std::byte* at = chunk->events; at != end;) {
         const event& e = *reinterpret_cast<const event*>(at);
-        __builtin_prefetch(at + ahead);
         at += lengths.of(e);
         visit(e);
       }
