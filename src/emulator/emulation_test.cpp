@@ -216,8 +216,8 @@ TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
     return end;
   };
   EXPECT_EQ(time_of(0, 1'000'000), 110ns);
-  EXPECT_GT(time_of(1, 1'000'000),
-            100us);  // no processor does ten multiplications in a nanosecond, each after the other
+  // No processor does ten multiplications in a nanosecond, each after the other.
+  EXPECT_GT(time_of(1, 1'000'000), 100us);
   EXPECT_GT(time_of(1000, 1'000'000), 100ms);
 }
 
@@ -247,10 +247,10 @@ void go_on(emulated_node& here, std::uint32_t left) {
 TEST(emulation, empty_handlers_are_not_charged_for_the_looks_at_the_clock) {
   if (tests::sanitized) GTEST_SKIP() << "a sanitizer's own work between two looks is longer than they are";
   constexpr std::uint32_t handlers = 2000;
-  emulated_machine machine{.grid = {1, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 100ns};
-  machine.measured = 1;
-  std::chrono::nanoseconds least = 1h;  // of several runs: not all of them are disturbed
-  for (int run = 0; run < 10; ++run) {
+  const emulated_machine machine{.grid = {1, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 100ns, .measured = 1};
+  const std::chrono::nanoseconds not_charged = handlers * (machine.handler + cost_of_processor_time() / 2);
+  std::chrono::nanoseconds least = 1h;  // other programs disturb most runs on a busy machine, but not all
+  for (int run = 0; run < 200 && least >= not_charged; ++run) {
     in_job(
         [&](runtime& rt) {
           const auto start = [](emulated_node& here) { here.add_task<go_on>(handlers - 1); };
@@ -258,7 +258,7 @@ TEST(emulation, empty_handlers_are_not_charged_for_the_looks_at_the_clock) {
         },
         "1");
   }
-  EXPECT_LT((least - handlers * machine.handler) / handlers, cost_of_processor_time() / 2);
+  EXPECT_LT(least, not_charged);
 }
 
 emulated_machine read_text(const std::string& text) {
