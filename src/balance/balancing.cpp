@@ -54,7 +54,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
 
 balancing::~balancing() = default;
 
-/// Runs one look. A rank that has nothing else to do does not draw it from the account.
+/// Runs one look. While the rank has nothing else to do, a look costs the account nothing.
 template <class Body>
 void balancing::look(thread_context& by, Body body) {
   by_ = &by;
@@ -180,8 +180,8 @@ std::span<const object_traffic> balancing::traffic(object_id of) {
 
 std::uint32_t balancing::workers() const { return messages_.pool().workers(); }
 
-/// A worker that runs the poll loop between two items will take the next item. It counts as idle here, so that the only
-/// waiting object of its rank is no surplus.
+/// A worker that runs the poll loop between two items will take the next item, so it counts as idle here. Else the rank
+/// would give away its only waiting object.
 std::uint32_t balancing::idle_workers() const {
   const bool between_items = by_->role() == thread_role::worker && !by_->idle();
   return messages_.pool().idle_workers() + (between_items ? 1 : 0);

@@ -19,8 +19,8 @@ constexpr std::size_t sample_more_max = 32;  // objects that it looks for at mos
 constexpr std::size_t sample_of_load = 64;   // waiting objects from which a sum is estimated
 constexpr std::size_t sample_of_bucket = 8;
 constexpr double seconds_of_nobody = 1e-6;  // assumed for a message while none has been measured
-// The least that a migration takes on threads, with the messages about it, and a message that is packed with an object
-// or sent after it. As many messages as wait are usually under way to it, too.
+// What is taken at least on threads: by a migration with the messages about it, and by a message that moves with the
+// object or follows it. Usually as many messages are under way to the object as wait for it.
 constexpr double seconds_of_migration = 2e-6, seconds_of_message_moved = 0.5e-6;
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <nacre/emulator.hpp>
 #include "emulator/partition.hpp"
 #include "emulator/path_log.hpp"
-#include "emulator/path_walk.hpp"
+#include "emulator/path_pieces.hpp"
 
 namespace nacre::emulator {
 

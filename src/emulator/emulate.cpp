@@ -21,7 +21,7 @@ using detail::emulated_block;
 using detail::emulation_coordinator;
 using block_ptr = mobile_ptr<emulated_block>;
 
-/// So many blocks at most: each round costs two messages a block.
+/// At most so many blocks, because each round costs two messages a block.
 constexpr std::uint32_t blocks_max = 4096;
 
 std::uint32_t blocks_for(runtime& rt, const emulated_machine& machine, const emulation_options& options) {

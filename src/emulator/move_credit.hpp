@@ -7,9 +7,9 @@
 
 namespace nacre::emulator {
 
-/// At the end of each window some rank is idle first and asks for work, however even the load is, and what then moves
-/// makes all blocks wait for the window's end. So a block moves only after it has worked `share` times as long as the
-/// move takes: a block of a machine of millions of busy threads packs to tens of megabytes.
+/// In each window one rank is idle first and asks for work, however even the load is. A block that then moves delays
+/// the end of the window for all blocks. So a block moves only after it has worked `share` times as long as the move
+/// takes: a block of a machine of millions of busy threads packs to tens of megabytes.
 class move_credit {
  public:
   static constexpr double share = 16;                 ///< moves take less than a sixteenth of the time

@@ -28,8 +28,8 @@ struct path_record {
   }
 };
 
-/// The records of a block in the order in which its handlers ran, which is that of their starts for each node. 48 bytes
-/// a handler. A log that would be larger than `records_max` forgets everything, and says that it overflowed.
+/// The records of a block in the order in which its handlers ran; for each node that is the order of their starts. 48
+/// bytes a handler. A log that would be larger than `records_max` forgets everything, and says that it overflowed.
 class path_log {
  public:
   static constexpr std::size_t records_max = std::size_t{1} << 25;

@@ -11,7 +11,7 @@
 
 namespace nacre::emulator {
 
-/// Appends cells to bytes. Zeros in a row take two numbers, however many they are.
+/// Appends cells to bytes. A run of zeros is written as two numbers: a zero, and how many follow.
 class cell_encoder {
  public:
   void put(std::uint64_t cell) {
@@ -42,7 +42,7 @@ class cell_encoder {
   std::uint64_t zeros_ = 0;
 };
 
-/// Reads cells one by one from bytes that may be any.
+/// Reads cells one by one from bytes that nobody has checked.
 class cell_decoder {
  public:
   explicit cell_decoder(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -52,7 +52,7 @@ class cell_decoder {
     zeros_ -= rows * cells;
     return rows;
   }
-  /// The next cell; nothing when the bytes end before it, or are none that an encoder makes.
+  /// The next cell; nothing when the bytes end too early, or no encoder could have written them.
   [[nodiscard]] std::optional<std::uint64_t> next() noexcept {
     if (zeros_ != 0) {
       --zeros_;

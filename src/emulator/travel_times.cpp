@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways through switches, and the time that a link's bandwidth adds.
+// Computes how far packets travel: through switches, and around missing nodes.
 #include "emulator/travel_times.hpp"
 
 #include <array>

@@ -41,8 +41,8 @@ class travel_times {
     return !missing_.empty() && passes_missing(from, to);
   }
   /// The first link on the way from a node of a grid to another one, for a packet that came along `way.axis`. Without a
-  /// detour: along x, then y, then z. On a detour: of the ways with the fewest hops, and then the fewest turns, the
-  /// first by axis, downward before upward.
+  /// detour: along x, then y, then z. On a detour it takes the way with the fewest hops; of several the one with the
+  /// fewest turns, then x before y before z, then downward before upward.
   [[nodiscard]] link_step first_step(const coordinates& at, const coordinates& to, const packet_way& way) const;
   [[nodiscard]] bool exists(const coordinates& at) const noexcept {
     return missing_.empty() || missing_.find(number_of(at)) == missing_.end();

@@ -9,8 +9,8 @@
 
 namespace nacre {
 
-/// The distances between the processors of a host: 0 for two that share the most, and 1, 2 ... for two that have a
-/// common ancestor only at a higher level (core, cache, package, machine).
+/// The distances between the processors of a host: 0 for two that share the most; one more for each level up to the
+/// ancestor that they have in common (core, cache, package, machine).
 class nearness {
  public:
   /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `here` returns the processor on

@@ -70,7 +70,7 @@ class simulation {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
   /// Waiting events.
   [[nodiscard]] std::size_t pending() const noexcept { return queue_.size(); }
-  /// Returns the latest time for which an event has ever been set: all events that wait now have happened by then.
+  /// Returns the latest time of any event that has been set so far: no waiting event is later.
   [[nodiscard]] std::chrono::nanoseconds horizon() const noexcept {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(horizon_ns_));
   }

@@ -35,10 +35,10 @@ struct replayed_interval {
 };
 
 /// Every object begins on the rank on which it first did real work; a rank on which it was only made does not count.
-/// With another number of ranks it begins on a rank in the same relative place. From then on only the balancer moves
-/// it; recorded moves are not replayed. An interval begins when the one before has ended everywhere. Then every object
-/// gets as many messages as it ran in that interval, at most 64, and they take as long in total. Equal traces, options
-/// and seeds give equal results. Throws setup_error for invalid options.
+/// With another number of ranks it begins at the same fraction of them: rank 2 of 4 becomes 4 or 5 of 8. From then on
+/// only the balancer moves it; recorded moves are not replayed. An interval begins when the one before has ended
+/// everywhere. Then every object gets as many messages as it ran in that interval, at most 64, and they take as long in
+/// total. Equal traces, options and seeds give equal results. Throws setup_error for invalid options.
 [[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how);
 
 [[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);

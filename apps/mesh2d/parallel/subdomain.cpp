@@ -13,9 +13,9 @@
 namespace mesh2d {
 namespace {
 
-/// Triangles that a handler makes: some 50 ms, in which nobody else gets the worker, and the object stays. More than
-/// most subdomains have, so that few objects wait half refined, when they are large to move and have left the caches.
-constexpr std::size_t triangles_a_slice = 200'000;
+/// Triangles that a handler makes: some 10 ms, in which nobody else gets the worker, and the object stays. With fewer,
+/// more objects wait half refined, when they are large to move; with more, the last ones cannot be shared out.
+constexpr std::size_t triangles_a_slice = 50'000;
 /// What is left to refine at least, however wrong the number of triangles was that was expected.
 constexpr double triangles_left_min = 1'000;
 /// The cost that a simulation charges.

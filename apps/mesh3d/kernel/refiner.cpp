@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over tetrahedra, and the points that are refused.
+// Inserts points into tetrahedra that are too large or too thin, and refuses those too near to the hull.
 #include "kernel/refiner.hpp"
 
 #include <cmath>

@@ -26,7 +26,7 @@ struct quality_rule {
   static constexpr double surface_factor = 0.6;
   /// Points on the surface keep these distances from vertices, and from the hull of the subdomain.
   static constexpr double apart_factor = 0.3, hull_factor = 0.15;
-  /// What is so near to the surface is on it, but for rounding.
+  /// A point nearer than this counts as on the surface; the rest is rounding.
   static constexpr double on_surface = 1e-11;
 
   size_field size{};

@@ -19,7 +19,7 @@ std::span<const std::byte> bytes_of_text(std::string_view text) noexcept {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-/// A module that ends has one line on standard error, and so has a key that is refused.
+/// Prints one line on standard error: when a module ends, or a key is refused.
 void print_line(rank_id rank, const std::string& text) {
   std::fprintf(stderr, "nacre: rank %u: %s\n", rank.value(), text.c_str());
 }

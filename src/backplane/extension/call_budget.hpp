@@ -10,9 +10,9 @@
 
 namespace nacre {
 
-/// Reads the processor's counter twice for each call, and the time of the thread, which costs a system call, about four
-/// times in each `most`. So a call that was long only because its thread had no processor is not over its budget. One
-/// thread at a time, not always the same one.
+/// Reads the processor's counter twice for each call. Reads the time of the thread, which costs a system call, only
+/// about four times in each `most`. So a call that was long only because its thread had no processor is not over its
+/// budget. One thread at a time, not always the same one.
 class call_budget {
  public:
   /// `most` is 0: no limit.

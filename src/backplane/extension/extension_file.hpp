@@ -29,8 +29,8 @@ struct extension_file {
 /// the module's name. Maps no code.
 [[nodiscard]] std::string check_extension_file(const std::filesystem::path& file);
 
-/// Finds, checks and loads a module. Symbols that it needs are all looked up before any of its code runs, and one that
-/// is missing is named. Throws setup_error.
+/// Finds, checks and loads a module. All symbols that the module needs are looked up before any of its code runs; the
+/// error names one that is missing. Throws setup_error.
 [[nodiscard]] extension_file load_extension_file(const std::string& written);
 
 }  // namespace nacre

@@ -9,7 +9,8 @@ namespace nacre {
 
 /// A memory resource with a limit, which knows all that it has given out. One thread at a time.
 ///
-/// Invariant: the blocks that are out form a list, and their sizes and heads together are bytes(), at most bytes_max().
+/// Invariant: the blocks in use form a list; bytes() is the sum of their sizes and heads, and never exceeds
+/// bytes_max().
 class module_memory final : public std::pmr::memory_resource {
  public:
   explicit module_memory(std::size_t bytes_max) noexcept : bytes_max_(bytes_max) {}

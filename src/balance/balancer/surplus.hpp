@@ -15,7 +15,7 @@ namespace nacre::balance {
 [[nodiscard]] inline double sane(double load) noexcept { return load >= 0 ? std::min(load, 1e100) : 0; }
 
 /// Whether an object keeps a worker busy for at least `times` the cost of its migration, or has not been measured. The
-/// factor is there because the receiver pays, too: for the migration, and later for messages back to objects elsewhere.
+/// factor covers what the receiver pays: it unpacks the object, and later sends messages back to objects that stayed.
 [[nodiscard]] inline bool worth_moving(const object_load& each) noexcept {
   constexpr double times = 4;
   return !(each.seconds > 0) || each.seconds >= times * each.migration_cost;
@@ -46,8 +46,8 @@ class surplus {
   [[nodiscard]] std::span<const object_load> heaviest(balancer_host& host, std::size_t count);
 
   /// Looks, and hands out the surplus round robin, heaviest object first, at most `objects_max` to each rank: to the
-  /// ranks of `line` in order and then to the own rank, and again. The own rank takes no part if at least twice as much
-  /// is spare as the line can get. Returns how many ranks got objects; they are the first of `line`.
+  /// ranks of `line` in order and then to the own rank, and again. If at least twice as much is spare as the line can
+  /// take, this rank keeps no turn for itself. Returns how many ranks got objects; they are the first of `line`.
   std::size_t distribute(balancer_host& host, std::span<const rank_id> line, std::size_t objects_max);
   /// The number of objects that the last distribute() gave to the rank at index `nth` of the line.
   [[nodiscard]] std::size_t given_to(std::size_t nth) const noexcept {

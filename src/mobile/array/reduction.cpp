@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combining results.
+// Combines the results of many, slot by slot, when the last one has come.
 #include "mobile/array/reduction.hpp"
 
 #include <cstring>

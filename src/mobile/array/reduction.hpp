@@ -17,9 +17,9 @@
 
 namespace nacre {
 
-/// Collects one result from each of several givers, in any order, and combines them in the order of their slots. A
-/// result is a message as replies are: a value (packed, or not), a failure, or a failure without a text, which means
-/// that there is no value. The first failure, by slot, is the failure of the whole.
+/// Collects one result from each of several givers, in any order, and combines them in the order of their slots. Like a
+/// reply, a result is a message: a value, packed or not, or a failure. A failure without a text means that there is no
+/// value. The first failure, by slot, is the failure of the whole.
 class reduction {
  public:
   /// Gets the combined result, once, on the thread that has brought the last one.
@@ -43,7 +43,7 @@ class reduction {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(by);
   }
 
-  /// Opens a call with its reply going into a slot. Returns its number.
+  /// Opens a call whose reply fills a slot. Returns its number.
   [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<reduction>& to, std::size_t slot);
 
   [[nodiscard]] static message_ptr none() { return am_engine::make_failure({}, {}); }

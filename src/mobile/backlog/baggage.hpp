@@ -49,7 +49,7 @@ class baggage {
     if (admitted) cut_.emplace(header.source, header.sequence);
     return false;
   }
-  /// Whether an admitted message stands behind one of its stream that does not go along: it would arrive before it.
+  /// Whether an earlier message of the same stream stays behind. Then this one must stay, too, or it would overtake it.
   [[nodiscard]] bool is_cut_off(const message_header& header) const noexcept {
     if (cut_.empty()) return false;
     const auto found = cut_.find(header.source);

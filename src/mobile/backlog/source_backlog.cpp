@@ -32,7 +32,7 @@ source_backlog::source_backlog(object_space& space, am_engine& messages) : space
 // At the source.
 
 /// Queues a numbered message here, if other messages for its object wait here. False: the message goes its way. `held`:
-/// the message counts against main, if main has sent it.
+/// the message is counted in main's window already, if main has sent it.
 bool source_backlog::keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;

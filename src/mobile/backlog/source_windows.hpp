@@ -36,8 +36,8 @@ namespace nacre {
 ///
 /// Room: the messages that are cleared and have not arrived, and those that have arrived and not run, are at most the
 /// window: as many as the object has run during this stay, or during the last one if that is more. So an object that
-/// runs little between two moves has little to take along. When a source asks again, its limit falls: messages cleared
-/// before and still under way no longer count as cleared, so they are granted once more, beyond the window.
+/// runs little between two moves has little to take along. When a source asks again, the object lowers its limit and
+/// forgets clearances that are under way. It grants these messages a second time, so that the window may be exceeded.
 class source_windows {
  public:
   static constexpr std::uint32_t window_min = 8;

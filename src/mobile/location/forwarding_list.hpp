@@ -14,15 +14,15 @@ namespace nacre {
 
 /// Ids of objects, the oldest in the list first. Any thread.
 ///
-/// No rank needs an entry any more if its object is elsewhere, its home is another rank, this rank has never numbered
-/// messages in it, and the home knows of the object's departure: a message that still comes here can go to the home. So
+/// This rank may drop an entry if the object is elsewhere, its home is another rank, this rank has never numbered
+/// messages in it, and the home knows that the object has left: a message that still comes here can go to the home. So
 /// the list holds at most `count_max` of them; a caller that adds one more gets the oldest ones, and asks their homes.
 class forwarding_list {
  public:
   explicit forwarding_list(std::size_t count_max) noexcept : count_max_(count_max) {}
 
-  /// Adds an id. Returns up to two ids to review now; unused places are not valid(). Two, so that a list that is too
-  /// long gets shorter.
+  /// Adds an id. Returns up to two ids to review now; an unused place is not valid(). Each call adds one id and returns
+  /// two, so a list that is too long gets shorter.
   using reviewed = std::array<object_id, 2>;
   [[nodiscard]] reviewed add(object_id id) {
     const std::scoped_lock lock(mutex_);

@@ -36,8 +36,8 @@ void location_updates::tell_location(thread_context& on, rank_id to, const objec
                                                            static_cast<std::uint8_t>(here.policy));
 }
 
-/// Sends news in bulk: of an object that only one rank sends to, or of an object's end. Messages that come to the home
-/// meanwhile go through the object's previous place.
+/// Collects news, which leaves in bulk: where an object is to which only one rank sends, and that an object has ended.
+/// Messages that come to the home meanwhile go through the object's previous place.
 void location_updates::tell_in_bulk(thread_context& on, rank_id to, const object_news& news) {
   const worker_pool& pool = messages_.pool();
   if (pool.idle_workers() != 0) return send_news(on, to, {news});

@@ -89,8 +89,8 @@ bool message_forwarding::only_forwards(const object_entry& at) const noexcept {
   return location.rank != messages_.rank() && !location.gone && !at.location.sent() && at.id.home() != messages_.rank();
 }
 
-/// Lists an entry that this rank keeps for an object elsewhere. A thread that unlists an entry checks again whether it
-/// only forwards, so none is forgotten.
+/// Lists an entry that this rank keeps for an object elsewhere. A thread that takes an entry off the list checks it
+/// again, and puts it back if it still only forwards.
 void message_forwarding::list_for_review(object_entry& at, thread_context& on) {
   if (!only_forwards(at) || !at.location.list()) return;
   for (const object_id oldest : forwarding_.add(at.id)) {
@@ -143,8 +143,8 @@ void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object,
   space_.push(*at, by, std::move(m));
 }
 
-/// Collects the entry: the home knows of the epoch that `permission` names. If the object has been here since, the home
-/// must be asked about another epoch.
+/// Collects the entry: the home knows of the epoch that `permission` names. If the object has come back and left again,
+/// the home is asked about the newer epoch instead.
 void message_forwarding::collect(activation_step& now, const message& permission) {
   object_entry& at = now.at;
   now.on.counters().done.add(1);

@@ -14,9 +14,9 @@
 
 namespace nacre {
 
-/// Some rank on such a message's way knew an epoch of which the home has not been told yet. The object has already left
-/// the place to which the home would send the message, and the message would come back; so it waits here. The news of
-/// the object's arrival, or of its end, is certain to come. Any thread.
+/// A rank that has forwarded the message knew a newer place than the home does. The object has already left the place
+/// to which the home would send the message, and the message would come back; so it waits here. The news of the
+/// object's arrival, or of its end, is certain to come. Any thread.
 class messages_awaiting_news {
  public:
   [[nodiscard]] static bool missing(const known_location& known, const message_header& header) noexcept {

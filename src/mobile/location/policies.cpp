@@ -33,8 +33,8 @@ class path_update final : public location_rule {
 };
 
 /// The home of an object knows where it is, as under every rule; other ranks send through it. Old places send messages
-/// to the home, which forwards them. So a message takes at most three steps, or two when its sender knows no other
-/// place than the home. The sender is told.
+/// to the home, which forwards them. So a message takes at most three steps, and two if its sender sends straight to
+/// the home. The sender is told.
 class home final : public location_rule {
  public:
   [[nodiscard]] needs keeps() const noexcept override { return {.by_home = true}; }

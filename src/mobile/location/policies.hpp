@@ -31,7 +31,7 @@ struct late_delivery {
 /// is on.
 class location_rule {
  public:
-  /// The records that the rule needs.
+  /// The rule needs these records of messages, objects and ranks.
   struct needs {
     bool path = false;         ///< messages carry the ranks that forward them
     bool subscribers = false;  ///< senders of late deliveries are noted in a list that travels with the object

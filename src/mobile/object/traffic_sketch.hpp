@@ -28,8 +28,8 @@ class traffic_sketch {
  public:
   static constexpr std::size_t partners_max = 8;
 
-  /// Notes one message of that many bytes. Epochs are numbers that rise and wrap around; an older one counts as the
-  /// present.
+  /// Notes one message of that many bytes. Numbers of epochs rise and wrap around; the sketch takes an older epoch for
+  /// the present one.
   void note(object_id to, double bytes, std::uint32_t epoch) noexcept;
   /// Moves on to that epoch.
   void advance(std::uint32_t epoch) noexcept;

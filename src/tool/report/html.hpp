@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that hold all that they show.
+// Writes pages that need no other file, because style, data and script are inside.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Following the critical path back from the end, from block to block.
+// A critical path in pieces: where the way back goes on, and the sums of its steps.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct path_cursor {
   bool ended = false;  ///< nothing stands before the last step
   coordinates at;
   std::uint32_t number = 0;
-  bool pending = false;  ///< `after` is a step, whose `before` shows when the handler at this place is known
+  bool pending = false;  ///< `after` is a step; its `before` shows once the handler at this place is known
   critical_step after;
   virtual_time arrival = 0;  ///< of the event of `after`
   template <class Archive>

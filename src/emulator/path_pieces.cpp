@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the steps of a path, and its longest ones.
-#include "emulator/path_walk.hpp"
+#include "emulator/path_pieces.hpp"
 
 #include <algorithm>
 #include <cstddef>
