@@ -85,6 +85,23 @@ TEST(Partition, of_a_group_that_outweighs_all_others_METIS_does_not_complain) {
   }
 }
 
+TEST(Partition, gives_neighbours_near_numbers_so_that_ranks_share_few_borders) {
+  const meshed fine = mesh_alone(make_shape("pipe", 1), 20.7, 0.0005);
+  const triangulation& mesh = fine.work.mesh;
+  constexpr std::uint32_t count = 64;
+  const std::vector<std::uint32_t> part_of =
+      partition(mesh, std::vector<double>(mesh.triangles.size(), 1), 20.7, count);
+  std::size_t borders = 0, between_halves = 0;
+  for (index t = 0; t < mesh.triangles.size(); ++t) {
+    for (const side other : mesh.triangles[t].twin) {
+      if (other == none || part_of[triangle_of(other)] == part_of[t]) continue;
+      ++borders;
+      if ((part_of[triangle_of(other)] < count / 2) != (part_of[t] < count / 2)) ++between_halves;
+    }
+  }
+  EXPECT_LT(6 * between_halves, borders) << between_halves << " of " << borders;  // half of them for random numbers
+}
+
 TEST(Plan, refuses_bounds_that_cannot_be_met) {
   options few = wanted(1, 100);
   few.sources = {{.at = {0, 0}, .length = 0.001, .growth = 0.01}};
