@@ -51,8 +51,7 @@ struct collective_mismatch {
 /// One line for the programmer.
 [[nodiscard]] std::string describe(const collective_mismatch& what);
 
-/// Takes the outputs of the engine. No function may call the engine, except `complete`, which may start the next
-/// collective.
+/// The engine calls these functions. Only `complete` may call the engine, which may start the next collective.
 class collective_host {
  public:
   /// Sends to another rank, reliably; order does not matter.
@@ -91,10 +90,10 @@ class collective_host {
 ///
 /// A dash: no legal input, refused.
 ///
-/// Every mismatch of kind, root or type is seen. Of the ranks with different calls in their subtrees, take one that has
-/// no such rank below it. Its children's subtrees are uniform, so all of them contribute to it, and it compares.
-/// This is why the tree is not rotated to the root of a broadcast, which would save the value its way up, a quarter of
-/// the time at arity 4: ranks that believe in different roots would wait for each other's contributions in silence.
+/// Every mismatch of kind, root or type is seen. Choose a lowest rank whose subtree contains different calls. Its
+/// children's subtrees are uniform, so all of them contribute to it, and it compares. This is why the tree is not
+/// rotated to the root of a broadcast, which would save the value its way up, a quarter of the time at arity 4: ranks
+/// that believe in different roots would wait for each other's contributions in silence.
 ///
 /// Invariants. No rank leaves a collective before all have entered it. So a rank with at most `outstanding_max` open
 /// ones is at most that far ahead of any other, and contributions that arrive before its local call are bounded by

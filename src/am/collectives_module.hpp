@@ -14,7 +14,7 @@
 
 namespace nacre {
 
-/// Gives the collective engine its messages, which are counted: while one is under way, some main is about to go on.
+/// Gives the collective engine its messages, which quiescence counts, because each will let some main go on.
 class collectives_module final : private collective_host {
  public:
   explicit collectives_module(am_engine& messages);

@@ -41,8 +41,8 @@ enum class memory_status : std::uint8_t {
 /// | withdrawn | refused | refused: misuse | forgotten |
 ///
 /// Invariant: nothing touches the memory after withdraw has returned. Bytes are touched under a lease only, and
-/// withdraw returns when there is no lease and none can be had. A lease lasts as long as the copy of one piece, by a
-/// thread of the rank or by its transport, which withdraw tells to stop.
+/// `withdraw` refuses new leases, and returns when the last one has ended. A lease lasts as long as the copy of one
+/// piece, by a thread of the rank or by its transport, which withdraw tells to stop.
 class memory_segments {
  public:
   /// The right to touch a range, held while it is copied.

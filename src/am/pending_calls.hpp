@@ -42,7 +42,7 @@ class pending_calls {
   bool set_deadline(std::uint64_t number, std::unique_ptr<call_deadline>& limit, const std::function<void()>& set);
 
   enum class end : std::uint8_t { expired, cancelled };
-  /// Ends the waiting for a call whose reply may still come. Returns the reference as close does.
+  /// Gives a call up; its reply may still come, and is dropped then. Returns the reference as close does.
   [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end how);
   /// A reply has come that close did not find a call for. True when the call was given up; the id is not valid any
   /// more.

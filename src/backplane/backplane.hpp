@@ -89,7 +89,7 @@ class backplane {
   /// work, after each poll that has moved something, after some idle polls, and before a thread waits.
   bool progress(thread_context& by, bool thorough = true);
 
-  /// How often a thread has come here to sleep. A hint for hooks: while it stays the same there is no hurry.
+  /// How often a thread has begun to sleep here. A hint for hooks: there is no hurry while it stays the same.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
   /// Whether the link is full or has something on its way; see endpoint::under_way. Messages that wait for credit do
   /// not count. Inside the poll loop, seconds apart.

@@ -14,7 +14,7 @@ namespace nacre {
 /// |---|---|---|
 /// | free | more than bytes_max wait | draining |
 /// | draining | nothing has left for `patience` | yielding: the peers may wait for work that is delayed here |
-/// | yielding | a quarter of bytes_max has been added | draining |
+/// | yielding | since yielding began, bytes_max / 4 more bytes wait | draining |
 /// | draining, yielding | at most half of bytes_max wait | free |
 ///
 /// Draining is backpressure: workers run arriving work first, and leave work that this rank's own handlers made.

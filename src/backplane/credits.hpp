@@ -30,7 +30,7 @@ namespace nacre {
 /// A request for credit overtakes messages sent before it. So it carries the total spent. The receiver keeps it until
 /// it has granted that total, or anything at all.
 ///
-/// The last line is why nothing deadlocks. Messages that wait for other messages (set aside until an earlier one comes,
+/// The last row is why nothing deadlocks. Messages that wait for other messages (set aside until an earlier one comes,
 /// or before an object with a coroutine that waits for a reply) may hold all of a window, and the messages that they
 /// wait for may be behind it. A rank that has nothing to run is not overrun, so it lets more come. Replies and
 /// forwarded messages need no credit: the number of calls bounds the replies, and a rank passes a forwarded message on

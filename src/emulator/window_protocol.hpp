@@ -9,11 +9,11 @@
 // queue or in the bundles that it has just sent, and the blocks that it has sent a bundle to. So the coordinator knows
 // a bound of the events in flight without waiting for them, and tells each block how many bundles it has to wait for.
 //
-// Invariants. (1) No block runs window w before every event of a window up to w has reached it: the grant for w names w
-// as the least of all reports, so events of earlier windows exist nowhere; events of window w that were sent in earlier
-// rounds are in bundles that the grant counts; and in the round of w itself no block makes an event of w for another,
-// because an event takes at least a window's width to reach another node. (2) Rounds of two blocks differ by at most
-// one, so the parity of a round tells its bundles apart.
+// Invariants. (1) A block runs window w only after all events of windows up to w have reached it: the grant for w names
+// w as the least of all reports, so events of earlier windows exist nowhere; events of window w that were sent in
+// earlier rounds are in bundles that the grant counts; and in the round of w itself no block makes an event of w for
+// another, because an event takes at least a window's width to reach another node. (2) Rounds of two blocks differ by
+// at most one, so the parity of a round tells its bundles apart.
 #pragma once
 
 #include <algorithm>

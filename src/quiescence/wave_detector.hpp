@@ -27,11 +27,11 @@ namespace nacre::quiescence {
 /// | an older kick from a child | drop | drop | drop |
 /// | declared(w), if a request here is open | pass down; tell the host | - | - |
 ///
-/// w is the latest wave that has reached this rank. A dash stands for an illegal message, which is refused. To kick is
-/// to send kick(w) to the parent, once a wave; at the root, to start wave w+1. When the own counters and all answers
-/// have been added, the state is resting, and the sums go up with two flags. `asked` says that a request in this
-/// subtree is open. `again` says that a request came after its rank's counters had been taken. The root has no parent:
-/// it judges the sums itself.
+/// w is the latest wave that has reached this rank. A dash stands for an illegal message, which is refused. A rank
+/// kicks by sending kick(w) to its parent, at most once a wave; the root kicks by starting wave w+1. When the own
+/// counters and all answers have been added, the state is resting, and the sums go up with two flags. `asked` says that
+/// a request in this subtree is open. `again` says that a request came after its rank's counters had been taken. The
+/// root has no parent: it judges the sums itself.
 ///
 /// Invariants. A wave starts when the wave before has come home. No wave runs without a request. A rank sends, for each
 /// wave, at most one probe and one declaration to each child, one answer and one kick to its parent.

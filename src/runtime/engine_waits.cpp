@@ -47,7 +47,7 @@ void must_be_application(const thread_context& on, std::string_view remedy) {
       std::string(remedy) + "`");
 }
 
-/// The other thread is past the wake-up of this one, a few instructions from its end.
+/// The other thread has woken this one already, and needs a few more instructions to leave.
 void wait_to_leave(const std::atomic<bool>& left) {
   while (!left) std::this_thread::yield();
 }

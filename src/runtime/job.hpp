@@ -10,7 +10,8 @@
 
 namespace nacre {
 
-/// The result of a job. All but `left_all` serves to compare simulated runs, and is zero on real threads.
+/// The result of a job. Tests compare simulated runs by the members other than `left_all`, which are zero on real
+/// threads.
 struct job_report {
   bool left_all = true;  ///< false: a file asked for could not be written at the end; the error has been printed
   double seconds = 0;    ///< virtual time at the end

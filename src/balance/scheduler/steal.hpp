@@ -53,8 +53,8 @@ struct two_deques : thread_queue {
 /// | 2 | the first deque has over 32 items more than twice those in `made` | messages to old objects do not pile up |
 /// | `made` divided by the first deque, in items at the last look; 32 to 1024 | else | see below |
 ///
-/// By the third row a handler that makes hundreds of objects and then sends to itself waits until these have begun.
-/// Every 32nd pop looks at the deques of the application thread and the poll loop, whatever n is.
+/// By the last row a handler that makes hundreds of objects and then sends to itself gets that message when these have
+/// begun. Every 32nd pop looks at the deques of the application thread and the poll loop, whatever n is.
 class steal_scheduler final : public thread_deques<two_deques> {
  public:
   static constexpr std::uint32_t pops_until_oldest_max = 1024;

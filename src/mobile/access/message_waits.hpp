@@ -12,10 +12,10 @@ namespace nacre {
 
 class object_space;
 
-/// The protocol of kept_messages. A message to a member that returns awaited is set aside when it is admitted, ahead of
-/// the messages that wait in the object, unless one of those ends the object. So a coroutine that holds the object can
-/// take it while it waits. For quiescence the message already counts as done: it is part of the object, travels with
-/// it, and is reported as undeliverable when the object ends.
+/// The protocol of kept_messages. A message to a member that returns awaited is set aside when it arrives, before older
+/// messages that wait have run, unless one of those ends the object. So a coroutine that holds the object can take it
+/// while it waits. For quiescence the message already counts as done: it is part of the object, travels with it, and is
+/// reported as undeliverable when the object ends.
 class message_waits {
  public:
   message_waits(object_space& space, am_engine& messages);
@@ -29,7 +29,7 @@ class message_waits {
   void keep_front(activation_step& now, const detail::handler_info& row);
   /// Whether a coroutine waits, so that nothing may run; `how` tells then how the step ends.
   [[nodiscard]] bool holds(activation_step& now, step_end& how);
-  /// Counts a message in `now.pending` that will end the element, or make the next one, as run.
+  /// A message that ends the element, or makes the next one, runs now: of these, one less waits.
   static void note_ending_run(object_entry& at) noexcept;
   /// The object has come with what it keeps.
   void recount(activation_step& now);

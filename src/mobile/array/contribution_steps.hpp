@@ -44,10 +44,11 @@ using packed_value = std::vector<std::byte>;
 /// | complete | refused: the step has ended | - | - | - |
 ///
 /// The own part is complete when each place with an element has given its value and each value that an ended element
-/// has sent is here. The step is over here when the parts of all children are here, too: its parts go to the parent.
+/// has sent is here. When the parts of all children have come, too, this rank sends all parts to its parent, and the
+/// step is over here.
 ///
 /// Invariant: a rank that has only empty places has told its parent that it wants to be asked, because no value would
-/// tell it that a step has begun. So each step that some element contributes to is asked of every such rank.
+/// tell it that a step has begun. So the parent asks every such rank for each step to which some element contributes.
 /// Not thread-safe.
 class contribution_steps {
  public:

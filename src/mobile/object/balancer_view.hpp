@@ -20,9 +20,8 @@ class object_space;
 /// An object as a balancer sees it: an estimate of a moment ago.
 struct object_estimate {
   object_id id;
-  double declared;  ///< load; 0 if its class declares none
-  double
-      message_seconds;  ///< that one of its waiting messages takes on average; 0 while none like it has been measured
+  double declared;         ///< load; 0 if its class declares none
+  double message_seconds;  ///< of one waiting message, on average; 0 until one of its kind has been measured
   std::uint32_t messages;  ///< that wait; those that have just arrived count as one
   bool running;            ///< a handler runs on it
 };
@@ -46,8 +45,8 @@ class balancer_view {
   }
   void note_stale(int change) noexcept { stale_.fetch_add(change, std::memory_order_relaxed); }  // an estimate
   /// Calls visit(object_estimate) for the objects in the next `words` words of the directory, from `cursor` on, that
-  /// run, have messages waiting or declare a load, that may leave, and that no balancer has sent away. True: these were
-  /// all words.
+  /// run, have messages waiting or declare a load, that may leave, and that no balancer has sent away. True: the call
+  /// has seen the whole directory.
   bool visit_loads(std::size_t& cursor, std::size_t words,
                    const std::function<void(const object_estimate&)>& visit) const;
   /// How many objects here declare a load.

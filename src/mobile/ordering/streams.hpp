@@ -14,8 +14,8 @@
 
 namespace nacre {
 
-/// The stream of an object that only one rank has sent to so far, as long as its messages come in sequence and no rank
-/// has been told where the object is. Most objects need no more of `streams`. It belongs to the object's activation.
+/// A short form of `streams`, which is enough while one rank sends, its messages come in sequence, and no rank has been
+/// told where the object is. Most objects need no more of `streams`. It belongs to the object's activation.
 class lone_stream {
  public:
   /// Counts the message if it is next. False: `streams` must decide.
