@@ -35,11 +35,11 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   const bundle::limits limits{.sender = m->header.source, .ranks = size()};
   message_list parts;
   for (std::size_t offset = 0; offset < bytes.size();) {
-    const auto part = bundle::read_part(bytes, offset, limits);
-    const bool fits =
-        part && (part->header.kind != message_kind::module || part->header.channel == channel::application);
+    bundle::part part;
+    const bool fits = bundle::read_part(bytes, offset, limits, part) &&
+                      (part.header.kind != message_kind::module || part.header.channel == channel::application);
     if (!fits) return refuse(*m, "is a bundle of something else");
-    message_ptr single = bundle::make_message_of(*part);
+    message_ptr single = bundle::make_message_of(part);
     credit_account::hand_over(*m, *single);
     parts.push_back(std::move(single));
   }
@@ -65,14 +65,15 @@ void am_engine::run_bundle(thread_context& on, message_ptr m) {
   std::uint64_t looked_at = begin;
   std::uint32_t until_look = 1, looks_after = 1;
   bool over = false;
+  bundle::part part;
   while (!over && offset < m->header.payload_bytes) {
-    const auto part = bundle::read_part(bytes, offset, limits);
-    if (!part || !bundle::is_uniform_part(part->header)) return refuse(*m, "is a bundle of something else");
-    run(on, bundle::make_message_of(*part), nullptr);
+    const bool fits = bundle::read_part(bytes, offset, limits, part) && bundle::is_uniform_part(part.header);
+    if (!fits) return refuse(*m, "is a bundle of something else");
+    run(on, bundle::make_message_of(part), nullptr);
     if (--until_look != 0) continue;
     const std::uint64_t now = pool_.instant();
     const bool long_parts = now - looked_at > long_ticks;
-    if (own_ != nullptr) own_->note_ticks(part->header.handler, (now - looked_at) / looks_after);
+    if (own_ != nullptr) own_->note_ticks(part.header.handler, (now - looked_at) / looks_after);
     until_look = looks_after = long_parts ? 1 : parts_between_looks;
     looked_at = now;
     over = now - begin > slice;
@@ -93,8 +94,9 @@ void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset,
   const std::size_t middle = offset + (bytes.size() - offset) / 2;
   const bundle::limits limits{.sender = m.header.source, .ranks = size()};
   std::size_t cut = offset;
+  bundle::part part;
   while (cut < middle) {
-    if (!bundle::read_part(bytes, cut, limits)) return;  // run_bundle will come to it, and refuse it
+    if (!bundle::read_part(bytes, cut, limits, part)) return;  // run_bundle will come to it, and refuse it
   }
   if (cut == bytes.size()) return;
   message_ptr rest = make_message(bytes.size() - cut);

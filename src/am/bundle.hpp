@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 
 #include <nacre/archive.hpp>
@@ -42,12 +41,22 @@ inline constexpr std::uint64_t objects = 2;
   return header.kind == message_kind::object && direct ? objects : mixed;
 }
 
-/// Writes a part with a packed payload; there is room for part_bytes at `at`.
-inline void write_part(std::byte* at, const message_header& header, std::span<const std::byte> payload) noexcept {
-  std::memcpy(at, &header, sizeof header);
-  std::byte* const body = at + sizeof header;
-  if (!payload.empty()) std::memcpy(body, payload.data(), payload.size());
-  std::memset(body + payload.size(), 0, padded(payload.size()) - payload.size());
+/// Copies a payload, without a call where it is short.
+inline void copy_payload(std::byte* to, std::span<const std::byte> from) noexcept {
+  const std::byte* const begin = from.data();
+  const std::size_t bytes = from.size();
+  if (bytes > 16) {
+    std::memcpy(to, begin, bytes);
+  } else if (bytes >= 8) {  // two words, which may overlap
+    std::memcpy(to, begin, 8);
+    std::memcpy(to + bytes - 8, begin + bytes - 8, 8);
+  } else {
+    for (std::size_t each = 0; each < bytes; ++each) to[each] = begin[each];
+  }
+}
+/// Writes the zeros behind a payload: the whole of its last word, before the payload is written.
+inline void pad(std::byte* body, std::size_t payload_bytes) noexcept {
+  if (payload_bytes % 8 != 0) std::memset(body + padded(payload_bytes) - 8, 0, 8);
 }
 
 [[nodiscard]] inline std::size_t payload_bytes_of(const message& m) {
@@ -56,15 +65,16 @@ inline void write_part(std::byte* at, const message_header& header, std::span<co
 
 /// Writes a part from a message of that payload, packed or of live values, which are packed here.
 inline void write_part_of(message& m, std::size_t payload_bytes, std::byte* at) {
-  message_header header = m.header;
-  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-  if (m.packed()) return write_part(at, header, {m.body(), payload_bytes});
-  std::memcpy(at, &header, sizeof header);
-  std::byte* const body = at + sizeof header;
+  std::memcpy(at, &m.header, sizeof(message_header));
+  // In place: a copy that is changed and then copied in longer words would wait for its own store.
+  const auto length = static_cast<std::uint32_t>(payload_bytes);
+  std::memcpy(at + offsetof(message_header, payload_bytes), &length, sizeof length);
+  std::byte* const body = at + sizeof(message_header);
+  pad(body, payload_bytes);
+  if (m.packed()) return copy_payload(body, {m.body(), payload_bytes});
   writer out(std::span<std::byte>(body, payload_bytes));
   m.ops->pack(m, out);
   NACRE_ENSURE(out.size() == payload_bytes, "a serialize function wrote another number of bytes than it announced");
-  std::memset(body + payload_bytes, 0, padded(payload_bytes) - payload_bytes);
 }
 
 /// A part as it lies in its bundle.
@@ -79,30 +89,29 @@ struct limits {
   std::uint32_t ranks = 0;
 };
 
-/// The part that begins at `offset`, which moves behind it; nothing when the bytes there are no part.
-[[nodiscard]] inline std::optional<part> read_part(std::span<const std::byte> bytes, std::size_t& offset,
-                                                   const limits& what) noexcept {
-  if (bytes.size() - offset < sizeof(message_header)) return std::nullopt;
-  part found;
+/// Reads the part that begins at `offset`, which moves behind it. False: the bytes there are no part.
+[[nodiscard]] inline bool read_part(std::span<const std::byte> bytes, std::size_t& offset, const limits& what,
+                                    part& found) noexcept {
+  if (bytes.size() - offset < sizeof(message_header)) return false;
   std::memcpy(&found.header, bytes.data() + offset, sizeof(message_header));
   const std::size_t rest = bytes.size() - offset - sizeof(message_header);
   const std::size_t length = found.header.payload_bytes;
-  if (length > rest || padded(length) > rest) return std::nullopt;
+  if (length > rest || padded(length) > rest) return false;
   const bool sane = found.header.kind <= message_kind::reply && found.header.kind != message_kind::bundle &&
                     found.header.kind != message_kind::credit && (found.header.flags & ~message_flags_known) == 0 &&
                     found.header.channel <= channel::bulk && found.header.source < what.ranks &&
                     may_name_its_source(found.header, what.sender);
-  if (!sane) return std::nullopt;
+  if (!sane) return false;
   found.payload = bytes.subspan(offset + sizeof(message_header), length);
   offset += sizeof(message_header) + padded(length);
-  return found;
+  return true;
 }
 
 /// A part as a message of its own.
 [[nodiscard]] inline message_ptr make_message_of(const part& from) {
   message_ptr m = make_message(from.payload.size());
   m->header = from.header;
-  if (!from.payload.empty()) std::memcpy(m->body(), from.payload.data(), from.payload.size());
+  copy_payload(m->body(), from.payload);
   return m;
 }
 

@@ -7,12 +7,20 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace nacre::bundle {
 namespace {
 
 constexpr limits within{.sender = 0, .ranks = 8};
+
+/// The part at `offset`; nothing when there is none.
+std::optional<part> part_at(std::span<const std::byte> bytes, std::size_t& offset, const limits& what) {
+  part found;
+  return read_part(bytes, offset, what, found) ? std::optional(found) : std::nullopt;
+}
 
 std::vector<std::byte> bundle_of(const std::vector<std::uint32_t>& payloads) {
   std::vector<std::byte> bytes;
@@ -33,7 +41,7 @@ TEST(bundle, parts_come_out_as_they_went_in) {
   const std::vector<std::byte> bytes = bundle_of(payloads);
   std::size_t offset = 0;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
-    const auto found = read_part(bytes, offset, within);
+    const auto found = part_at(bytes, offset, within);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->header.sequence, i);
     const message_ptr m = make_message_of(*found);
@@ -48,7 +56,7 @@ TEST(bundle, what_is_cut_off_is_no_part) {
     const std::vector<std::byte> bytes = bundle_of({payload});
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       std::size_t offset = 0;
-      EXPECT_FALSE(read_part(std::span(bytes).first(length), offset, within)) << length;
+      EXPECT_FALSE(part_at(std::span(bytes).first(length), offset, within)) << length;
       EXPECT_EQ(offset, 0U);
     }
   }
@@ -62,7 +70,7 @@ TEST(bundle, holds_no_bundle_no_credit_and_no_unknown_kind) {
     header.kind = kind;
     std::memcpy(bytes.data(), &header, sizeof header);
     std::size_t offset = 0;
-    EXPECT_FALSE(read_part(bytes, offset, within));
+    EXPECT_FALSE(part_at(bytes, offset, within));
   }
 }
 
@@ -72,7 +80,7 @@ TEST(bundle, parts_come_in_the_name_of_their_sender_but_for_what_is_forwarded) {
     std::vector<std::byte> bytes(part_bytes(0));
     std::memcpy(bytes.data(), &header, sizeof header);
     std::size_t offset = 0;
-    return read_part(bytes, offset, {.sender = 3, .ranks = 8}).has_value();
+    return part_at(bytes, offset, {.sender = 3, .ranks = 8}).has_value();
   };
   header.source = 3;
   EXPECT_TRUE(readable());
@@ -96,7 +104,7 @@ TEST(bundle, forged_bytes_never_lead_outside) {
     // A block of exactly these bytes, so that the address sanitizer sees every step beyond it.
     std::size_t offset = 0;
     while (offset < bytes.size()) {
-      const auto found = read_part(bytes, offset, within);
+      const auto found = part_at(bytes, offset, within);
       if (!found) break;
       ASSERT_LE(offset, bytes.size());
       EXPECT_EQ(make_message_of(*found)->header.payload_bytes, found->payload.size());

@@ -51,9 +51,9 @@ class bundles_of_main : public testing::Test {
     std::vector<std::uint32_t> all;
     for (const message_ptr& each : closed) {
       for (std::size_t offset = 0; offset < each->header.payload_bytes;) {
-        const auto part = bundle::read_part(each->payload(), offset, {.sender = 0, .ranks = 2});
-        if (!part) return {};
-        all.push_back(part->header.sequence);
+        bundle::part part;
+        if (!bundle::read_part(each->payload(), offset, {.sender = 0, .ranks = 2}, part)) return {};
+        all.push_back(part.header.sequence);
       }
     }
     return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending to objects, and the reports of other ranks about them.
+// New objects, and messages that arrive for objects.
 #include "mobile/object_space.hpp"
 
 #include <cstring>
@@ -16,6 +16,7 @@ object_space::object_space(am_engine& messages, const options& limits)
     : messages_(messages),
       rules_(limits.location),
       entries_(messages.pool().readers()),
+      sender_(*this, messages),
       activation_(*this, messages),
       bundles_(*this, messages),
       access_(*this, messages, limits.check_serialization),
@@ -72,22 +73,6 @@ object_entry& object_space::install_new(thread_context& on, object_id id, object
   return at;
 }
 
-/// The entry by which this rank sends to an object, for as long as the object may live. A new entry refers to the
-/// object's home. Null when this rank is the home and has no entry: the object has been destroyed.
-object_entry* object_space::entry_to_send_by(thread_context& on, object_id id) {
-  for (;;) {
-    object_entry* known = entries_.find(id);
-    if (known == nullptr && id.is_element() && id.home() == messages_.rank()) known = places().place_at_home(id);
-    if (known == nullptr) {
-      if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
-      if (id.is_element() && arrays_.find(id) == nullptr) return nullptr;
-      known = &entries_.find_or_add(id, {id.home(), 0}, &object_activation::activate_work);
-    }
-    if (known->location.keep()) return known;
-    ends().forget(*known, on);  // it is being collected: the first thread takes it out
-  }
-}
-
 void object_space::push(object_entry& at, thread_context& on, message_ptr m, bool by_handler) {
   using origin = worker_pool::origin;
   const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !at.id.is_element() &&
@@ -99,68 +84,13 @@ void object_space::push(object_entry& at, thread_context& on, message_ptr m, boo
   if (at.arrivals.push(m.release())) messages_.pool().make_ready(on, at, from);
 }
 
-/// Reads whether the object is here before it numbers the message: if the object leaves in between, the message is
-/// forwarded.
-void object_space::post(thread_context& on, object_id to, message_ptr m, detail::future_state* result) {
-  if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
-  const epoch_guard guard(on);
-  object_entry* const at = entry_to_send_by(on, to);
-  const known_location location = at != nullptr ? at->location.read() : known_location{};
-  const bool stays = at != nullptr && location.rank == messages_.rank() && !messages_.deferred();
-  const bool of_main = stays && own().bundles_those_of(on);
-  const bool may_join = of_main && !location.backlog && !backlog_.any() && bundles_.may_join_own(*m);
-  if (at != nullptr && !may_join) m = messages_.prepare(on, stays, std::move(m));
-  messages_.commit(on, [&] {
-    m->header.object = to.value();
-    m->header.source = messages_.rank().value();
-    if (result != nullptr) m->header.reply = messages_.calls().open(*result);
-    if (m->counted()) on.counters().created.add(1);
-    if (at == nullptr) return errors().undeliverable(on, std::move(m));
-    m->header.sequence = at->next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
-    if (may_join) return own().push_of_main(*at, on, std::move(m), true);
-    if ((location.backlog || backlog_.any()) &&
-        backlog().keep_at_source(on, *at, m, location.backlog, stays || messages_.by_pointer())) {
-      return;
-    }
-    const rank_id next = forwarding().next_rank(*at, location, m->header);
-    if (stays) {
-      if (on.backpressure()) return own().push_under_backpressure(*at, on, std::move(m));
-      if (own().push_behind_backpressure(*at, m)) return;
-      if (of_main) return own().push_of_main(*at, on, std::move(m), false);
-      return push(*at, on, std::move(m), on.in_item());
-    }
-    if (next == messages_.rank() && messages_.deferred() && on.in_item())
-      return own().accept_when_spent(on, std::move(m));
-    if (next != messages_.rank()) on.counters().hops.add(1);
-    messages_.route(on, next, std::move(m));
-  });
-}
-
-void object_space::post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done) {
-  if (to.value() >= messages_.size()) {
-    throw usage_error("migrate to rank " + std::to_string(to.value()) + " of a job with " +
-                      std::to_string(messages_.size()) + " ranks");
-  }
-  message_ptr m = make_message(sizeof(std::uint32_t));
-  const std::uint32_t rank = to.value();
-  std::memcpy(m->body(), &rank, sizeof rank);
-  m->header.kind = message_kind::migrate;
-  post(on, object, std::move(m), &done);
-}
-
-void object_space::post_destroy(thread_context& on, object_id object) {
-  message_ptr m = make_message(0);
-  m->header.kind = message_kind::destroy;
-  post(on, object, std::move(m));
-}
-
 bool object_space::is_local(thread_context& on, object_id object) noexcept {
   const epoch_guard guard(on);
   const object_entry* at = entries_.find(object);
   if (at == nullptr) return false;
   const known_location location = at->location.read();
-  // An object that leaves is away from its entry before it is sent, and the new location is learned afterwards; who has
-  // waited for the migration may look in between.
+  // An object that leaves is away from its entry before it is sent, and the new location is learned afterwards; a
+  // thread that has waited for the migration may look in between.
   return location.rank == messages_.rank() && !location.gone && at->object() != nullptr;
 }
 

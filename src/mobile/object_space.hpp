@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mobile objects of one rank: sending to them wherever they are, and the parts that run, move and end them.
+// The mobile objects of one rank: the directory, and the parts that send to them, run, move and end them.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@
 #include "mobile/object/object_activation.hpp"
 #include "mobile/object/object_bundles.hpp"
 #include "mobile/object/object_ends.hpp"
+#include "mobile/object/object_sender.hpp"
 #include "mobile/object/own_messages.hpp"
 #include "mobile/object/traffic_counter.hpp"
 
@@ -37,6 +38,7 @@ namespace nacre {
 ///
 /// | part | does |
 /// |---|---|
+/// | sender | sends messages of this rank to objects |
 /// | activation | runs the messages of an object that is here, one step at a time |
 /// | bundles | many short messages that have arrived together |
 /// | access, locks | how handlers, and main, take and keep access to an object |
@@ -74,11 +76,6 @@ class object_space final : public object_sink {
   [[nodiscard]] object_id adopt(thread_context& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
   object_entry& install_new(thread_context& on, object_id id, object_state state);
-  /// Posts a message of kind object, migrate or destroy to an object: stamps source and sequence, counts it. `result`,
-  /// if not null, gets the reply. Any thread. When it throws, nothing has happened.
-  void post(thread_context& on, object_id to, message_ptr m, detail::future_state* result = nullptr);
-  void post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done);
-  void post_destroy(thread_context& on, object_id object);
   void accept(thread_context& by, message_ptr m) override {
     if (!bundles_.takes_behind(by, m)) accept(by, std::move(m), false);
   }
@@ -88,7 +85,6 @@ class object_space final : public object_sink {
   void accept(thread_context& by, message_ptr m, bool by_handler);
   /// Puts a message into the inbox of an entry, and makes the entry ready if it was idle.
   void push(object_entry& at, thread_context& on, message_ptr m, bool by_handler = false);
-  [[nodiscard]] object_entry* entry_to_send_by(thread_context& on, object_id id);
   [[nodiscard]] bool is_local(thread_context& on, object_id object) noexcept;
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
@@ -101,6 +97,7 @@ class object_space final : public object_sink {
   [[nodiscard]] const directory& entries() const noexcept { return entries_; }
   [[nodiscard]] const location_rules& rules() const noexcept { return rules_; }
 
+  [[nodiscard]] object_sender& sender() noexcept { return sender_; }
   [[nodiscard]] object_activation& activation() noexcept { return activation_; }
   [[nodiscard]] object_bundles& bundles() noexcept { return bundles_; }
   [[nodiscard]] handler_access& access() noexcept { return access_; }
@@ -124,6 +121,7 @@ class object_space final : public object_sink {
   am_engine& messages_;
   location_rules rules_;
   directory entries_;
+  object_sender sender_;
   object_activation activation_;
   object_bundles bundles_;
   handler_access access_;

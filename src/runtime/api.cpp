@@ -50,7 +50,7 @@ void post_to_all(engine& core, thread_context& on, message_ptr m) {
 void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m, future_state* result) {
   core.throttle(on);
   core.objects().traffic().note(on, ends, *m);
-  core.objects().post(on, ends.to, std::move(m), result);
+  core.objects().sender().post(on, ends.to, std::move(m), result);
 }
 
 object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object) {
@@ -58,10 +58,12 @@ object_id adopt_object(engine& core, thread_context& on, const object_type& type
 }
 
 void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done) {
-  core.objects().post_migrate(on, object, to, done);
+  core.objects().sender().post_migrate(on, object, to, done);
 }
 
-void post_destroy(engine& core, thread_context& on, object_id object) { core.objects().post_destroy(on, object); }
+void post_destroy(engine& core, thread_context& on, object_id object) {
+  core.objects().sender().post_destroy(on, object);
+}
 
 void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
                    future_state* result) {

@@ -20,7 +20,7 @@ void open_keyed_call(engine& core, message& m, future_state* result) noexcept {
 
 void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m) {
   core.objects().traffic().note(on, ends, *m);
-  core.objects().post(on, ends.to, std::move(m));
+  core.objects().sender().post(on, ends.to, std::move(m));
 }
 
 void fail_for_key(engine& core) {

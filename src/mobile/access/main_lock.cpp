@@ -20,7 +20,7 @@ void main_lock::request(thread_context& on, object_id object, detail::object_acc
   m->header.handler = static_cast<std::uint32_t>(how);
   m->header.reply = messages_.calls().open(granted);
   lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // ordered before its reader by the message
-  space_.post(on, object, std::move(m));
+  space_.sender().post(on, object, std::move(m));
 }
 
 /// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or

@@ -178,11 +178,11 @@ message_ptr array_places::erasure() {
 
 void array_places::post_insert(thread_context& on, object_id element, const detail::object_type& type, void* object,
                                detail::future_state& done) {
-  space_.post(on, element, insertion(type, object), &done);
+  space_.sender().post(on, element, insertion(type, object), &done);
 }
 
 void array_places::post_erase(thread_context& on, object_id element, detail::future_state& done) {
-  space_.post(on, element, erasure(), &done);
+  space_.sender().post(on, element, erasure(), &done);
 }
 
 /// Handles messages for a place without an element, and all insertions.
@@ -283,6 +283,8 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
   if (array == nullptr) return;
   space_.contributed().drop(on, *array);
   const epoch_guard guard(on);
+  space_.sender().remote().forget(object_id::first_element + first, array->layout.shape.count(),
+                                  [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
   std::vector<object_entry*> places;
   space_.entries().for_each([&](object_entry& each) {
     const std::uint64_t number = array_space::number_of(each.id) - first;

@@ -9,6 +9,7 @@
 
 #include "base/marks.hpp"
 #include "mobile/array/reduction.hpp"
+#include "mobile/array/remote_elements.hpp"
 #include "mobile/object/object_functions.hpp"
 #include "mobile/object_space.hpp"
 
@@ -29,11 +30,12 @@ array_space::array_space(am_engine& messages, object_space& objects) : messages_
 
 std::uint64_t array_space::open(const detail::array_layout& layout) {
   const std::uint64_t count = layout.shape.count(), first = next_first_;
-  if (count > extents::count_max - first) {
+  if (first > extents::count_max || count > extents::count_max - first) {
     throw usage_error("there are too few names left for an array of " + std::to_string(count) +
                       " places: all arrays of a job together have at most " + std::to_string(extents::count_max));
   }
-  next_first_ += std::max<std::uint64_t>(count, 1);  // an array without places has a name too
+  constexpr std::uint64_t block = remote_elements::block_size;                     // which no two arrays share
+  next_first_ += (std::max<std::uint64_t>(count, 1) + block - 1) / block * block;  // without places it has a name too
   auto made = std::make_shared<array_home>(layout, first, ++last_number_, places_a_part(layout, messages_),
                                            messages_.rank().value(), messages_.size());
   const std::unique_lock lock(mutex_);

@@ -16,6 +16,7 @@
 #include "am/am_engine.hpp"
 #include "mobile/array/array_home.hpp"
 #include "mobile/array/reduction.hpp"
+#include "mobile/array/remote_elements.hpp"
 #include "mobile/object/object_functions.hpp"
 
 namespace nacre {
@@ -107,7 +108,8 @@ class array_space final : public object_names {
   object_space& objects_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
-  std::uint64_t next_first_ = 1, last_number_ = 0;               // by the application's thread
+  std::uint64_t next_first_ = remote_elements::block_size;       // by the application's thread
+  std::uint64_t last_number_ = 0;                                // by the application's thread
   std::atomic<std::uint64_t> agreed_below_{1};                   // numbers of arrays that all ranks have opened
 };
 

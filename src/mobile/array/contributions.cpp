@@ -254,7 +254,7 @@ void contributions::deliver(thread_context& by, const contribution_head& head, m
   using kind = detail::contribution_target::kind;
   switch (static_cast<kind>(head.kind)) {
     case kind::object:
-      return space_.post(by, object_id::from_value(head.target), std::move(m));
+      return space_.sender().post(by, object_id::from_value(head.target), std::move(m));
     case kind::rank:
       return messages_.post(by, rank_id(static_cast<std::uint32_t>(head.target)), std::move(m));
     case kind::array:

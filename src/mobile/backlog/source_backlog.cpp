@@ -39,7 +39,7 @@ bool source_backlog::keep_at_source(thread_context& on, object_entry& at, messag
   const auto hold = [&](message& kept) {
     if (!held) messages_.acquire_window(on, kept);
   };
-  if (!waiting_.put(at.id, m, begin, at.next_sequence, hold, next)) return false;
+  if (!waiting_.put(at.id, m, begin, space_.sender().next_sequence(at), hold, next)) return false;
   go_on_at_source(on, at, next);
   return true;
 }
@@ -51,7 +51,7 @@ void source_backlog::take_back(thread_context& by, message_ptr m) {
     return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
                           " that it has not sent");
   }
-  object_entry* const at = space_.entries().find(id);
+  object_entry* const at = id.is_element() ? space_.sender().entry_to_send_by(by, id) : space_.entries().find(id);
   if (at == nullptr) {
     NACRE_MARK("a message comes back, and its object is gone");
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
@@ -64,7 +64,7 @@ void source_backlog::take_back(thread_context& by, message_ptr m) {
   m->header.hops = 0;
   source_queues::outcome next;
   if (!waiting_.put(
-          id, m, true, at->next_sequence, [](message&) {}, next))
+          id, m, true, space_.sender().next_sequence(*at), [](message&) {}, next))
     return;  // a queue exists now
   go_on_at_source(by, *at, next);
 }
@@ -83,7 +83,7 @@ void source_backlog::on_clear_to_send(context& ctx, std::uint64_t object, std::u
     space_.forwarding().go_on_by_news(id, by);
   source_queues::outcome next;
   // The object has cleared all messages from its next place: its backlog holds back no message here any more.
-  const bool over = waiting_.clear(id, limit, at->next_sequence, next);
+  const bool over = waiting_.clear(id, limit, space_.sender().next_sequence(*at), next);
   go_on_at_source(by, *at, next);
   if (over) at->location.end_backlog(epoch);
 }

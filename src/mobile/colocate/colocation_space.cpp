@@ -47,7 +47,7 @@ void colocation_space::request(thread_context& on, std::span<const object_id> ob
     join->header.kind = message_kind::join;
     join->header.handler = handler;
     join->header.reply = number;
-    space_.post(on, each, std::move(join));
+    space_.sender().post(on, each, std::move(join));
   }
 }
 
@@ -107,7 +107,7 @@ void colocation_space::act(thread_context& on, const colocate_action& what, cons
 }
 
 void colocation_space::send_claim(thread_context& on, const colocate_action& what) {
-  object_entry* const at = space_.entry_to_send_by(on, what.object);
+  object_entry* const at = space_.sender().entry_to_send_by(on, what.object);
   if (at == nullptr) return;  // destroyed; its join reports that
   const known_location location = at->location.read();
   message_ptr m = make_message(0);

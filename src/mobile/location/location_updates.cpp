@@ -131,10 +131,10 @@ void location_updates::learn_location(thread_context& by, rank_id from, const ob
   object_entry* at = space_.entries().find(id);
   if (at == nullptr) {
     const bool elsewhere = id.home() != messages_.rank() && id.home().value() < messages_.size() && id.index() != 0;
-    if (!elsewhere || !space_.rules()[of_object].keeps().everywhere ||
+    if (!elsewhere || (!space_.rules()[of_object].keeps().everywhere && !space_.sender().remote().has_sent_to(id)) ||
         (id.is_element() && space_.arrays().find(id) == nullptr))
       return;
-    at = &space_.entries().find_or_add(id, {id.home(), 0}, &object_activation::activate_work);
+    at = &space_.sender().entry_elsewhere(id);
   }
   if (at->location.learn({from, news.epoch, of_object})) {
     space_.forwarding().go_on_by_news(id, by);

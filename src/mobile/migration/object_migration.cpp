@@ -27,7 +27,9 @@ void object_migration::receive(thread_context& by, message_ptr arrival) {
   if (id.home().value() >= messages_.size() || id.index() == 0 || no_place) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that has no name");
   }
-  object_entry& at = space_.entries().find_or_add(id, {id.home(), 0}, object_space::activator());
+  object_entry& at = id.home() == messages_.rank()
+                         ? space_.entries().find_or_add(id, {id.home(), 0}, object_space::activator())
+                         : space_.sender().entry_elsewhere(id);
   // A large arrival would hold up the poll loop, so an idle worker unpacks it. If no worker is idle the poll loop
   // unpacks it too, because no worker would see the object meanwhile.
   const bool large =

@@ -49,26 +49,27 @@ void end_bundle(message_ptr m, std::size_t end) noexcept {
 /// The time that one activation of an item may take, and the block that its parts are copied to, one after the other.
 struct object_bundles::slice {
   slice(const worker_pool& pool, std::uint64_t now) noexcept
-      : short_ticks(static_cast<std::uint64_t>(short_for(pool) / pool.seconds_a_tick())),
+      : long_ticks(static_cast<std::uint64_t>(short_for(pool) * parts_between_looks * 4 / pool.seconds_a_tick())),
         end(now + static_cast<std::uint64_t>(seconds_of_slice / pool.seconds_a_tick())),
         looked_at(now) {}
 
-  const std::uint64_t short_ticks, end;
+  const std::uint64_t long_ticks, end;
   std::uint64_t looked_at;
-  std::uint32_t until_look = 1, looks_after = 1;
+  std::uint32_t until_look = 1;
   bool over = false, found_long = false;
   message_ptr block;
   std::size_t room = 0;
 
-  /// Looks at the clock after some parts.
+  /// Looks at the clock after the first part, which may be very long, and after each few. The time includes the waits
+  /// for the memory of a whole group, so few short parts may take as long as many.
   void look(const worker_pool& pool) noexcept {
     over = pool.ahead();
     if (--until_look != 0) return;
     const std::uint64_t now = pool.instant();
-    found_long = now - looked_at > short_ticks * looks_after * 4;
+    found_long = now - looked_at > long_ticks;
     over = over || now > end;
     looked_at = now;
-    until_look = looks_after = parts_between_looks;
+    until_look = parts_between_looks;
   }
   /// A message with the header and the payload of the part, in the block of the part before if that is still there.
   message& fill(const bundle::part& what) {
@@ -78,7 +79,7 @@ struct object_bundles::slice {
       block = make_message(room);
     }
     block->header = what.header;
-    if (!what.payload.empty()) std::memcpy(block->body(), what.payload.data(), what.payload.size());
+    bundle::copy_payload(block->body(), what.payload);
     return *block;
   }
 };
@@ -95,9 +96,9 @@ struct object_bundles::group {
   [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& what) noexcept {
     size = ran = 0;
     while (size < size_max && offset < bytes.size()) {
-      const auto found = bundle::read_part(bytes, offset, what);
-      if (!found || bundle::form_of_part(found->header) != bundle::objects) return false;
-      parts[size] = *found;
+      const bool fits = bundle::read_part(bytes, offset, what, parts[size]) &&
+                        bundle::form_of_part(parts[size].header) == bundle::objects;
+      if (!fits) return false;
       end[size++] = offset;
     }
     return true;
@@ -133,10 +134,11 @@ void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t o
   const bundle::limits limits{.sender = m->header.source, .ranks = messages_.size()};
   message_list parts;
   while (offset < m->header.payload_bytes) {
-    const auto part = bundle::read_part(m->payload(), offset, limits);
-    const bool fits = part && bundle::form_of_part(part->header) == bundle::objects;
+    bundle::part part;
+    const bool fits =
+        bundle::read_part(m->payload(), offset, limits, part) && bundle::form_of_part(part.header) == bundle::objects;
     if (!fits) return messages_.refuse(*m, "is a bundle of something else");
-    parts.push_back(single_of(*m, *part));
+    parts.push_back(single_of(*m, part));
   }
   end_bundle(std::move(m), offset);
   space_.prefetch(parts.front());
@@ -208,8 +210,8 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
     return time.look(messages_.pool());
   }
   const bundle::limits limits{.sender = rest.front()->header.source, .ranks = messages_.size()};
+  group parts;
   for (std::size_t offset = begin; offset < rest.front()->header.payload_bytes;) {
-    group parts;
     parts.from = rest.front();
     if (!parts.read(rest.front()->payload(), offset, limits)) {
       return messages_.refuse(*rest.pop_front(), "is a bundle of something else");
@@ -217,7 +219,7 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
     run_group(on, parts, time);
     offset = parts.end[parts.ran - 1];
     if (offset == rest.front()->header.payload_bytes) break;
-    if (std::exchange(time.found_long, false)) {
+    if (std::exchange(time.found_long, false) && (messages_.deferred() || !on.preemption.lost_processor())) {
       NACRE_MARK("a bundle for objects turns out to be long");
       return take_apart(on, rest.pop_front(), offset);
     }

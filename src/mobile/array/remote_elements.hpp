@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank has sent to elements of arrays that have another home.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <nacre/ids.hpp>
+
+#include "base/cache_line.hpp"
+#include "mobile/directory/name_table.hpp"
+
+namespace nacre {
+
+/// The number of the next message to each element, and whether the directory has an entry for it: four bytes and a bit
+/// an element, where an entry would take 80 bytes and two cache misses for each message. Most elements stay at their
+/// home, which their names tell, so a rank that sends to them needs no entry.
+///
+/// | an element that has another home | its messages | has_entry |
+/// |---|---|---|
+/// | nothing else is known of it | go to its home | false |
+/// | it came here, or this rank has learned where it is | go to the rank in its entry | true |
+///
+/// Invariant: all messages of this rank to such an element are numbered here, whether it has an entry or not; so an
+/// entry that comes or goes breaks no stream. The bit is set after the entry has been added; a thread that does not see
+/// it yet sends to the home, which is always correct, and the bit stays set when the entry goes.
+///
+/// Elements are kept in blocks of 64 successive numbers. No two arrays share a block, see array_space::open. All
+/// functions: any thread that is an online participant of `readers`.
+class remote_elements {
+ public:
+  static constexpr std::size_t block_size = 64;
+
+ private:
+  struct alignas(cache_line_bytes) block {
+    explicit block(object_id of) noexcept : id(of) {}
+    const object_id id;
+    std::atomic<std::uint64_t> has_entry{0};  // a bit for each element
+    std::array<std::atomic<std::uint32_t>, block_size> next{};
+  };
+
+ public:
+  /// One element; null for none.
+  class place {
+   public:
+    place() = default;
+    explicit operator bool() const noexcept { return in_ != nullptr; }
+    /// The number of the next message to it; the thread that takes it sends the message.
+    [[nodiscard]] std::atomic<std::uint32_t>& next_sequence() const noexcept { return in_->next[at_]; }
+    [[nodiscard]] bool has_entry() const noexcept {
+      return (in_->has_entry.load(std::memory_order_acquire) >> at_ & 1) != 0;  // pairs with note_entry
+    }
+    /// An entry has been added to the directory.
+    void note_entry() const noexcept {
+      if (!has_entry()) in_->has_entry.fetch_or(std::uint64_t{1} << at_, std::memory_order_release);
+    }
+
+   private:
+    friend class remote_elements;
+    place(block* in, std::size_t at) noexcept : in_(in), at_(at) {}
+    block* in_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  explicit remote_elements(epoch_domain& readers) : blocks_(readers) {}
+  remote_elements(const remote_elements&) = delete;
+  remote_elements& operator=(const remote_elements&) = delete;
+  ~remote_elements() {
+    blocks_.for_each([](block& left) { delete &left; });
+  }
+
+  /// Null when this rank knows nothing of the element, nor of the others in its block.
+  [[nodiscard]] place find(object_id element) const noexcept {
+    block* const known = blocks_.find(block_of(element));
+    return known != nullptr ? place(known, element.index() % block_size) : place();
+  }
+  /// Whether this rank has numbered messages to an element that `find` knows.
+  [[nodiscard]] bool has_sent_to(object_id element) const noexcept {
+    const place known = element.is_element() ? find(element) : place();
+    return known && known.next_sequence().load(std::memory_order_relaxed) != 0;  // a hint: the news may concern it
+  }
+  [[nodiscard]] place find_or_add(object_id element) {
+    if (const place known = find(element)) return known;
+    auto made = std::make_unique<block>(block_of(element));
+    block& there = blocks_.add(*made);
+    if (&there == made.get()) static_cast<void>(made.release());
+    return {&there, element.index() % block_size};
+  }
+  /// Forgets the elements of an array that has ended; walks all blocks. The caller's `retire(void*, function)` calls
+  /// the function once no thread can see the block any more.
+  template <class Retire>
+  void forget(std::uint64_t first_index, std::uint64_t count, Retire retire) {
+    std::vector<block*> ended;
+    blocks_.for_each([&](block& each) {
+      if (each.id.value() * block_size - first_index < count) ended.push_back(&each);
+    });
+    for (block* const each : ended) {
+      if (blocks_.remove(*each)) retire(each, [](void* gone) { delete static_cast<block*>(gone); });
+    }
+  }
+
+ private:
+  /// By number alone: the homes of successive elements may differ.
+  static object_id block_of(object_id element) noexcept { return object_id::from_value(element.index() / block_size); }
+
+  name_table<block> blocks_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank numbers its messages to elements elsewhere, and knows which of them have an entry, until their array ends.
+#include "mobile/array/remote_elements.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/epoch.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint64_t block = remote_elements::block_size;
+
+object_id element(std::uint64_t number, std::uint32_t home = 1) {
+  return {rank_id(home), object_id::first_element + number};
+}
+
+std::uint32_t next_number(remote_elements& of, object_id id) { return of.find_or_add(id).next_sequence().fetch_add(1); }
+
+TEST(remote_elements, numbers_the_messages_to_each_element_from_0) {
+  epoch_domain readers;
+  remote_elements known(readers);
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    for (std::uint64_t each = block; each < 1000; ++each) {
+      ASSERT_EQ(next_number(known, element(each, static_cast<std::uint32_t>(each % 5))), round) << each;
+    }
+  }
+  EXPECT_TRUE(known.has_sent_to(element(block)));
+  EXPECT_FALSE(known.has_sent_to(element(5000)));
+  EXPECT_FALSE(known.has_sent_to(object_id(rank_id(1), 70))) << "no element of an array";
+}
+
+TEST(remote_elements, an_entry_is_noted_for_one_element_and_changes_no_number) {
+  epoch_domain readers;
+  remote_elements known(readers);
+  static_cast<void>(next_number(known, element(100)));
+  known.find_or_add(element(100)).note_entry();
+  for (std::uint64_t each = block; each < 3 * block; ++each) {
+    EXPECT_EQ(known.find_or_add(element(each)).has_entry(), each == 100) << each;
+  }
+  EXPECT_EQ(next_number(known, element(100)), 1U);
+}
+
+TEST(remote_elements, forgets_the_elements_of_one_array) {
+  epoch_domain readers;
+  remote_elements known(readers);
+  constexpr std::uint64_t first = 10 * block, count = 3 * block - 5;
+  for (std::uint64_t each = first - block; each < first + 4 * block; ++each) {
+    static_cast<void>(next_number(known, element(each)));
+  }
+  std::vector<std::pair<void*, void (*)(void*)>> retired;
+  known.forget(object_id::first_element + first, count,
+               [&](void* gone, void (*destroy)(void*)) { retired.emplace_back(gone, destroy); });
+  EXPECT_EQ(retired.size(), 3U);
+  EXPECT_TRUE(known.has_sent_to(element(first - 1)));
+  EXPECT_FALSE(known.has_sent_to(element(first)));
+  EXPECT_FALSE(known.has_sent_to(element(first + count - 1)));
+  EXPECT_TRUE(known.has_sent_to(element(first + 3 * block)));
+  for (const auto& [gone, destroy] : retired) destroy(gone);
+}
+
+TEST(remote_elements, threads_that_send_to_the_same_elements_share_out_the_numbers) {
+  constexpr std::uint64_t elements = 500, rounds = 200;
+  constexpr int threads = 4;
+  epoch_domain readers;
+  remote_elements known(readers);
+  std::vector<std::atomic<std::uint64_t>> sums(elements);
+  const auto send = [&](int thread) {
+    epoch_domain::participant own(readers);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::uint64_t each = 0; each < elements; ++each) {
+        const object_id id = element(block + each);
+        sums[each] += next_number(known, id);
+        if (each % threads == static_cast<std::uint64_t>(thread)) known.find_or_add(id).note_entry();
+      }
+      own.quiescent();
+    }
+  };
+  std::vector<std::thread> all;
+  for (int each = 0; each < threads; ++each) all.emplace_back(send, each);
+  for (std::thread& each : all) each.join();
+  constexpr std::uint64_t numbers = threads * rounds;
+  for (std::uint64_t each = 0; each < elements; ++each) {
+    ASSERT_EQ(sums[each], numbers * (numbers - 1) / 2) << each;
+    ASSERT_TRUE(known.find_or_add(element(block + each)).has_entry()) << each;
+  }
+}
+
+}  // namespace
+}  // namespace nacre

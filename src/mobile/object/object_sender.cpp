@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbering the messages of this rank to objects, and sending them on their way.
+#include "mobile/object/object_sender.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "mobile/directory/epoch_guard.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+
+object_sender::object_sender(object_space& space, am_engine& messages)
+    : space_(space), messages_(messages), remote_(messages.pool().readers()) {}
+
+/// The entry by which this rank sends to an object, for as long as the object may live. A new entry refers to the
+/// object's home. Null when this rank is the home and has no entry: the object has been destroyed.
+object_entry* object_sender::entry_to_send_by(thread_context& on, object_id id) {
+  for (;;) {
+    object_entry* known = space_.entries().find(id);
+    if (known == nullptr && id.is_element() && id.home() == messages_.rank()) known = space_.places().place_at_home(id);
+    if (known == nullptr) {
+      if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
+      if (id.is_element() && space_.arrays().find(id) == nullptr) return nullptr;
+      known = &entry_elsewhere(id);
+    }
+    if (known->location.keep()) return known;
+    space_.ends().forget(*known, on);  // it is being collected: the first thread takes it out
+  }
+}
+
+object_entry& object_sender::entry_elsewhere(object_id id) {
+  object_entry& at = space_.entries().find_or_add(id, {id.home(), 0}, &object_activation::activate_work);
+  if (is_element_elsewhere(id)) remote_.find_or_add(id).note_entry();
+  return at;
+}
+
+std::atomic<std::uint32_t>& object_sender::next_sequence(object_entry& at) {
+  return is_element_elsewhere(at.id) ? remote_.find_or_add(at.id).next_sequence() : at.next_sequence;
+}
+
+/// Null for all objects but elements of arrays that have another home.
+remote_elements::place object_sender::place_elsewhere(object_id id) {
+  if (!is_element_elsewhere(id)) return {};
+  if (const remote_elements::place known = remote_.find(id)) return known;
+  return space_.arrays().find(id) != nullptr ? remote_.find_or_add(id) : remote_elements::place();
+}
+
+/// Reads whether the object is here before it numbers the message: if the object leaves in between, the message is
+/// forwarded.
+void object_sender::post(thread_context& on, object_id to, message_ptr m, detail::future_state* result) {
+  if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
+  const epoch_guard guard(on);
+  const remote_elements::place elsewhere = place_elsewhere(to);
+  if (elsewhere && !elsewhere.has_entry() && !space_.backlog().any()) {
+    return post_to_home(on, to, elsewhere, std::move(m), result);
+  }
+  object_entry* const at = entry_to_send_by(on, to);
+  const known_location location = at != nullptr ? at->location.read() : known_location{};
+  const bool stays = at != nullptr && location.rank == messages_.rank() && !messages_.deferred();
+  const bool of_main = stays && space_.own().bundles_those_of(on);
+  const bool may_join = of_main && !location.backlog && !space_.backlog().any() && space_.bundles().may_join_own(*m);
+  if (at != nullptr && !may_join) m = messages_.prepare(on, stays, std::move(m));
+  messages_.commit(on, [&] {
+    address(on, to, *m, result);
+    if (at == nullptr) return space_.errors().undeliverable(on, std::move(m));
+    std::atomic<std::uint32_t>& next_sequence = elsewhere ? elsewhere.next_sequence() : at->next_sequence;
+    m->header.sequence = next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
+    if (may_join) return space_.own().push_of_main(*at, on, std::move(m), true);
+    if ((location.backlog || space_.backlog().any()) &&
+        space_.backlog().keep_at_source(on, *at, m, location.backlog, stays || messages_.by_pointer())) {
+      return;
+    }
+    const rank_id next = space_.forwarding().next_rank(*at, location, m->header);
+    if (stays) {
+      if (on.backpressure()) return space_.own().push_under_backpressure(*at, on, std::move(m));
+      if (space_.own().push_behind_backpressure(*at, m)) return;
+      if (of_main) return space_.own().push_of_main(*at, on, std::move(m), false);
+      return space_.push(*at, on, std::move(m), on.in_item());
+    }
+    if (next == messages_.rank() && messages_.deferred() && on.in_item())
+      return space_.own().accept_when_spent(on, std::move(m));
+    if (next != messages_.rank()) on.counters().hops.add(1);
+    messages_.route(on, next, std::move(m));
+  });
+}
+
+void object_sender::address(thread_context& on, object_id to, message& m, detail::future_state* result) {
+  m.header.object = to.value();
+  m.header.source = messages_.rank().value();
+  if (result != nullptr) m.header.reply = messages_.calls().open(*result);
+  if (m.counted()) on.counters().created.add(1);
+}
+
+/// Posts a message to an element of which this rank knows no more than its name.
+void object_sender::post_to_home(thread_context& on, object_id to, const remote_elements::place& at, message_ptr m,
+                                 detail::future_state* result) {
+  m = messages_.prepare(on, false, std::move(m));
+  messages_.commit(on, [&] {
+    address(on, to, *m, result);
+    m->header.sequence = at.next_sequence().fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
+    on.counters().hops.add(1);
+    messages_.route(on, to.home(), std::move(m));
+  });
+}
+
+void object_sender::post_migrate(thread_context& on, object_id object, rank_id to, detail::future_state& done) {
+  if (to.value() >= messages_.size()) {
+    throw usage_error("migrate to rank " + std::to_string(to.value()) + " of a job with " +
+                      std::to_string(messages_.size()) + " ranks");
+  }
+  message_ptr m = make_message(sizeof(std::uint32_t));
+  const std::uint32_t rank = to.value();
+  std::memcpy(m->body(), &rank, sizeof rank);
+  m->header.kind = message_kind::migrate;
+  post(on, object, std::move(m), &done);
+}
+
+void object_sender::post_destroy(thread_context& on, object_id object) {
+  message_ptr m = make_message(0);
+  m->header.kind = message_kind::destroy;
+  post(on, object, std::move(m));
+}
+}  // namespace nacre
