@@ -283,20 +283,23 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
   if (array == nullptr) return;
   space_.contributed().drop(on, *array);
   const epoch_guard guard(on);
-  space_.sender().remote().forget(object_id::first_element + first, array->layout.shape.count(),
-                                  [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
   std::vector<object_entry*> places;
-  space_.entries().for_each([&](object_entry& each) {
-    const std::uint64_t number = array_space::number_of(each.id) - first;
-    if (each.id.is_element() && number < array->layout.shape.count()) places.push_back(&each);
-  });
   {
     const std::scoped_lock lock(array->mutex);
     for (auto& [number, part] : array->parts) {
-      for (std::atomic<object_entry*>& place : part.places)
-        place.store(nullptr, std::memory_order_relaxed);  // all have ended
+      for (std::atomic<object_entry*>& place : part.places) {  // relaxed: written under the mutex; all have ended
+        if (object_entry* const own = place.load(std::memory_order_relaxed)) places.push_back(own);
+        place.store(nullptr, std::memory_order_relaxed);
+      }
     }
   }
+  const detail::array_layout& layout = array->layout;
+  const auto with_entry = [&](std::uint64_t index) {
+    const rank_id home = layout.home(layout.shape, index - object_id::first_element - first, messages_.size());
+    if (object_entry* const at = space_.entries().find(object_id(home, index))) places.push_back(at);
+  };
+  space_.sender().remote().forget(object_id::first_element + first, layout.shape.count(), with_entry,
+                                  [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
   for (object_entry* const each : places) {
     if (each->id.home() == messages_.rank()) {
       space_.ends().push_end(*each, messages_.rank(), on);

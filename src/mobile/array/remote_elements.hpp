@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -90,16 +91,29 @@ class remote_elements {
     if (&there == made.get()) static_cast<void>(made.release());
     return {&there, element.index() % block_size};
   }
-  /// Forgets the elements of an array that has ended; walks all blocks. The caller's `retire(void*, function)` calls
-  /// the function once no thread can see the block any more.
-  template <class Retire>
-  void forget(std::uint64_t first_index, std::uint64_t count, Retire retire) {
+  /// Forgets the elements of an array that has ended. Calls with_entry(std::uint64_t index) for each that has an entry,
+  /// and retire(void*, void (*destroy)(void*)), which calls `destroy` once no thread can see the block any more. Takes
+  /// time for the blocks of the array, or for all blocks where those are fewer.
+  template <class WithEntry, class Retire>
+  void forget(std::uint64_t first_index, std::uint64_t count, WithEntry with_entry, Retire retire) {
     std::vector<block*> ended;
-    blocks_.for_each([&](block& each) {
-      if (each.id.value() * block_size - first_index < count) ended.push_back(&each);
-    });
+    const std::uint64_t begin = first_index / block_size, end = (first_index + count + block_size - 1) / block_size;
+    if (end - begin <= blocks_.size()) {
+      for (std::uint64_t each = begin; each < end; ++each) {
+        if (block* const known = blocks_.find(object_id::from_value(each))) ended.push_back(known);
+      }
+    } else {
+      blocks_.for_each([&](block& each) {
+        if (each.id.value() - begin < end - begin) ended.push_back(&each);
+      });
+    }
     for (block* const each : ended) {
-      if (blocks_.remove(*each)) retire(each, [](void* gone) { delete static_cast<block*>(gone); });
+      if (!blocks_.remove(*each)) continue;
+      std::uint64_t left = each->has_entry.load(std::memory_order_acquire);  // pairs with note_entry
+      for (; left != 0; left &= left - 1) {
+        with_entry(each->id.value() * block_size + static_cast<std::uint64_t>(std::countr_zero(left)));
+      }
+      retire(each, [](void* gone) { delete static_cast<block*>(gone); });
     }
   }
 

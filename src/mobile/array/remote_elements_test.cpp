@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -47,22 +48,32 @@ TEST(remote_elements, an_entry_is_noted_for_one_element_and_changes_no_number) {
   EXPECT_EQ(next_number(known, element(100)), 1U);
 }
 
-TEST(remote_elements, forgets_the_elements_of_one_array) {
+/// Forgets an array of so many elements, to three blocks of which messages have been sent.
+void forgets_an_array_of(std::uint64_t elements) {
   epoch_domain readers;
   remote_elements known(readers);
-  constexpr std::uint64_t first = 10 * block, count = 3 * block - 5;
-  for (std::uint64_t each = first - block; each < first + 4 * block; ++each) {
+  constexpr std::uint64_t first = 10 * block, sent = 3 * block - 5;
+  for (std::uint64_t each = first - block; each < first + sent; ++each) {
     static_cast<void>(next_number(known, element(each)));
   }
+  for (const std::uint64_t each : {first - 1, first, first + 70}) known.find_or_add(element(each)).note_entry();
   std::vector<std::pair<void*, void (*)(void*)>> retired;
-  known.forget(object_id::first_element + first, count,
-               [&](void* gone, void (*destroy)(void*)) { retired.emplace_back(gone, destroy); });
+  std::vector<std::uint64_t> with_entry;
+  known.forget(
+      object_id::first_element + first, elements, [&](std::uint64_t index) { with_entry.push_back(index); },
+      [&](void* gone, void (*destroy)(void*)) { retired.emplace_back(gone, destroy); });
+  std::sort(with_entry.begin(), with_entry.end());
+  EXPECT_EQ(with_entry, (std::vector{element(first).index(), element(first + 70).index()}));
   EXPECT_EQ(retired.size(), 3U);
-  EXPECT_TRUE(known.has_sent_to(element(first - 1)));
+  EXPECT_TRUE(known.has_sent_to(element(first - 1))) << "of the array before";
   EXPECT_FALSE(known.has_sent_to(element(first)));
-  EXPECT_FALSE(known.has_sent_to(element(first + count - 1)));
-  EXPECT_TRUE(known.has_sent_to(element(first + 3 * block)));
+  EXPECT_FALSE(known.has_sent_to(element(first + sent - 1)));
   for (const auto& [gone, destroy] : retired) destroy(gone);
+}
+
+TEST(remote_elements, forgets_the_elements_of_one_array) { forgets_an_array_of(3 * block - 5); }
+TEST(remote_elements, forgets_an_array_with_many_more_elements_than_it_has_sent_to) {
+  forgets_an_array_of(std::uint64_t{1} << 38);
 }
 
 TEST(remote_elements, threads_that_send_to_the_same_elements_share_out_the_numbers) {
