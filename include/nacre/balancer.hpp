@@ -21,7 +21,8 @@ struct object_load {
   object_id object;
   double load = 0;             ///< from the load model, in its unit; see load_model
   std::uint32_t messages = 0;  ///< that wait to be run, without the one that a worker runs now
-  double migration_cost = 0;   ///< seconds: the least that this rank spends on moving an object, as far as known
+  double migration_cost = 0;   ///< seconds: the least that this rank spends on moving an object of its size, both as
+                               ///< far as known
   bool running = false;        ///< a handler runs on it now; the object can leave only afterwards
   double seconds = 0;          ///< that its waiting messages will take, if it has been measured
 };
@@ -120,6 +121,13 @@ class balancer_host {
   /// Requests that an object moves: it leaves with its waiting messages before it runs again. An object that is not
   /// here any more stays where it is.
   virtual void migrate(object_id object, rank_id to) = 0;
+  /// Requests the same unless the object turns out to be too large for the work that waits for it. A rank knows the
+  /// packed size of an object only when it is about to leave; a large one that stays tells its migration_cost from then
+  /// on. False: the object stays. True: it has left, or will try when the handler that runs on it has ended.
+  virtual bool migrate_if_worth(object_id object, rank_id to) {
+    migrate(object, to);
+    return true;
+  }
   /// The balancer's own stream of random numbers.
   [[nodiscard]] virtual nacre::rng& rng() = 0;
   /// Seconds since the job's start; virtual ones under simulation.

@@ -197,18 +197,19 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
   messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));
 }
 
-void balancing::migrate(object_id object, rank_id to) {
-  if (!enabled_.load(std::memory_order_relaxed)) return;  // relaxed: see enable
+bool balancing::move(object_id object, rank_id to, wish_kind how) {
+  if (!enabled_.load(std::memory_order_relaxed)) return false;  // relaxed: see enable
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
-  objects_.migration().move_out(*by_, object, to);
+  const bool leaves = objects_.migration().move_out(*by_, object, to, how);
   note_sent_away(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;
   if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
   if (messages_.deferred()) add_to(migration_seconds_, passed);
+  return leaves;
 }
 
 double balancing::now() const { return std::chrono::duration<double>(time_.now() - started_).count(); }

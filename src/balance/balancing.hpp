@@ -97,7 +97,9 @@ class balancing final : private balancer_host {
   [[nodiscard]] std::uint32_t idle_workers() const override;
   [[nodiscard]] std::uint64_t arrivals() const override;
   void send(rank_id to, std::span<const std::byte> bytes) override;
-  void migrate(object_id object, rank_id to) override;
+  void migrate(object_id object, rank_id to) override { move(object, to, wish_kind::always); }
+  bool migrate_if_worth(object_id object, rank_id to) override { return move(object, to, wish_kind::if_worth); }
+  bool move(object_id object, rank_id to, wish_kind how);
   [[nodiscard]] nacre::rng& rng() override { return random_; }
   [[nodiscard]] double now() const override;
 

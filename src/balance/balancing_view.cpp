@@ -34,14 +34,16 @@ rank_load balancing::summary() {
 void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
   messages_.pool().charge_own(own_work::look_step);
   const std::uint32_t behind = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
-  double move_seconds = objects_.migration().migration_seconds();
+  double move_seconds = objects_.migration().costs().of(each.packed_bytes);
   if (move_seconds > 0 && !messages_.deferred()) move_seconds = std::max(move_seconds, seconds_of_migration);
+  // Of large objects few may move in vain, so one that has not run counts as others.
+  const bool as_others = each.packed_bytes != 0 && !(each.message_seconds > 0);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
   to.push_back({.object = each.id,
                 .messages = each.messages,
                 .migration_cost = move_seconds + behind * seconds_of_message_moved,
                 .running = each.running,
-                .seconds = each.message_seconds * each.messages});
+                .seconds = (as_others ? each.handler_seconds : each.message_seconds) * each.messages});
 }
 
 /// Sets the load of each element of `all`; facts_ holds the facts of the element of the same index.

@@ -190,10 +190,10 @@ std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double l
   const auto move_if = [&](const object_load& each, double load_max) {
     if (moved == most || !(each.load <= load_max)) return;
     if (each.messages != 0 && waiting <= reserved) return;
+    if (!host.migrate_if_worth(each.object, to)) return;
     waiting -= each.messages != 0 && waiting != 0 ? 1 : 0;
     rest -= each.load;
     ++moved;
-    host.migrate(each.object, to);
   };
   for (const object_load& each : candidates_) move_if(each, rest);
   if (moved == 0 && !candidates_.empty()) {

@@ -90,8 +90,8 @@ void gossip_balancer::transfer(balancer_host& host) {
     if (there == nullptr) break;
     const object_load each = movable.take(chosen);
     if (!(there->load + each.load < own_load)) continue;
+    if (!host.migrate_if_worth(each.object, chosen)) continue;
     movable.note_move(each.object, chosen);
-    host.migrate(each.object, chosen);
     there->load += each.load;
     own_load -= each.load;
     receivers.push_back(chosen);

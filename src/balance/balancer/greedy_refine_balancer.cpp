@@ -167,7 +167,7 @@ void greedy_refine_balancer::apply_moves(balancer_host& host, const message& m) 
     const object_id object = object_id::from_value(each.object);
     if (each.to >= host.size() || each.to == host.rank().value()) continue;
     const std::optional<object_load> known = host.load_of(object);
-    if (known && !known->running) host.migrate(object, rank_id{each.to});
+    if (known && !known->running) host.migrate_if_worth(object, rank_id{each.to});
   }
 }
 

@@ -95,13 +95,14 @@ void share_balancer::apply_order(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
   own_.look(host);
   const std::span<const object_load> given = own_.heaviest(host, own_.at_a_time(host, parameters_.chunk));
-  if (given.empty()) {
+  std::size_t left = 0;
+  for (const object_load& each : given) left += host.migrate_if_worth(each.object, order.rank) ? 1 : 0;
+  if (left == 0) {
     offered_ = 0;
     send(host, manager(host), {share_kind::offer, 0, {}});
     return send(host, manager(host), {share_kind::returned, order.number, order.rank});
   }
   if (offered_ != 0) --offered_;
-  for (const object_load& each : given) host.migrate(each.object, order.rank);
   send(host, order.rank, {share_kind::given, order.number, {}});
 }
 

@@ -53,13 +53,12 @@ std::size_t surplus::distribute(balancer_host& host, std::span<const rank_id> li
   const std::size_t to_line = line.size() * objects_max;
   const std::size_t receivers = spare_at_most() >= 2 * to_line ? line.size() : line.size() + 1;
   const std::span<const object_load> objects = heaviest(host, std::min(spare_at_most(), receivers * objects_max));
-  for (std::size_t index = 0; index < objects.size(); ++index) {
-    const std::size_t receiver = index % receivers;
-    if (receiver < line.size()) host.migrate(objects[index].object, line[receiver]);
+  for (const object_load& each : objects) {
+    const std::size_t receiver = distributed_ % receivers;
+    if (receiver >= line.size() || host.migrate_if_worth(each.object, line[receiver])) ++distributed_;
   }
-  distributed_ = objects.size();
   receivers_ = receivers;
-  return std::min(objects.size(), line.size());
+  return std::min(distributed_, line.size());
 }
 
 }  // namespace nacre::balance

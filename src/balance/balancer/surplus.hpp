@@ -9,16 +9,16 @@
 
 #include <nacre/balancer.hpp>
 
+#include "mobile/migration/migration_costs.hpp"
+
 namespace nacre::balance {
 
 /// Makes a load comparable and safe to add: from 0 to 1e100, and 0 for NaN. Objects and messages may state any number.
 [[nodiscard]] inline double sane(double load) noexcept { return load >= 0 ? std::min(load, 1e100) : 0; }
 
-/// Whether an object keeps a worker busy for at least `times` the cost of its migration, or has not been measured. The
-/// factor covers what the receiver pays: it unpacks the object, and later sends messages back to objects that stayed.
+/// Whether an object has enough work waiting, as far as its size is known; balancer_host::migrate_if_worth knows it.
 [[nodiscard]] inline bool worth_moving(const object_load& each) noexcept {
-  constexpr double times = 4;
-  return !(each.seconds > 0) || each.seconds >= times * each.migration_cost;
+  return worth_migration(each.seconds, each.migration_cost);
 }
 
 /// The *surplus* of a rank is the waiting objects that its own idle workers will not take.

@@ -40,13 +40,6 @@ void object_migration::receive(thread_context& by, message_ptr arrival) {
   space_.activation().run_claimed(at, by, taken, false);
 }
 
-double object_migration::migration_seconds() const noexcept {
-  constexpr std::uint64_t few = 4;
-  std::uint64_t migrations = 0;
-  for (const auto& each : messages_.pool().thread_contexts()) migrations += each->counters().migrations_out.read();
-  return migrations < few ? 0 : migration_seconds_.load(std::memory_order_relaxed);
-}
-
 void object_migration::migrate_front(activation_step& now) {
   const message_ptr m = now.pending.pop_front();
   std::uint32_t rank = ~std::uint32_t{0};
@@ -80,15 +73,27 @@ bool object_migration::too_long(const activation_step& now, std::size_t bytes) c
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
+/// Whether the work that waits for an object of so many packed bytes is worth its migration. Where ranks share an
+/// address space its bytes stay where they are.
+bool object_migration::worth_leaving(const activation_step& now, std::size_t bytes) const {
+  if (messages_.by_pointer() || bytes < migration_costs::large_bytes_min) return true;
+  return worth_migration(space_.loads().waiting_seconds(now), costs_.of(bytes));
+}
+
 /// Departs unless the object refuses or cannot move; returns null, or the reason.
-const char* object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked) {
+const char* object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked,
+                                        wish_kind how) {
   if (stays(now.at)) {
     NACRE_MARK("an object refuses to move");
     return "its may_migrate() says false";
   }
-  if (too_long(now,
-               packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays()))) {
-    return "packed, with what waits for it, it is longer than 1 GiB";
+  const std::size_t bytes =
+      packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays());
+  if (too_long(now, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
+  if (how == wish_kind::if_worth && !worth_leaving(now, bytes)) {
+    NACRE_MARK("an object is too large for the work that waits for it, and stays");
+    now.at.need_extra().note_packed_bytes(bytes);
+    return "it is large, and little work waits for it";
   }
   depart(now, to, asked);
   return nullptr;
@@ -106,6 +111,7 @@ void object_migration::depart(activation_step& now, rank_id to, const migration_
   const bool backlog = !left.empty() || state.windows != nullptr;
   const std::uint64_t begin = messages_.pool().instant();
   message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer(), &space_.arrays());
+  const std::size_t bytes = messages_.by_pointer() ? 0 : m->header.payload_bytes;
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
   messages_.pool().charge_own(own_work::move_out);
@@ -116,9 +122,7 @@ void object_migration::depart(activation_step& now, rank_id to, const migration_
   // Sends the object first: a thread that reads the new location sends behind it.
   messages_.route(now.on, to, std::move(m));
   const double spent = static_cast<double>(messages_.pool().instant() - begin) * messages_.pool().seconds_a_tick();
-  if (spent < migration_seconds_.load(std::memory_order_relaxed)) {  // an estimate
-    migration_seconds_.store(spent, std::memory_order_relaxed);
-  }
+  costs_.learn(bytes, spent);
   at.location.learn({to, epoch, policy, by_home, false, backlog});
   give_up_extra(at, now.on);
   space_.forwarding().list_for_review(at, now.on);
@@ -140,6 +144,7 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   const std::uint32_t source = arrival->header.source;
   messages_.pool().charge_own(own_work::move_in);
   messages_.pool().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
+  const std::size_t packed_bytes = arrival->packed() ? arrival->header.payload_bytes : 0;
   std::optional<object_state> state = take_arrival(arrival, asked, messages_.size(), &space_.arrays());
   if (!state || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
@@ -158,6 +163,7 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   give_up_extra(at, on);  // it may hold a balancer's request from before the departure
   at.put_state(*state);
   now.pending.append(state->pending);
+  if (packed_bytes >= migration_costs::large_bytes_min) at.need_extra().note_packed_bytes(packed_bytes);
   space_.waits().recount(now);
   on.counters().migrations_in.add(1);
   on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
@@ -174,13 +180,15 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   on.counters().done.add(1);
 }
 
-void object_migration::move_out(thread_context& on, object_id object, rank_id to) {
+bool object_migration::move_out(thread_context& on, object_id object, rank_id to, wish_kind wish) {
   object_entry* const at = space_.entries().find(object);
-  if (at == nullptr || at->location.read().rank != messages_.rank()) return;
-  if (object.is_element() && !space_.arrays().known_everywhere(object)) return;
+  if (at == nullptr || at->location.read().rank != messages_.rank()) return false;
+  if (object.is_element() && !space_.arrays().known_everywhere(object)) return false;
   // Before `claim_any` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
-  if (!at->add_reference()) return;
-  at->need_extra().wanted_by.store(to.value(), std::memory_order_relaxed);  // seen by the activation's holder
+  if (!at->add_reference()) return false;
+  object_entry_extra& extra = at->need_extra();
+  extra.wanted.store(wish, std::memory_order_relaxed);  // this and the next are seen by the activation's holder
+  extra.wanted_by.store(to.value(), std::memory_order_relaxed);
   message_list taken;
   const inbox::begun how = at->arrivals.claim_any(taken);
   if (how == inbox::begun::from_scheduled) {
@@ -190,8 +198,12 @@ void object_migration::move_out(thread_context& on, object_id object, rank_id to
   }
   if (how == inbox::begun::no) {
     NACRE_MARK("a balancer wants an object whose handler runs");
-    return;
+    return true;
   }
+  at->inbox_seconds.store(0);
   space_.activation().run_claimed(*at, on, taken, false);
+  if (at->location.read().rank != messages_.rank()) return true;
+  const object_entry_extra* const still = at->extra();
+  return still != nullptr && still->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody;
 }
 }  // namespace nacre

@@ -36,6 +36,11 @@ double balancer_view::seconds_of(const message_list& waiting) const {
   return looked_at == 0 ? 0 : sum / static_cast<double>(looked_at) * static_cast<double>(waiting.size());
 }
 
+double balancer_view::waiting_seconds(const activation_step& now) const {
+  const double pace = now.at.pace.load(), seconds = now.at.inbox_seconds.load() + seconds_of(now.pending);
+  return pace == 0 ? seconds : seconds * handler_costs::factor(pace);
+}
+
 void balancer_view::publish_load(activation_step& now) {
   object_entry& at = now.at;
   object_entry_extra* extra = at.extra();
@@ -54,6 +59,7 @@ void balancer_view::publish_load(activation_step& now) {
   if (extra == nullptr && !now.pending.empty()) extra = &at.need_extra();
   if (extra != nullptr) {  // written by the activation
     extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
+    if (now.ran != 0) extra->forget_some_bytes();
     extra->pending_seconds.store(seconds_of(now.pending), std::memory_order_relaxed);
   }
 }
@@ -72,6 +78,8 @@ bool balancer_view::could_leave(const object_entry& at, object_estimate& into) c
       at.inbox_seconds.load() + (extra != nullptr ? extra->pending_seconds.load(std::memory_order_relaxed) : 0);
   into = {.id = at.id,
           .declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0,
+          .packed_bytes = extra != nullptr ? extra->packed_bytes.load(std::memory_order_relaxed) : 0,
+          .handler_seconds = messages != 0 ? seconds / messages : 0,
           .message_seconds = messages != 0 ? seconds / messages * handler_costs::factor(at.pace.load()) : 0,
           .messages = messages,
           .running = at.arrivals.active()};

@@ -21,6 +21,8 @@ class object_space;
 struct object_estimate {
   object_id id;
   double declared;         ///< load; 0 if its class declares none
+  std::size_t packed_bytes;  ///< of a large object, as far as known; else 0
+  double handler_seconds;  ///< of one waiting message on other objects, on average; 0 as long as none is measured
   double message_seconds;  ///< of one waiting message, on average; 0 until one of its kind has been measured
   std::uint32_t messages;  ///< that wait; those that have just arrived count as one
   bool running;            ///< a handler runs on it
@@ -61,6 +63,9 @@ class balancer_view {
   /// The priority of an item, as scheduler_site defines it; `here` is this rank. An item of an object that is elsewhere
   /// ranks highest: it is short, and other ranks wait for it.
   [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
+
+  /// What the messages that wait for an object will take; 0 if that is unknown. Its activation.
+  [[nodiscard]] double waiting_seconds(const activation_step& now) const;
 
   void publish(object_entry& at, const object_declaration& said);
   void publish_load(activation_step& now);

@@ -192,8 +192,9 @@ bool object_activation::fulfil_wish(activation_step& now, object_entry_extra& ex
     return false;
   }
   now.at.arrivals.take_move_request();
+  const wish_kind how = extra.wanted.load(std::memory_order_relaxed);
   const rank_id to(extra.wanted_by.exchange(object_entry_extra::nobody));
-  if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}));
+  if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}, how));
   return true;
 }
 

@@ -2,7 +2,9 @@
 // One object as one rank knows it: where it is, and, while it is here, the object with all that waits for it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -63,6 +65,10 @@ struct object_state {
   }
 };
 
+/// Whether an object that a balancer wants elsewhere leaves in any case, or if the work that waits for it then is worth
+/// the migration of its bytes.
+enum class wish_kind : std::uint8_t { always, if_worth };
+
 /// The part of an entry that few objects need: those that are busy, wanted elsewhere, used by several ranks, or that
 /// declare a load. It is made when first needed, and given up when the object leaves.
 struct object_entry_extra {
@@ -85,6 +91,18 @@ struct object_entry_extra {
   /// Any thread while the object is here; the first caller makes it.
   [[nodiscard]] backpressure_queue& need_backpressure(work::runner how);
 
+  void note_packed_bytes(std::size_t bytes) noexcept {
+    packed_bytes.store(static_cast<std::uint32_t>(std::min<std::size_t>(bytes, ~std::uint32_t{0})),
+                       std::memory_order_relaxed);
+  }
+  /// The object has run, and may have become smaller: what is known of its size counts less and less, until a balancer
+  /// wants the object and its size is determined again. The activation.
+  void forget_some_bytes() noexcept {
+    constexpr std::uint32_t part = 16;
+    const std::uint32_t known = packed_bytes.load(std::memory_order_relaxed);
+    if (known != 0) packed_bytes.store(known - std::max(known / part, 1U), std::memory_order_relaxed);
+  }
+
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   std::atomic<void*> object;  ///< moved here from the entry; written by the activation
@@ -99,6 +117,7 @@ struct object_entry_extra {
                                                   ///< activation's
   std::atomic<std::uint32_t> contributed{0};      ///< see object_state; counted by handlers on the object
   std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it
+  std::atomic<wish_kind> wanted{wish_kind::always};  ///< of that request
   std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
   std::atomic<backpressure_queue*> backpressure{
       nullptr};  ///< made by threads under backpressure, see need_backpressure
@@ -106,6 +125,8 @@ struct object_entry_extra {
   std::atomic<std::uint32_t> pending_estimate{0};
   std::atomic<double> pending_seconds{0};  ///< that these messages will take at a pace of 1
   std::atomic<bool> stays{false};          ///< it refuses to move
+  std::atomic<std::uint32_t> packed_bytes{0};  ///< of a large object that has come or was not worth its migration; 0:
+                                               ///< not known
   std::atomic<double> declared_load{0};
   std::uint32_t index_place = 0;    ///< position in load_index, which writes it
   std::atomic<double> indexed{0};   ///< the load under which load_index has it, 0: not in it; load_index writes it
