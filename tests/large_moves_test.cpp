@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ struct slices {
   }
 };
 
-constexpr std::size_t large_bytes = 4'000'000;        // packed in 1 ms of virtual time
-constexpr std::uint32_t few = 4;                      // moves of a size by which a rank learns what they cost
+constexpr std::size_t large_bytes = 4'000'000;  // packed in 1 ms of virtual time
+constexpr std::uint32_t few = 4;                // moves of a size by which a rank learns what they cost
 constexpr int objects_of_a_kind = 48, slices_of_each = 8;
 
 struct moves_made {
@@ -62,6 +63,57 @@ moves_made moves_under(const std::string& balancer, double slice_seconds) {
     for (const auto each : large) sum.large += rt.call<&slices::moved>(each).get();
   });
   return sum;
+}
+
+/// What a balancer saw that wanted each object of rank 0 which had run and seemed worth it.
+struct asked {
+  int left = 0;
+  std::vector<double> costs_of_staying{};
+};
+
+struct asker final : nacre::balancer {
+  asker(asked& to, bool always) : seen(to), in_any_case(always) {}
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0) return;
+    const auto found = host.candidates(objects_of_a_kind);
+    for (const nacre::object_load& each : std::vector(found.begin(), found.end())) {
+      if (!(each.seconds > 4 * each.migration_cost)) continue;
+      if (in_any_case) host.migrate(each.object, nacre::rank_id{1});
+      const bool leaves = in_any_case || host.migrate_if_worth(each.object, nacre::rank_id{1});
+      const std::optional<nacre::object_load> here = host.load_of(each.object);
+      EXPECT_EQ(here.has_value(), !leaves);
+      seen.left += leaves ? 1 : 0;
+      if (here) seen.costs_of_staying.push_back(here->migration_cost);
+    }
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  asked& seen;
+  bool in_any_case;
+};
+
+asked ask_for_large_objects(bool in_any_case) {
+  asked seen;
+  nacre::register_balancer("asker_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<asker>(seen, in_any_case); });
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", "asker_of_the_test"}}, [](nacre::runtime& rt) {
+    for (int n = 0; rt.rank().value() == 0 && n < objects_of_a_kind; ++n) {
+      rt.send<&slices::run>(rt.create<slices>(1e-3, slices_of_each, large_bytes));
+    }
+  });
+  return seen;
+}
+
+TEST(large_objects, that_stay_tell_what_their_bytes_would_have_cost_and_are_asked_once) {
+  const asked seen = ask_for_large_objects(false);
+  EXPECT_EQ(seen.left, static_cast<int>(few));
+  EXPECT_EQ(seen.costs_of_staying.size(), objects_of_a_kind - few);
+  for (const double each : seen.costs_of_staying) EXPECT_NEAR(each, 1e-3, 1e-5);
+}
+
+TEST(large_objects, leave_in_any_case_if_a_balancer_says_so) {
+  const asked seen = ask_for_large_objects(true);
+  EXPECT_GT(seen.left, objects_of_a_kind / 2);
+  EXPECT_TRUE(seen.costs_of_staying.empty());
 }
 
 class large_moves : public testing::TestWithParam<const char*> {};

@@ -77,6 +77,10 @@ bool object_migration::too_long(const activation_step& now, std::size_t bytes) c
 /// address space its bytes stay where they are.
 bool object_migration::worth_leaving(const activation_step& now, std::size_t bytes) const {
   if (messages_.by_pointer() || bytes < migration_costs::large_bytes_min) return true;
+  if (now.pending.empty() && now.at.arrivals.count() == 0) {  // it has run since the balancer chose it
+    const detail::object_type& type = *messages_.handlers().type(now.at.type);
+    return declared_by(type, now.at.object(), now.at.id, space_.arrays()).load > 0;
+  }
   return worth_migration(space_.loads().waiting_seconds(now), costs_.of(bytes));
 }
 

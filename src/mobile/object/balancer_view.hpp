@@ -20,12 +20,12 @@ class object_space;
 /// An object as a balancer sees it: an estimate of a moment ago.
 struct object_estimate {
   object_id id;
-  double declared;         ///< load; 0 if its class declares none
+  double declared;           ///< load; 0 if its class declares none
   std::size_t packed_bytes;  ///< of a large object, as far as known; else 0
-  double handler_seconds;  ///< of one waiting message on other objects, on average; 0 as long as none is measured
-  double message_seconds;  ///< of one waiting message, on average; 0 until one of its kind has been measured
-  std::uint32_t messages;  ///< that wait; those that have just arrived count as one
-  bool running;            ///< a handler runs on it
+  double handler_seconds;    ///< of one waiting message on other objects, on average; 0 as long as none is measured
+  double message_seconds;    ///< of one waiting message, on average; 0 until one of its kind has been measured
+  std::uint32_t messages;    ///< that wait; those that have just arrived count as one
+  bool running;              ///< a handler runs on it
 };
 
 /// Activations write the estimates, the poll loop reads them.

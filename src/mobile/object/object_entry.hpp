@@ -108,23 +108,23 @@ struct object_entry_extra {
   std::atomic<void*> object;  ///< moved here from the entry; written by the activation
   message_list pending;       ///< in sequence, not run yet; the activation's, which takes them out during a step
   streams order;              ///< the activation's; empty while the entry's lone stream is enough
-  std::unique_ptr<participation> colocations;     ///< the activation's, or the holding colocation's
-  std::unique_ptr<subscribers> listeners;         ///< null while there are none; the activation's
-  std::unique_ptr<source_windows> windows;        ///< null while no messages wait at their sources; the activation's
-  std::unique_ptr<kept_messages> kept;            ///< null while it has kept none; of the activation, or of the
-                                                  ///< coroutine that has it
-  std::uint32_t ran = 0;                          ///< messages run since the object came or this was made; the
-                                                  ///< activation's
-  std::atomic<std::uint32_t> contributed{0};      ///< see object_state; counted by handlers on the object
-  std::atomic<std::uint32_t> wanted_by{nobody};   ///< a balancer's request: a rank; the activation fulfils it
+  std::unique_ptr<participation> colocations;        ///< the activation's, or the holding colocation's
+  std::unique_ptr<subscribers> listeners;            ///< null while there are none; the activation's
+  std::unique_ptr<source_windows> windows;           ///< null while no messages wait at their sources; the activation's
+  std::unique_ptr<kept_messages> kept;               ///< null while it has kept none; of the activation, or of the
+                                                     ///< coroutine that has it
+  std::uint32_t ran = 0;                             ///< messages run since the object came or this was made; the
+                                                     ///< activation's
+  std::atomic<std::uint32_t> contributed{0};         ///< see object_state; counted by handlers on the object
+  std::atomic<std::uint32_t> wanted_by{nobody};      ///< a balancer's request: a rank; the activation fulfils it
   std::atomic<wish_kind> wanted{wish_kind::always};  ///< of that request
-  std::atomic<shared_traffic*> traffic{nullptr};  ///< null while not counted; made by handlers, see need_traffic
+  std::atomic<shared_traffic*> traffic{nullptr};     ///< null while not counted; made by handlers, see need_traffic
   std::atomic<backpressure_queue*> backpressure{
       nullptr};  ///< made by threads under backpressure, see need_backpressure
   // For balancers; written by the activation, read by the poll loop as estimates.
   std::atomic<std::uint32_t> pending_estimate{0};
-  std::atomic<double> pending_seconds{0};  ///< that these messages will take at a pace of 1
-  std::atomic<bool> stays{false};          ///< it refuses to move
+  std::atomic<double> pending_seconds{0};      ///< that these messages will take at a pace of 1
+  std::atomic<bool> stays{false};              ///< it refuses to move
   std::atomic<std::uint32_t> packed_bytes{0};  ///< of a large object that has come or was not worth its migration; 0:
                                                ///< not known
   std::atomic<double> declared_load{0};
