@@ -24,6 +24,13 @@ void add_to(std::atomic<double>& sum, double seconds) noexcept {
   sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer; orders nothing
 }
 
+/// `loads` is in the order of ids.
+bool holds(const std::vector<object_load>& loads, object_id object) {
+  const auto at = std::lower_bound(loads.begin(), loads.end(), object,
+                                   [](const object_load& each, object_id of) { return each.object < of; });
+  return at != loads.end() && at->object == object;
+}
+
 }  // namespace
 
 balancing::balancing(am_engine& messages, object_space& objects, backplane& link, clock& time,
@@ -204,7 +211,8 @@ bool balancing::move(object_id object, rank_id to, wish_kind how) {
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
   const bool leaves = objects_.migration().move_out(*by_, object, to, how);
-  note_sent_away(object);
+  // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
+  if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;
   if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);

@@ -80,7 +80,6 @@ class balancing final : private balancer_host {
   void add(const object_estimate& each, std::vector<object_load>& to);
   void price(std::vector<object_load>& all);
   void walk();
-  void note_sent_away(object_id object);
   [[nodiscard]] double estimated_load();
 
   [[nodiscard]] rank_id rank() const noexcept override;

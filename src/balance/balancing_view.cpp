@@ -151,15 +151,6 @@ void balancing::walk() {
   loads_.erase(std::unique(loads_.begin(), loads_.end(), same), loads_.end());  // entries that moved meanwhile
 }
 
-/// Notes an object of the last walk for removal from loads_. The next local_loads() removes it; not this, since the
-/// caller may be iterating over loads_ now.
-void balancing::note_sent_away(object_id object) {
-  const auto at = std::lower_bound(loads_.begin(), loads_.end(), object,
-                                   [](const object_load& each, object_id of) { return each.object < of; });
-  const bool known = at != loads_.end() && at->object == object;
-  if (known && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
-}
-
 std::span<const object_load> balancing::local_loads() {
   if (!enabled_.load(std::memory_order_relaxed)) return {};  // see enable
   const bool just_walked = walked_in_ == looks_.load(std::memory_order_relaxed) && sent_away_.empty();

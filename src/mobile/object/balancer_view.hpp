@@ -64,7 +64,7 @@ class balancer_view {
   /// ranks highest: it is short, and other ranks wait for it.
   [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
 
-  /// What the messages that wait for an object will take; 0 if that is unknown. Its activation.
+  /// Seconds that the messages which wait for an object will take; 0 if that is unknown. Its activation.
   [[nodiscard]] double waiting_seconds(const activation_step& now) const;
 
   void publish(object_entry& at, const object_declaration& said);
