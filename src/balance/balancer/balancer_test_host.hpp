@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -72,6 +73,11 @@ class scripted_host final : public balancer_host {
     moved.push_back(object.index());
     moved_to.push_back(to);
   }
+  bool migrate_if_worth(object_id object, rank_id to) override {
+    if (too_large.contains(object.index())) return false;
+    migrate(object, to);
+    return true;
+  }
   [[nodiscard]] nacre::rng& rng() override { return stream; }
   [[nodiscard]] double now() const override { return time; }
 
@@ -82,7 +88,8 @@ class scripted_host final : public balancer_host {
   std::map<std::uint64_t, std::vector<object_traffic>> talks;  // by index of the object
   double assumed_seconds = -1;
   std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;
-  std::vector<std::uint64_t> moved;  // indices of objects
+  std::set<std::uint64_t> too_large;  // indices of objects
+  std::vector<std::uint64_t> moved;   // likewise
   std::vector<rank_id> moved_to;
   std::uint32_t idle = 0;
   std::uint64_t arrived = 0;

@@ -63,6 +63,22 @@ TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_
   EXPECT_EQ(at_a_time(100'000, 300), 300u);
 }
 
+TEST(surplus, objects_that_turn_out_to_be_too_large_count_for_nobody) {
+  const std::vector<rank_id> line{rank_id{7}, rank_id{9}};
+  scripted_host host;
+  for (std::uint64_t index = 1; index <= 9; ++index) {
+    host.objects.push_back(object(index, 100 - static_cast<double>(index), 1));
+  }
+  host.too_large = {1};
+  surplus own;
+  EXPECT_EQ(own.distribute(host, line, 4), line.size());
+  EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 5, 6, 8, 9}));
+  EXPECT_EQ(own.given_to(0), 3u);
+  EXPECT_EQ(own.given_to(1), 3u);
+  for (const object_load& each : host.objects) host.too_large.insert(each.object.index());
+  EXPECT_EQ(own.distribute(host, line, 4), 0u);
+}
+
 TEST(surplus, is_distributed_to_the_own_rank_too_unless_twice_as_much_waits_as_the_line_can_get) {
   const std::vector<rank_id> line{rank_id{7}, rank_id{9}};
   scripted_host host;
