@@ -44,7 +44,7 @@ struct eager_balancer final : balancer {
     const auto seen = host.candidates(stones, candidate_kind::any);
     for (const object_load& each : std::vector(seen.begin(), seen.end())) host.migrate(each.object, late);
     const auto round = static_cast<std::uint64_t>(late.value());  // the arrays are made one for each late rank
-    constexpr std::uint64_t first = 64, apart = 128;              // each begins at a multiple of 64
+    constexpr std::uint64_t first = 16, apart = 96;               // each begins at a multiple of 16
     const std::uint64_t number = first + round * apart + host.rank().value() * stones / ranks;
     host.migrate(object_id(host.rank(), object_id::first_element + number), late);
     if (elements_made == stones / static_cast<int>(ranks) * static_cast<int>(ranks - 1)) ++looks_since;

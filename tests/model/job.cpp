@@ -130,7 +130,8 @@ void job::act(std::uint32_t rank) {
       break;
     case action::kind::move_out:
       on.reader().online();
-      here.objects().migration().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to));
+      here.objects().migration().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to),
+                                          nacre::wish_kind::always);
       on.reader().offline();
       break;
     case action::kind::destroy:

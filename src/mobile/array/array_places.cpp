@@ -294,19 +294,17 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
     }
   }
   const detail::array_layout& layout = array->layout;
-  const auto with_entry = [&](std::uint64_t index) {
-    const rank_id home = layout.home(layout.shape, index - object_id::first_element - first, messages_.size());
-    if (object_entry* const at = space_.entries().find(object_id(home, index))) places.push_back(at);
-  };
-  space_.sender().remote().forget(object_id::first_element + first, layout.shape.count(), with_entry,
-                                  [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
-  for (object_entry* const each : places) {
-    if (each->id.home() == messages_.rank()) {
-      space_.ends().push_end(*each, messages_.rank(), on);
-    } else {
-      space_.ends().forget(*each, on);
-    }
-  }
+  const std::uint64_t first_index = object_id::first_element + first;
+  space_.sender().remote().forget(
+      first_index, layout.shape.count(),
+      [&](std::uint64_t number) {
+        return object_id(layout.home(layout.shape, number, messages_.size()), first_index + number);
+      },
+      [&](object_id element) {
+        if (object_entry* const at = space_.entries().find(element)) space_.ends().forget(*at, on);
+      },
+      [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
+  for (object_entry* const each : places) space_.ends().push_end(*each, messages_.rank(), on);
 }
 
 /// Ends a place of a destroyed array: messages that wait there, or come later, are undeliverable.

@@ -12,14 +12,13 @@
 
 #include <nacre/ids.hpp>
 
-#include "base/cache_line.hpp"
 #include "mobile/directory/name_table.hpp"
 
 namespace nacre {
 
-/// The number of the next message to each element, and whether the directory has an entry for it: four bytes and a bit
-/// an element, where an entry would take 80 bytes and two cache misses for each message. Most elements stay at their
-/// home, which their names tell, so a rank that sends to them needs no entry.
+/// The number of the next message to each element, and whether the directory has an entry for it: 5 to 8 bytes an
+/// element where a rank sends to many neighbours, 100 for one far from all others, as an entry takes. Most elements
+/// stay at their home, which their names tell, so a rank that sends to them needs no entry, and one cache line less.
 ///
 /// | an element that has another home | its messages | has_entry |
 /// |---|---|---|
@@ -28,19 +27,20 @@ namespace nacre {
 ///
 /// Invariant: all messages of this rank to such an element are numbered here, whether it has an entry or not; so an
 /// entry that comes or goes breaks no stream. The bit is set after the entry has been added; a thread that does not see
-/// it yet sends to the home, which is always correct, and the bit stays set when the entry goes.
+/// it yet sends to the home, which is always correct, and the bit stays set when the entry goes. When an array ends,
+/// its entries go before its blocks.
 ///
-/// Elements are kept in blocks of 64 successive numbers. No two arrays share a block, see array_space::open. All
-/// functions: any thread that is an online participant of `readers`.
+/// Elements are kept in blocks of successive names. No two arrays share a block, see array_space::open. All functions:
+/// any thread that is an online participant of `readers`.
 class remote_elements {
  public:
-  static constexpr std::size_t block_size = 64;
+  static constexpr std::size_t block_size = 16;
 
  private:
-  struct alignas(cache_line_bytes) block {
+  struct block {
     explicit block(object_id of) noexcept : id(of) {}
     const object_id id;
-    std::atomic<std::uint64_t> has_entry{0};  // a bit for each element
+    std::atomic<std::uint32_t> has_entry{0};  // a bit for each element
     std::array<std::atomic<std::uint32_t>, block_size> next{};
   };
 
@@ -55,9 +55,11 @@ class remote_elements {
     [[nodiscard]] bool has_entry() const noexcept {
       return (in_->has_entry.load(std::memory_order_acquire) >> at_ & 1) != 0;  // pairs with note_entry
     }
+    /// Whether messages to it have been numbered. A hint.
+    [[nodiscard]] bool has_sent() const noexcept { return next_sequence().load(std::memory_order_relaxed) != 0; }
     /// An entry has been added to the directory.
     void note_entry() const noexcept {
-      if (!has_entry()) in_->has_entry.fetch_or(std::uint64_t{1} << at_, std::memory_order_release);
+      if (!has_entry()) in_->has_entry.fetch_or(std::uint32_t{1} << at_, std::memory_order_release);
     }
 
    private:
@@ -82,7 +84,7 @@ class remote_elements {
   /// Whether this rank has numbered messages to an element that `find` knows.
   [[nodiscard]] bool has_sent_to(object_id element) const noexcept {
     const place known = element.is_element() ? find(element) : place();
-    return known && known.next_sequence().load(std::memory_order_relaxed) != 0;  // a hint: the news may concern it
+    return known && known.has_sent();
   }
   [[nodiscard]] place find_or_add(object_id element) {
     if (const place known = find(element)) return known;
@@ -91,35 +93,39 @@ class remote_elements {
     if (&there == made.get()) static_cast<void>(made.release());
     return {&there, element.index() % block_size};
   }
-  /// Forgets the elements of an array that has ended. Calls with_entry(std::uint64_t index) for each that has an entry,
-  /// and retire(void*, void (*destroy)(void*)), which calls `destroy` once no thread can see the block any more. Takes
-  /// time for the blocks of the array, or for all blocks where those are fewer.
-  template <class WithEntry, class Retire>
-  void forget(std::uint64_t first_index, std::uint64_t count, WithEntry with_entry, Retire retire) {
+  /// Forgets the elements of an array that has ended. Calls entry_of(object_id) for each that has an entry, which goes
+  /// first, and retire(void*, void (*destroy)(void*)), which calls `destroy` once no thread can see the block any more.
+  /// `name_of`: gives the name of the element of a number below `count`. Takes time for the elements of the array, or
+  /// for all blocks where those are fewer.
+  template <class NameOf, class EntryOf, class Retire>
+  void forget(std::uint64_t first_index, std::uint64_t count, NameOf name_of, EntryOf entry_of, Retire retire) {
     std::vector<block*> ended;
-    const std::uint64_t begin = first_index / block_size, end = (first_index + count + block_size - 1) / block_size;
-    if (end - begin <= blocks_.size()) {
-      for (std::uint64_t each = begin; each < end; ++each) {
-        if (block* const known = blocks_.find(object_id::from_value(each))) ended.push_back(known);
+    if (count <= blocks_.size()) {
+      for (std::uint64_t each = 0; each < count; ++each) {
+        block* const known = blocks_.find(block_of(name_of(each)));
+        if (known != nullptr && (ended.empty() || ended.back() != known)) ended.push_back(known);
       }
     } else {
+      const std::uint64_t blocks = (count + block_size - 1) / block_size;
       blocks_.for_each([&](block& each) {
-        if (each.id.value() - begin < end - begin) ended.push_back(&each);
+        const std::uint64_t index = each.id.value() * block_size & object_id::index_max;
+        if ((index - first_index) / block_size < blocks) ended.push_back(&each);
       });
     }
-    for (block* const each : ended) {
-      if (!blocks_.remove(*each)) continue;
-      std::uint64_t left = each->has_entry.load(std::memory_order_acquire);  // pairs with note_entry
+    for (const block* const each : ended) {
+      std::uint32_t left = each->has_entry.load(std::memory_order_acquire);  // pairs with note_entry
       for (; left != 0; left &= left - 1) {
-        with_entry(each->id.value() * block_size + static_cast<std::uint64_t>(std::countr_zero(left)));
+        entry_of(object_id::from_value(each->id.value() * block_size + static_cast<unsigned>(std::countr_zero(left))));
       }
-      retire(each, [](void* gone) { delete static_cast<block*>(gone); });
+    }
+    for (block* const each : ended) {
+      if (blocks_.remove(*each)) retire(each, [](void* gone) { delete static_cast<block*>(gone); });
     }
   }
 
  private:
-  /// By number alone: the homes of successive elements may differ.
-  static object_id block_of(object_id element) noexcept { return object_id::from_value(element.index() / block_size); }
+  /// Of the whole name: a name with a wrong home must not take numbers of the right one.
+  static object_id block_of(object_id element) noexcept { return object_id::from_value(element.value() / block_size); }
 
   name_table<block> blocks_;
 };

@@ -48,22 +48,26 @@ TEST(remote_elements, an_entry_is_noted_for_one_element_and_changes_no_number) {
   EXPECT_EQ(next_number(known, element(100)), 1U);
 }
 
-/// Forgets an array of so many elements, to three blocks of which messages have been sent.
+/// Forgets an array of so many elements, to three blocks of which messages have been sent; and to 100 of another one.
 void forgets_an_array_of(std::uint64_t elements) {
   epoch_domain readers;
   remote_elements known(readers);
-  constexpr std::uint64_t first = 10 * block, sent = 3 * block - 5;
-  for (std::uint64_t each = first - block; each < first + sent; ++each) {
+  constexpr std::uint64_t first = 200 * block, sent = 3 * block - 5;
+  for (std::uint64_t each = first - 100 * block; each < first + sent; ++each) {
     static_cast<void>(next_number(known, element(each)));
   }
-  for (const std::uint64_t each : {first - 1, first, first + 70}) known.find_or_add(element(each)).note_entry();
+  for (const std::uint64_t each : {first - 1, first, first + block + 2}) known.find_or_add(element(each)).note_entry();
   std::vector<std::pair<void*, void (*)(void*)>> retired;
-  std::vector<std::uint64_t> with_entry;
+  std::vector<object_id> with_entry;
   known.forget(
-      object_id::first_element + first, elements, [&](std::uint64_t index) { with_entry.push_back(index); },
+      object_id::first_element + first, elements, [&](std::uint64_t number) { return element(first + number); },
+      [&](object_id id) {
+        EXPECT_TRUE(known.find(id)) << "its entry goes first";
+        with_entry.push_back(id);
+      },
       [&](void* gone, void (*destroy)(void*)) { retired.emplace_back(gone, destroy); });
   std::sort(with_entry.begin(), with_entry.end());
-  EXPECT_EQ(with_entry, (std::vector{element(first).index(), element(first + 70).index()}));
+  EXPECT_EQ(with_entry, (std::vector{element(first), element(first + block + 2)}));
   EXPECT_EQ(retired.size(), 3U);
   EXPECT_TRUE(known.has_sent_to(element(first - 1))) << "of the array before";
   EXPECT_FALSE(known.has_sent_to(element(first)));
@@ -74,6 +78,13 @@ void forgets_an_array_of(std::uint64_t elements) {
 TEST(remote_elements, forgets_the_elements_of_one_array) { forgets_an_array_of(3 * block - 5); }
 TEST(remote_elements, forgets_an_array_with_many_more_elements_than_it_has_sent_to) {
   forgets_an_array_of(std::uint64_t{1} << 38);
+}
+TEST(remote_elements, a_name_with_a_wrong_home_takes_no_number_of_the_right_one) {
+  epoch_domain readers;
+  remote_elements known(readers);
+  static_cast<void>(next_number(known, element(100, 1)));
+  EXPECT_EQ(next_number(known, element(100, 2)), 0U);
+  EXPECT_EQ(next_number(known, element(100, 1)), 1U);
 }
 
 TEST(remote_elements, threads_that_send_to_the_same_elements_share_out_the_numbers) {

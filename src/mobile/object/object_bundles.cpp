@@ -48,28 +48,31 @@ void end_bundle(message_ptr m, std::size_t end) noexcept {
 
 /// The time that one activation of an item may take, and the block that its parts are copied to, one after the other.
 struct object_bundles::slice {
-  slice(const worker_pool& pool, std::uint64_t now) noexcept
-      : long_ticks(static_cast<std::uint64_t>(short_for(pool) * parts_between_looks * 4 / pool.seconds_a_tick())),
+  slice(const worker_pool& pool, std::uint64_t now, bool in_virtual_time) noexcept
+      : fetches_groups(!in_virtual_time),
+        short_ticks(static_cast<std::uint64_t>(short_for(pool) / pool.seconds_a_tick())),
         end(now + static_cast<std::uint64_t>(seconds_of_slice / pool.seconds_a_tick())),
         looked_at(now) {}
 
-  const std::uint64_t long_ticks, end;
+  const bool fetches_groups;
+  const std::uint64_t short_ticks, end;
   std::uint64_t looked_at;
-  std::uint32_t until_look = 1;
+  std::uint32_t until_look = 1, looks_after = 1;
   bool over = false, found_long = false;
   message_ptr block;
   std::size_t room = 0;
 
-  /// Looks at the clock after the first part, which may be very long, and after each few. The time includes the waits
-  /// for the memory of a whole group, so few short parts may take as long as many.
+  /// Looks at the clock after the first part, which may be very long, and after each few. Real time includes the waits
+  /// for the memory of a whole group, so one short part may take as long as many.
   void look(const worker_pool& pool) noexcept {
     over = pool.ahead();
     if (--until_look != 0) return;
     const std::uint64_t now = pool.instant();
-    found_long = now - looked_at > long_ticks;
+    const std::uint32_t parts = fetches_groups ? parts_between_looks : looks_after;
+    found_long = now - looked_at > short_ticks * parts * 4;
     over = over || now > end;
     looked_at = now;
-    until_look = parts_between_looks;
+    until_look = looks_after = parts_between_looks;
   }
   /// A message with the header and the payload of the part, in the block of the part before if that is still there.
   message& fill(const bundle::part& what) {
@@ -189,7 +192,7 @@ void object_bundles::run_arrived(work& item, thread_context& on) {
   const bool claimed = from.arrivals.claim(taken);
   NACRE_ASSERT(claimed, "the bundles of a rank were run by two workers");
   from.rest.append(taken);
-  slice time(pool, pool.instant());
+  slice time(pool, pool.instant(), self.messages_.deferred());
   while (!time.over && !from.rest.empty()) self.run_first(on, from.rest, time);
   if (from.rest.empty() && from.arrivals.finish() == inbox::finished::yes) return;
   from.arrivals.requeue();

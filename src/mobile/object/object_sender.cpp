@@ -32,12 +32,19 @@ object_entry* object_sender::entry_to_send_by(thread_context& on, object_id id) 
 
 object_entry& object_sender::entry_elsewhere(object_id id) {
   object_entry& at = space_.entries().find_or_add(id, {id.home(), 0}, &object_activation::activate_work);
-  if (is_element_elsewhere(id)) remote_.find_or_add(id).note_entry();
+  if (is_element_elsewhere(id)) {
+    const remote_elements::place known = remote_.find_or_add(id);
+    known.note_entry();
+    if (known.has_sent())
+      static_cast<void>(at.location.keep());  // else the rank would have to learn it again and again
+  }
   return at;
 }
 
 std::atomic<std::uint32_t>& object_sender::next_sequence(object_entry& at) {
-  return is_element_elsewhere(at.id) ? remote_.find_or_add(at.id).next_sequence() : at.next_sequence;
+  if (!is_element_elsewhere(at.id)) return at.next_sequence;
+  const remote_elements::place known = remote_.find(at.id);
+  return known ? known.next_sequence() : at.next_sequence;  // else its array has ended
 }
 
 /// Null for all objects but elements of arrays that have another home.
