@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include <nacre/containers/bag.hpp>
 #include <nacre/containers/counting_set.hpp>
 #include <nacre/containers/table.hpp>
 #include <nacre/nacre.hpp>
@@ -79,6 +80,26 @@ TEST(containers, refuse_collectives_in_handlers) {
                   if (rt.rank().value() == 0) {
                     EXPECT_THROW(rt.call(rank_id(0), [] { return of_rank_0->size(); }).get(), call_error);
                   }
+                }),
+            0);
+}
+
+TEST(containers, of_different_kinds_on_two_ranks_are_told_as_such) {
+  config how;
+  how.set("ranks", "2");
+  EXPECT_EQ(run(how,
+                [](runtime& rt) {
+                  std::string told;
+                  try {
+                    if (rt.rank().value() == 0) {
+                      const bag<int> numbers(rt);
+                    } else {
+                      const counting_set<int> numbers(rt);
+                    }
+                  } catch (const usage_error& error) {
+                    told = error.what();
+                  }
+                  EXPECT_NE(told.find("the ranks make different containers"), std::string::npos) << told;
                 }),
             0);
 }

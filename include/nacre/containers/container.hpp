@@ -49,6 +49,16 @@ class container_name {
   std::uint32_t number_ = 0, ranks_ = 0, stripes_ = 0;
 };
 
+/// The facts on which ranks that make a container must agree. One type for containers of all kinds, so that the
+/// reduction itself is the same on ranks that make different ones.
+struct container_agreement {
+  std::uint32_t first, last, stripes, type_first, type_last;
+  [[nodiscard]] static container_agreement combine(const container_agreement& a, const container_agreement& b) {
+    return {std::min(a.first, b.first), std::max(a.last, b.last), std::min(a.stripes, b.stripes),
+            std::min(a.type_first, b.type_first), std::max(a.type_last, b.type_last)};
+  }
+};
+
 /// The base of all containers. `Part` holds the elements of this rank; `Handle` is derived from container_name.
 template <class Part, class Handle>
 class container_base {
@@ -65,15 +75,9 @@ class container_base {
  protected:
   explicit container_base(runtime& rt) : rt_(&rt), at_(rt) {
     const container_plan own = plan_container(*at_.core);
-    struct agreement {
-      std::uint32_t first, last, stripes, type_first, type_last;
-    };
-    const agreement all = rt.all_reduce(
-        agreement{own.number, own.number, own.stripes, type_mark<Part>(), type_mark<Part>()},
-        [](const agreement& a, const agreement& b) {
-          return agreement{std::min(a.first, b.first), std::max(a.last, b.last), std::min(a.stripes, b.stripes),
-                           std::min(a.type_first, b.type_first), std::max(a.type_last, b.type_last)};
-        });
+    const container_agreement all =
+        rt.all_reduce(container_agreement{own.number, own.number, own.stripes, type_mark<Part>(), type_mark<Part>()},
+                      &container_agreement::combine);
     if (all.type_first != all.type_last || all.first != all.last) {
       throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
     }
