@@ -95,7 +95,6 @@ const char* object_migration::leave_for(activation_step& now, rank_id to, const 
       packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays());
   if (too_long(now, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
   if (how == wish_kind::if_worth && !worth_leaving(now, bytes)) {
-    NACRE_MARK("an object is too large for the work that waits for it, and stays");
     now.at.need_extra().note_packed_bytes(bytes);
     return "it is large, and little work waits for it";
   }
