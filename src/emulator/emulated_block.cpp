@@ -24,7 +24,7 @@ void emulated_block::begin(context& ctx, mobile_ptr<emulation_coordinator> coord
   coordinator_ = coordinator;
   blocks_ = blocks;
   try {
-    loop_->start(*reinterpret_cast<const std::function<void(emulated_node&)>*>(program));
+    changing().start(*reinterpret_cast<const std::function<void(emulated_node&)>*>(program));
   } catch (const emulation_stopped&) {
   }
   begun_ = true;
@@ -39,7 +39,7 @@ void emulated_block::grant(context& ctx, std::uint64_t window, std::uint32_t bun
 }
 
 void emulated_block::take(context& ctx, std::uint64_t round, std::vector<std::byte> bundle) {
-  if (!loop_->accept(bundle)) throw usage_error("a bundle of an emulation holds no such events");
+  if (!changing().accept(bundle)) throw usage_error("a bundle of an emulation holds no such events");
   if (order_ == emulated_order::arrival) return go_on_later(ctx);
   gate_.bundle(round);
   run_if_ready(ctx);
@@ -75,7 +75,7 @@ void emulated_block::run_window(context& ctx, std::uint64_t window) {
   const double began = ctx.now();
   const std::uint64_t events = loop_->counts().events;
   try {
-    loop_->run_window(window);
+    changing().run_window(window);
   } catch (const emulation_stopped&) {
   }
   credit_.add(ctx.now() - began, loop_->counts().events - events);
@@ -95,7 +95,7 @@ emulation_counts emulated_block::counts() const {
 }
 
 emulation_failure emulated_block::finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end) {
-  loop_->finish(*reinterpret_cast<const std::function<void(emulated_node&)>*>(programs[ctx.rank().value()]), end);
+  changing().finish(*reinterpret_cast<const std::function<void(emulated_node&)>*>(programs[ctx.rank().value()]), end);
   return loop_->failure();
 }
 

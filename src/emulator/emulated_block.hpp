@@ -69,7 +69,7 @@ class emulated_block {
   }
   template <class Archive>
   void save(Archive& ar) const {
-    // Called twice for one move, to count and to write.
+    // To count, and if the block then moves, to write what has been counted.
     if (packed_.empty()) packed_ = loop_->pack();
     ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
        moves_, going_on_, stopped_, windows_, path_ != nullptr, profile_ != nullptr);
@@ -94,6 +94,11 @@ class emulated_block {
 
  private:
   void make_loop(const emulated_machine& machine, bool has_path, bool has_profile);
+  /// The loop, which is about to change: its bytes, packed for a move that did not take place, are of no use any more.
+  [[nodiscard]] node_loop& changing() noexcept {
+    packed_ = {};
+    return *loop_;
+  }
   void run_if_ready(context& ctx);
   void report(context& ctx);
   void run_window(context& ctx, std::uint64_t window);

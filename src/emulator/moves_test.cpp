@@ -2,9 +2,15 @@
 // Blocks move when they have worked long enough to make up for it, not because a rank is idle at a window's end.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
+#include <nacre/balancer.hpp>
 #include <nacre/emulator.hpp>
 #include <nacre/nacre.hpp>
 #include "emulator/move_credit.hpp"
@@ -49,6 +55,68 @@ TEST(moves_of_blocks, are_made_when_a_block_has_worked_for_longer_than_they_take
   EXPECT_EQ(nodes_of_rank_0(emulated_moves::worthwhile, 200), first_half);
   EXPECT_NE(nodes_of_rank_0(emulated_moves::always, 200), first_half);
   EXPECT_NE(nodes_of_rank_0(emulated_moves::worthwhile, 10'000), first_half);
+}
+
+struct long_state {
+  std::array<std::uint64_t, 512> seen{};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    for (std::uint64_t& each : seen) ar(each);
+  }
+};
+
+void count_and_pass_on(emulated_node& here, std::uint32_t rounds) {
+  here.state<long_state>().seen[rounds % 512] += rounds;
+  if (rounds == 0) return;
+  here.send<count_and_pass_on>({(here.at().x + 1) % here.machine().grid.x, 0, 0}, rounds - 1);
+}
+
+/// Asks large objects to move only if that is worth it, which it is not, and now and then moves them all the same.
+struct wavering_balancer final : balancer {
+  void on_tick(balancer_host& host) override {
+    const auto seen = host.candidates(64, candidate_kind::any);
+    const rank_id other((host.rank().value() + 1) % host.size());
+    const bool moves = ++ticks < 8 || ticks % 5 == 0;
+    for (const object_load& each : std::vector(seen.begin(), seen.end())) {
+      if (moves) {
+        host.migrate(each.object, other);
+      } else if (!host.migrate_if_worth(each.object, other)) {
+        ++declined;
+      }
+    }
+  }
+  void on_message(balancer_host&, rank_id, std::span<const std::byte>) override {}
+  int ticks = 0;
+  static inline int declined = 0;
+};
+
+/// The sum of the states of all nodes after a run on two simulated ranks.
+std::uint64_t sum_after_a_run(const char* balancer) {
+  config made;
+  made.set("transport", "sim");
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  made.set("balancer", balancer);
+  std::uint64_t sum = 0;
+  const auto start = [](emulated_node& here) { here.add_task<count_and_pass_on>(600U); };
+  EXPECT_EQ(run(made,
+                [&](runtime& rt) {
+                  const auto add = [&sum](emulated_node& here) {
+                    for (const std::uint64_t each : here.state<long_state>().seen) sum += each;
+                  };
+                  static_cast<void>(emulate(rt, {.grid = {64, 1, 1}, .threads = 1, .hop = 5ns, .handler = 1us}, start,
+                                            {.blocks = 4, .finish = add, .moves = emulated_moves::always}));
+                }),
+            0);
+  return sum;
+}
+
+TEST(moves_of_blocks, carry_what_has_happened_since_a_move_that_was_declined) {
+  register_balancer("wavering", [](const config&) { return std::make_unique<wavering_balancer>(); });
+  const std::uint64_t sum = sum_after_a_run("none");
+  EXPECT_EQ(sum, 64U * 600 * 601 / 2);
+  EXPECT_EQ(sum_after_a_run("wavering"), sum);
+  EXPECT_GT(wavering_balancer::declined, 0);
 }
 
 TEST(moves_of_blocks, take_less_than_a_sixteenth_of_the_time) {
