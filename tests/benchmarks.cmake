@@ -18,7 +18,7 @@ if(TARGET flood AND TARGET nacre_command)
       elseif(pattern STREQUAL echo)
         set(growth 120)
       elseif(pattern STREQUAL object)
-        set(growth 16)  # a busy machine lets a balancer move the object and what waits for it (6 MiB were seen)
+        set(growth 64)  # a busy machine lets a balancer move the object and what waits for it (28 MiB were seen)
       elseif(pattern STREQUAL springs)
         set(others --nacre.balancer=none)  # there is one on each rank
       endif()
