@@ -104,7 +104,7 @@ void keep_sending(context& ctx, array_ptr<traveller> to, std::uint64_t at) {
   ctx.send<keep_sending>(ctx.rank(), to, at);
 }
 
-/// Red in about half of the runs when the numbers of an array went before its entries.
+/// On real threads. That the entries of an array go before its numbers is held by remote_elements_test.
 TEST(array_senders, may_send_to_moved_elements_while_their_array_ends) {
   constexpr std::uint64_t elements = 2000;
   const int code = run(with("inproc", 3), [&](runtime& rt) {
