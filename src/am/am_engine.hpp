@@ -15,9 +15,11 @@
 #include "am/aggregator.hpp"
 #include "am/handler_table.hpp"
 #include "am/main_window.hpp"
+#include "am/ordered_messages.hpp"
 #include "am/own_bundles.hpp"
 #include "am/pending_calls.hpp"
 #include "backplane/backplane.hpp"
+#include "base/sparse_table.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre {
@@ -167,8 +169,8 @@ class am_engine final : public message_sink {
   /// Runs the handler, but leaves the message to the caller, for the next target, unless the handler has kept it. The
   /// caller counts it done. False: it has failed.
   bool run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target);
-  /// Runs what a worker has taken out of `own_bundles`: a bundle, or a single message.
-  void run_own(thread_context& on, message_ptr m);
+  /// Runs what a worker has taken out of `from`: a bundle, or a single message.
+  void run_taken(thread_context& on, message_ptr m, ordered_messages& from);
   void fail(const std::string& why) { fail_(why); }
   /// Fails because of a message that makes no sense.
   void refuse(const message& m, std::string_view why);
@@ -178,16 +180,23 @@ class am_engine final : public message_sink {
     const void* key;
     void* target;
   };
+  /// The messages for workers that have arrived from one rank.
+  struct arrived {
+    explicit arrived(std::uint32_t rank) noexcept : source(rank) {}
+    [[nodiscard]] std::uint32_t key() const noexcept { return source; }
+    const std::uint32_t source;
+    ordered_messages messages;
+  };
   void post_module_message(thread_context& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
   void dispatch(thread_context& by, message_ptr m);
   void dispatch_bundle(thread_context& by, message_ptr m);
-  void run_bundle(thread_context& on, message_ptr m);
-  void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min);
+  void run_in_order(thread_context& by, message_ptr m);
+  void run_bundle(thread_context& on, message_ptr m, ordered_messages& from);
+  void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min, ordered_messages& from);
   void dispatch_reply(thread_context& by, message_ptr m);
   bool skip_cancelled(thread_context& on, const detail::handler_info& row, const message& m);
   static void run_rank_message(work& item, thread_context& on);
   void run_measured(thread_context& on, message_ptr m);
-  static void run_bundle_item(work& item, thread_context& on);
 
   engine& core_;
   backplane& link_;
@@ -198,6 +207,7 @@ class am_engine final : public message_sink {
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;
+  sparse_table<arrived> arrived_;  // by source
   std::unique_ptr<main_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
   std::unique_ptr<own_bundles> own_;                      // null: each message of main is an item of its own

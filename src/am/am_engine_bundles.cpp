@@ -25,9 +25,7 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   if (m->header.object == bundle::uniform) {
     NACRE_MARK("a bundle for workers becomes one item");
     cursor_of(*m) = 0;
-    m->run_by(&run_bundle_item);
-    pool_.make_ready(by, *m.release());
-    return;
+    return run_in_order(by, std::move(m));
   }
   if (m->header.object == bundle::objects) return objects_->accept_bundle(by, std::move(m));
   NACRE_MARK("a bundle is taken apart");
@@ -49,13 +47,9 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   while (message_ptr single = parts.pop_front()) dispatch(by, std::move(single));
 }
 
-void am_engine::run_bundle_item(work& item, thread_context& on) {
-  on.messages().run_bundle(on, message_ptr(static_cast<message*>(&item)));
-}
-
 /// Runs the parts in order, as an item of bounded length. Parts that are left when the time is over wait behind other
 /// work.
-void am_engine::run_bundle(thread_context& on, message_ptr m) {
+void am_engine::run_bundle(thread_context& on, message_ptr m, ordered_messages& from) {
   const std::uint64_t begin = pool_.instant();
   const auto slice = static_cast<std::uint64_t>(slice_seconds / pool_.seconds_a_tick());
   const std::span<const std::byte> bytes = m->payload();
@@ -77,18 +71,19 @@ void am_engine::run_bundle(thread_context& on, message_ptr m) {
     until_look = looks_after = long_parts ? 1 : parts_between_looks;
     looked_at = now;
     over = now - begin > slice;
-    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset, long_parts ? 0 : bytes_worth_sharing);
+    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset, long_parts ? 0 : bytes_worth_sharing, from);
   }
   on.counters().handler_ticks.add(pool_.instant() - begin);
   if (offset >= m->header.payload_bytes) return;
+  NACRE_MARK("a worker leaves the rest of a bundle behind other work");
   cursor_of(*m) = static_cast<std::uint32_t>(offset);
-  if (own_ != nullptr && m->header.source == rank().value()) return own_->put_back(on, std::move(m));
-  pool_.make_ready(on, *m.release());
+  from.put_back(on, std::move(m));
 }
 
 /// Makes the later half of the parts behind `offset` ready, for a worker that looks for work, if these parts have at
 /// least so many bytes.
-void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min) {
+void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min,
+                             ordered_messages& from) {
   const std::span<const std::byte> bytes = m.payload();
   if (bytes.size() - offset < bytes_min) return;
   const std::size_t middle = offset + (bytes.size() - offset) / 2;
@@ -107,8 +102,7 @@ void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset,
   credit_account::hand_over(m, *rest);
   m.header.payload_bytes -= rest_bytes;
   cursor_of(*rest) = 0;
-  rest->run_by(&run_bundle_item);
-  pool_.make_ready(on, *rest.release());
+  from.put_back(on, std::move(rest));
 }
 
 }  // namespace nacre

@@ -16,12 +16,9 @@ void am_engine::dispatch(thread_context& by, message_ptr m) {
   switch (m->header.kind) {
     case message_kind::rank:
       if ((m->header.flags & flag_communication) != 0) {
-        run(by, std::move(m), nullptr);
-      } else {
-        m->run_by(&run_rank_message);
-        pool_.make_ready(by, *m.release());
+        return run(by, std::move(m), nullptr);
       }
-      return;
+      return run_in_order(by, std::move(m));
     case message_kind::module: {
       const detail::handler_info* row = table_.handler(m->header.handler);
       if (row == nullptr) return refuse(*m, "names no handler");
@@ -74,8 +71,14 @@ void am_engine::run_measured(thread_context& on, message_ptr m) {
   if (own_ != nullptr) own_->note_ticks(handler, spent);
 }
 
-void am_engine::run_own(thread_context& on, message_ptr m) {
-  if (m->header.kind == message_kind::bundle) return run_bundle(on, std::move(m));
+void am_engine::run_in_order(thread_context& by, message_ptr m) {
+  arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
+  from.messages.append(std::move(m));
+  from.messages.make_ready(by);
+}
+
+void am_engine::run_taken(thread_context& on, message_ptr m, ordered_messages& from) {
+  if (m->header.kind == message_kind::bundle) return run_bundle(on, std::move(m), from);
   run_measured(on, std::move(m));
 }
 

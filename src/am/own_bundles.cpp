@@ -39,9 +39,9 @@ own_bundles::opened own_bundles::append(message_ptr m) {
       result = opened::yes;
     } else {
       if (how_.window != nullptr && m->ops == nullptr) how_.window->acquire(*m);
-      entries_.push_back(std::move(m));
+      entries_.append(std::move(m));
       workers_.closed_at = now;
-      ++what.tokens;
+      ++what.entries;
     }
   }
   hand_over(main_, what);
@@ -105,8 +105,8 @@ message_ptr own_bundles::filling::close(std::uint64_t now) noexcept {
 }
 
 void own_bundles::close(std::uint64_t now, to_hand_over& what) {
-  entries_.push_back(workers_.close(now));
-  ++what.tokens;
+  entries_.append(workers_.close(now));
+  ++what.entries;
   note_what_waits();
 }
 
@@ -150,28 +150,9 @@ void own_bundles::flush(thread_context& by) {
   hand_over(by, what);
 }
 
-void own_bundles::put_back(thread_context& by, message_ptr rest) {
-  {
-    const std::scoped_lock lock(busy_);
-    rests_.push_back(std::move(rest));
-  }
-  hand_over(by, {.tokens = 1});
-}
-
-/// After the entries, so that each token finds one.
 void own_bundles::hand_over(thread_context& by, const to_hand_over& what) {
-  for (std::uint32_t each = 0; each < what.tokens; ++each) main_.pool().make_ready(by, token_);
+  entries_.make_ready(by, what.entries);
   if (what.item != nullptr) main_.pool().make_ready(by, *what.item);
-}
-
-void own_bundles::run_oldest(work& item, thread_context& on) {
-  own_bundles& of = static_cast<token&>(item).owner;
-  message_ptr m;
-  {
-    const std::scoped_lock lock(of.busy_);
-    m = of.rests_.empty() ? of.entries_.pop_front() : of.rests_.pop_front();
-  }
-  on.messages().run_own(on, std::move(m));
 }
 
 }  // namespace nacre

@@ -12,6 +12,7 @@
 #include <nacre/work.hpp>
 
 #include "am/main_window.hpp"
+#include "am/ordered_messages.hpp"
 #include "base/cache_line.hpp"
 #include "base/spinlock.hpp"
 #include "exec/worker_pool.hpp"
@@ -23,8 +24,7 @@ namespace nacre {
 /// them once.
 ///
 /// Invariant: workers take messages in the order in which main has sent them. Closed bundles, and messages that hold
-/// live values, wait in one queue; the scheduler gets a token for each entry of it. All tokens are the same item of
-/// work: a worker that pops one runs the oldest entry, so the order holds whichever thread has pushed the token.
+/// live values, are entries of one queue; see ordered_messages.
 ///
 /// | main sends | bundle is open | none is open, last one closed long ago | none is open |
 /// |---|---|---|---|
@@ -73,18 +73,10 @@ class own_bundles final : public send_buffer {
     std::atomic<bool>& known = short_[handler % short_.size()];
     if (known.load(std::memory_order_relaxed) != is_short) known.store(is_short, std::memory_order_relaxed);  // a hint
   }
-  /// The rest of a bundle whose time is over; it is the oldest entry again.
-  void put_back(thread_context& by, message_ptr rest);
   [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
 
  private:
   static constexpr std::uint32_t room_min = 512;
-  struct token : work {
-    explicit token(own_bundles& of) noexcept : work(&run_oldest), owner(of) {}
-    own_bundles& owner;
-  };
-  static void run_oldest(work& item, thread_context& on);
-
   /// Bundles of one form, one after the other.
   struct filling {
     message_ptr open;               // that main fills, or null
@@ -105,7 +97,7 @@ class own_bundles final : public send_buffer {
   };
   /// To be made ready once the lock is released.
   struct to_hand_over {
-    std::uint32_t tokens = 0;
+    std::uint32_t entries = 0;
     work* item = nullptr;  // that runs the bundles for objects; null: it knows already
   };
 
@@ -123,12 +115,10 @@ class own_bundles final : public send_buffer {
 
   thread_context& main_;
   const settings how_;
-  token token_{*this};
+  ordered_messages entries_;
   std::array<std::atomic<bool>, 256> short_{};  // by handler; handlers with equal remainders share their place
 
   alignas(cache_line_bytes) spinlock busy_;  // held for some tens of nanoseconds
-  message_list entries_;                     // under busy_
-  message_list rests_;                       // under busy_; of bundles that have begun, older than all entries
   filling workers_, objects_;                // under busy_
 };
 

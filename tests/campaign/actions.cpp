@@ -39,6 +39,13 @@ void visit_shortly(nacre::context& ctx, std::uint64_t key, std::uint64_t id) {
   in.truth.ended_on_rank(id);
 }
 
+void glance(nacre::context& ctx, std::uint64_t key, std::uint64_t id) {
+  world& in = world::of(key);
+  in.truth.began_on_rank(id, ctx.rank());
+  if (chance(in, 30)) ctx.charge(in.truth.random.uniform() * in.charge_max);
+  in.truth.ended_on_rank(id);
+}
+
 nacre::task<void> wait_for_migration(world& in, nacre::future<void> moved, std::uint32_t object) {
   in.truth.opened();
   try {
@@ -144,17 +151,25 @@ void message_to_rank(world& in, nacre::operations& op, stream_id stream) {
   if (chance(in, 10)) {
     std::uint64_t first = 0;  // every rank's copy is a message of its own; they are numbered in the order of the ranks
     for (std::uint32_t rank = 0; rank < in.ranks; ++rank) {
-      const std::uint64_t id = in.truth.sent_to_rank(stream, nacre::rank_id(rank), false);
+      const std::uint64_t id = in.truth.sent_to_rank(stream, nacre::rank_id(rank), oracle::runner::several);
       if (rank == 0) first = id;
     }
     return op.send<&visit_all>(nacre::to_all, in.key(), first);
   }
   const nacre::rank_id to = any_rank(in);
   if (chance(in, 30)) {
-    const std::uint64_t id = in.truth.sent_to_rank(stream, to, true);
+    const std::uint64_t id = in.truth.sent_to_rank(stream, to, oracle::runner::poll_loop);
     return op.send<&visit_shortly>(nacre::with{.category = nacre::category::communication}, to, in.key(), id);
   }
-  const std::uint64_t id = in.truth.sent_to_rank(stream, to, false);
+  const bool ordered = op.workers() == 1 && to != op.rank();
+  const auto there = ordered ? oracle::runner::only_worker : oracle::runner::several;
+  if (chance(in, 10)) {  // whole bundles that are for workers only
+    for (std::uint64_t burst = 10 + in.truth.random.below(50); burst != 0; --burst) {
+      op.send<&glance>(to, in.key(), in.truth.sent_to_rank(stream, to, there));
+    }
+    return;
+  }
+  const std::uint64_t id = in.truth.sent_to_rank(stream, to, there);
   if (chance(in, in.coroutine_percent)) return op.send<&roam>(to, in.key(), id);
   op.send<&visit>(to, in.key(), id);
 }

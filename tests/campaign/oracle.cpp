@@ -120,7 +120,8 @@ oracle::send_record* oracle::find(std::uint64_t id) {
 }
 
 oracle::order_record& oracle::order_of(const send_record& m) {
-  return orders_[{m.stream, m.object + (m.to_rank ? rank_key : 0)}];
+  const std::uint64_t kind = m.to_rank ? rank_key << static_cast<unsigned>(m.there == runner::only_worker) : 0;
+  return orders_[{m.stream, m.object + kind}];
 }
 
 void oracle::returned(std::uint64_t id, const std::uint64_t* value) {
@@ -206,15 +207,16 @@ void oracle::ended(std::uint64_t id, std::uint32_t object, bool shared, std::uin
   }
 }
 
-std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, bool in_order) {
+std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, runner there) {
   send_record m{.how = posted::one_way,
                 .to_rank = true,
-                .in_order = in_order,
+                .in_order = there != runner::several,
+                .there = there,
                 .object = to.value(),
                 .position = 0,
                 .stream = by,
                 .tally = 0};
-  if (in_order) m.position = order_of(m).sent++;
+  if (m.in_order) m.position = order_of(m).sent++;
   ++rank_messages_open_;
   sends_.push_back(m);
   return sends_.size();

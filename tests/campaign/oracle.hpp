@@ -91,8 +91,9 @@ class oracle {
                         double now);
   void colocation_returned(std::uint64_t id, const std::uint64_t* value);
 
-  // Messages to ranks.
-  [[nodiscard]] std::uint64_t sent_to_rank(stream_id by, nacre::rank_id to, bool in_order);
+  // Messages to ranks. What one stream sends to the poll loop, or to the only worker, of a rank runs in the order sent.
+  enum class runner : std::uint8_t { several, poll_loop, only_worker };
+  [[nodiscard]] std::uint64_t sent_to_rank(stream_id by, nacre::rank_id to, runner there);
   stream_id began_on_rank(std::uint64_t id, nacre::rank_id at);
   void ended_on_rank(std::uint64_t id);
 
@@ -126,6 +127,7 @@ class oracle {
     posted how;
     bool to_rank;
     bool in_order;
+    runner there = runner::several;  // of a message to a rank
     bool ran = false;
     bool over = false;      // awaited: the result has been seen
     bool may_fail = false;  // it can be passed over although its object lives: a lock, a colocation's place

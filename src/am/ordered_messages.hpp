@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that the workers of a rank take in the order in which they have come.
+#pragma once
+
+#include <cstdint>
+
+#include <nacre/message.hpp>
+#include <nacre/work.hpp>
+
+#include "base/spinlock.hpp"
+
+namespace nacre {
+
+class thread_context;
+
+/// A queue beside the scheduler. What a scheduler pops depends on which thread has pushed it: each has a deque of its
+/// own, and one rank's messages arrive at whichever thread polls. So the messages wait here, and the scheduler gets a
+/// token for each. All tokens are the same item of work: a worker that pops one runs the oldest message.
+///
+/// A bundle is one message. Its runner may put back the parts that it has no time for; they are the oldest then. Two
+/// workers may run two bundles at one time, so only a rank of one worker runs all parts in order.
+///
+/// Any thread of the rank.
+class ordered_messages {
+ public:
+  ordered_messages() = default;
+  ordered_messages(const ordered_messages&) = delete;
+  ordered_messages& operator=(const ordered_messages&) = delete;
+
+  /// Adds the newest message. The caller makes it ready afterwards.
+  void append(message_ptr m) noexcept;
+  /// Hands the scheduler tokens for so many messages that have been appended.
+  void make_ready(thread_context& by, std::uint32_t count = 1);
+  /// Adds the rest of a bundle that has begun, and makes it ready.
+  void put_back(thread_context& by, message_ptr rest);
+
+ private:
+  struct token : work {
+    explicit token(ordered_messages& of) noexcept : work(&run_oldest), owner(of) {}
+    ordered_messages& owner;
+  };
+  static void run_oldest(work& item, thread_context& on);
+
+  token token_{*this};
+  spinlock busy_;         // held for some nanoseconds
+  message_list entries_;  // under busy_
+  message_list rests_;    // under busy_; older than all entries
+};
+
+}  // namespace nacre
