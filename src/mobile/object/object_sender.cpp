@@ -60,7 +60,7 @@ void object_sender::post(thread_context& on, object_id to, message_ptr m, detail
   if (!to.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
   const epoch_guard guard(on);
   const remote_elements::place elsewhere = place_elsewhere(to);
-  if (elsewhere && !elsewhere.has_entry() && !space_.backlog().any()) {
+  if (elsewhere && !elsewhere.has_entry()) {
     return post_to_home(on, to, elsewhere, std::move(m), result);
   }
   object_entry* const at = entry_to_send_by(on, to);
