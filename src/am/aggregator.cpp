@@ -33,8 +33,12 @@ std::size_t aggregator::append(rank_id to, message_ptr m) {
     into.first_left = true;
     return send_now(to, std::move(m));
   }
-  const std::scoped_lock held(busy_);
-  return append_locked(into, std::move(m));
+  const biased_lock::owner_guard held(busy_);
+  const std::size_t payload_bytes = append_locked(into, std::move(m));
+  if (asked_.load(std::memory_order_relaxed)) [[unlikely]] {  // a hint
+    flush_locked(thread_);
+  }
+  return payload_bytes;
 }
 
 std::size_t aggregator::append_locked(slot& into, message_ptr m) {
@@ -97,7 +101,31 @@ void aggregator::send(slot& from, thread_context& by) {
 }
 
 void aggregator::flush(thread_context& by) {
-  const std::scoped_lock held(busy_);
+  if (&by == &thread_ || link_.declared().virtual_time) {  // one thread acts for all contexts of a simulation
+    const biased_lock::owner_guard held(busy_);
+    flush_locked(by);
+  } else {
+    const std::scoped_lock held(busy_);
+    flush_locked(by);
+  }
+}
+
+std::uint64_t aggregator::flush_overdue(thread_context& by) {
+  const std::uint64_t held_since = since();
+  if (held_since == 0) return 0;
+  const std::uint64_t now = thread_.pool().instant(), due = held_since + how_.bound_ticks;
+  if (now < due) return due - now;
+  const bool can_ask = &by != &thread_ && !link_.declared().virtual_time;
+  if (can_ask && now < due + how_.bound_ticks) {
+    asked_.store(true, std::memory_order_relaxed);  // a hint
+    return due + how_.bound_ticks - now;
+  }
+  flush(by);
+  return 0;
+}
+
+void aggregator::flush_locked(thread_context& by) {
+  asked_.store(false, std::memory_order_relaxed);  // a hint
   for (slot* const each : open_) {
     each->open = false;
     if (each->held == nullptr) continue;

@@ -9,8 +9,8 @@
 #include <nacre/message.hpp>
 
 #include "backplane/backplane.hpp"
+#include "base/biased_lock.hpp"
 #include "base/sparse_table.hpp"
-#include "base/spinlock.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre {
@@ -26,10 +26,10 @@ namespace nacre {
 /// | one message | bundle of both | what is held leaves; then as in the rows for an empty slot | leaves |
 /// | bundle | joins it | what is held leaves; then as in the rows for an empty slot | leaves |
 ///
-/// The thread flushes when it runs out of work; the poll loop flushes `bound` after the first message. The room of a
-/// bundle doubles when one was full and halves when one left nearly empty, so that a thread with many targets does not
-/// hold much. The order of messages to one rank is kept. Messages that need no credit have slots of their own, because
-/// they must not wait behind the others.
+/// The thread flushes when it runs out of work. `bound` after the first message the poll loop asks it to flush with the
+/// next one, and after another `bound` flushes itself. The room of a bundle doubles when one was full and halves when
+/// one left nearly empty, so that a thread with many targets does not hold much. The order of messages to one rank is
+/// kept. Messages that need no credit have slots of their own, because they must not wait behind the others.
 ///
 /// Threads: `append` by the owning thread; `flush` by any.
 class aggregator final : public send_buffer {
@@ -45,7 +45,10 @@ class aggregator final : public send_buffer {
   /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
   std::size_t append(rank_id to, message_ptr m);
   void flush(thread_context& by) override;
-  [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
+  /// Inside the poll loop: sees that what has been held for the bound leaves. The owning thread is asked first, because
+  /// mostly it is about to append. Returns when it must be called again at the latest, in ticks from now; 0: no message
+  /// is held.
+  std::uint64_t flush_overdue(thread_context& by);
 
  private:
   static constexpr std::uint32_t room_min = 512;
@@ -74,13 +77,15 @@ class aggregator final : public send_buffer {
   void start_bundle(slot& into);
   void add_part(slot& into, message& m, std::size_t payload_bytes);
   void send(slot& from, thread_context& by);
+  void flush_locked(thread_context& by);
 
   thread_context& thread_;
   backplane& link_;
   settings how_;
-  spinlock busy_;             // held for some tens of nanoseconds
-  sparse_table<slot> slots_;  // own thread; slots under busy_; made when first asked for, up to two for each rank
-  std::vector<slot*> open_;   // under busy_
+  biased_lock busy_;
+  std::atomic<bool> asked_{false};  // a hint: the owning thread shall flush when it appends next
+  sparse_table<slot> slots_;        // own thread; slots under busy_; made when first asked for, up to two for each rank
+  std::vector<slot*> open_;         // under busy_
 };
 
 }  // namespace nacre

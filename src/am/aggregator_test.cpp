@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,49 @@ TEST_F(collected, the_first_message_of_a_round_leaves_at_once_and_those_behind_i
       on.flush();
     }
   }
+}
+
+/// A thread that appends is asked to flush; what one does not append to any more leaves after the bound again.
+TEST_F(collected, overdue_messages_leave_with_the_next_one_of_their_thread_or_are_taken_from_it) {
+  const auto bound = static_cast<std::uint64_t>(0.1 / on.pool().seconds_a_tick());
+  aggregator busy{on, rank.plane, {.bytes_max = 8192, .bound_ticks = bound}};
+  thread_context& poll_loop = rank.pool.progress_thread();
+  EXPECT_EQ(busy.flush_overdue(poll_loop), 0U) << "nothing is held";
+  const auto wait_for_bound = [&] {
+    for (const std::uint64_t begin = on.pool().instant(); on.pool().instant() - begin <= bound;) {
+      std::this_thread::yield();
+    }
+  };
+  std::uint32_t count = 0;
+  const auto hold_two = [&] {
+    on.flush();
+    numbers.clear();
+    count = 0;
+    while (count < 3) busy.append(rank_id(1), numbered(count++, 8));
+    receive();
+    EXPECT_EQ(numbers.size(), 1U);
+    const std::uint64_t left = busy.flush_overdue(poll_loop);
+    EXPECT_TRUE(left > 0 && left <= bound) << "the poll loop comes again when the bound is over";
+    wait_for_bound();
+  };
+  bool asked = false;
+  for (int attempts = 0; attempts < 20 && !asked; ++attempts) {  // this thread may sleep for longer
+    hold_two();
+    asked = busy.flush_overdue(poll_loop) != 0;
+  }
+  ASSERT_TRUE(asked);
+  receive();
+  EXPECT_EQ(numbers.size(), 1U) << "the thread may be about to append";
+  busy.append(rank_id(1), numbered(count++, 8));
+  receive();
+  expect_numbers_up_to(4);
+  EXPECT_EQ(busy.since(), 0U);
+
+  hold_two();
+  wait_for_bound();
+  EXPECT_EQ(busy.flush_overdue(poll_loop), 0U);
+  receive();
+  expect_numbers_up_to(3);
 }
 
 TEST_F(collected, bundles_need_credit_as_their_messages_do) {

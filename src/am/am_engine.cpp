@@ -58,14 +58,8 @@ void am_engine::bound_main(std::uint64_t bytes_max) {
 std::uint64_t am_engine::flush_overdue(thread_context& by) {
   std::uint64_t soonest = 0;
   const auto look = [&](auto& buffer) {
-    const std::uint64_t since = buffer.since();
-    if (since == 0) return;
-    const std::uint64_t now = pool_.instant(), due = since + buffer.bound_ticks();
-    if (now >= due) {
-      buffer.flush(by);
-    } else if (soonest == 0 || due - now < soonest) {
-      soonest = due - now;
-    }
+    const std::uint64_t ticks = buffer.flush_overdue(by);
+    if (ticks != 0 && (soonest == 0 || ticks < soonest)) soonest = ticks;
   };
   for (const auto& each : aggregators_) look(*each);
   if (own_ != nullptr) look(*own_);

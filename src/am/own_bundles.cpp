@@ -24,7 +24,7 @@ own_bundles::opened own_bundles::append(message_ptr m) {
   to_hand_over what;
   auto result = opened::no;
   {
-    const std::scoped_lock lock(busy_);
+    const biased_lock::owner_guard lock(busy_);
     if (bundled && workers_.admits(bytes)) {
       add_part(workers_, *m, m->header.payload_bytes);
       return result;
@@ -53,7 +53,7 @@ own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
   to_hand_over what;
   auto result = joined::no;
   {
-    const std::scoped_lock lock(busy_);
+    const biased_lock::owner_guard lock(busy_);
     if (objects_.admits(bytes)) {
       add_part(objects_, *m, payload_bytes);
       m.reset();
@@ -121,7 +121,7 @@ void own_bundles::close_for_objects() {
   if (since() == 0) return;
   to_hand_over what;
   {
-    const std::scoped_lock lock(busy_);
+    const biased_lock::owner_guard lock(busy_);
     if (objects_.open == nullptr) return;
     close_objects(main_.pool().instant(), what);
   }
@@ -134,20 +134,35 @@ void own_bundles::note_what_waits() {
 
 void own_bundles::flush(thread_context& by) {
   to_hand_over what;
-  {
+  if (&by == &main_) {
+    const biased_lock::owner_guard lock(busy_);
+    close_all(what);
+  } else {
     const std::scoped_lock lock(busy_);
-    if (workers_.open == nullptr && objects_.open == nullptr) return;
-    const std::uint64_t now = main_.pool().instant();
-    if (workers_.open != nullptr) {
-      workers_.shrink_room();
-      close(now, what);
-    }
-    if (objects_.open != nullptr) {
-      objects_.shrink_room();
-      close_objects(now, what);
-    }
+    close_all(what);
   }
   hand_over(by, what);
+}
+
+void own_bundles::close_all(to_hand_over& what) {
+  const std::uint64_t now = main_.pool().instant();
+  if (workers_.open != nullptr) {
+    workers_.shrink_room();
+    close(now, what);
+  }
+  if (objects_.open != nullptr) {
+    objects_.shrink_room();
+    close_objects(now, what);
+  }
+}
+
+std::uint64_t own_bundles::flush_overdue(thread_context& by) {
+  const std::uint64_t open_since = since();
+  if (open_since == 0) return 0;
+  const std::uint64_t now = main_.pool().instant(), due = open_since + how_.bound_ticks;
+  if (now < due) return due - now;
+  flush(by);
+  return 0;
 }
 
 void own_bundles::hand_over(thread_context& by, const to_hand_over& what) {

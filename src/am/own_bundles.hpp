@@ -13,8 +13,8 @@
 
 #include "am/main_window.hpp"
 #include "am/ordered_messages.hpp"
+#include "base/biased_lock.hpp"
 #include "base/cache_line.hpp"
-#include "base/spinlock.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre {
@@ -73,7 +73,8 @@ class own_bundles final : public send_buffer {
     std::atomic<bool>& known = short_[handler % short_.size()];
     if (known.load(std::memory_order_relaxed) != is_short) known.store(is_short, std::memory_order_relaxed);  // a hint
   }
-  [[nodiscard]] std::uint64_t bound_ticks() const noexcept { return how_.bound_ticks; }
+  /// As aggregator::flush_overdue.
+  std::uint64_t flush_overdue(thread_context& by);
 
  private:
   static constexpr std::uint32_t room_min = 512;
@@ -110,6 +111,7 @@ class own_bundles final : public send_buffer {
   void add_part(filling& in, message& m, std::size_t payload_bytes);
   void close(std::uint64_t now, to_hand_over& what);
   void close_objects(std::uint64_t now, to_hand_over& what);
+  void close_all(to_hand_over& what);
   void note_what_waits();
   void hand_over(thread_context& by, const to_hand_over& what);
 
@@ -118,8 +120,8 @@ class own_bundles final : public send_buffer {
   ordered_messages entries_;
   std::array<std::atomic<bool>, 256> short_{};  // by handler; handlers with equal remainders share their place
 
-  alignas(cache_line_bytes) spinlock busy_;  // held for some tens of nanoseconds
-  filling workers_, objects_;                // under busy_
+  alignas(cache_line_bytes) biased_lock busy_;  // its owner is main
+  filling workers_, objects_;                   // under busy_
 };
 
 }  // namespace nacre

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <nacre/assert.hpp>
+
+#include "base/asymmetric_fence.hpp"
 
 namespace nacre {
 
@@ -66,12 +69,15 @@ std::size_t epoch_domain::collect() {
 
 std::uint64_t epoch_domain::oldest_announced() noexcept {
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+  bool is_fenced = false;
   for (participant* const one : participants_) {
     std::uint64_t announced = one->announced_.load(std::memory_order_acquire);  // pairs with quiescent
-    // A load that finds the participant offline is not enough: it may be going online now. Adding 0 is a
-    // read-modify-write, which has one order with the exchange in online. Either we find the participant online, or it
-    // sees everything that happened before this line.
-    if (announced == offline_epoch) announced = one->announced_.fetch_add(0, std::memory_order_acq_rel);
+    if (announced == offline_epoch) {
+      // It may be going online now. Behind the fence either we find it online, or it sees everything that happened
+      // before the fence. One fence serves all participants.
+      if (!std::exchange(is_fenced, true)) asymmetric_fence::heavy();
+      announced = one->announced_.load(std::memory_order_acquire);  // pairs with offline
+    }
     if (announced != offline_epoch) oldest = std::min(oldest, announced);
   }
   return oldest;
@@ -101,7 +107,8 @@ void epoch_domain::participant::offline() noexcept {
 
 void epoch_domain::participant::online() noexcept {
   last_announced_ = domain_.epoch_.load(std::memory_order_acquire);  // pairs with advance
-  announced_.exchange(last_announced_, std::memory_order_acq_rel);   // pairs with the fetch_add in oldest_announced
+  announced_.store(last_announced_, std::memory_order_release);      // pairs with the loads in oldest_announced
+  asymmetric_fence::light();                                         // pairs with the heavy one there
 }
 
 void epoch_domain::participant::retire(void* object, destroy_function destroy) {

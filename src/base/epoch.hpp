@@ -61,9 +61,8 @@ class epoch_limbo {
 /// Invariant: a batch closed in epoch e is destroyed only when every online participant has announced more than e. Why
 /// this is safe: the epoch passes e only after the batch's objects were unlinked, so a participant that announced more
 /// than e cannot find them any more. A participant that is neither quiescent nor offline for long delays the freeing of
-/// memory, and breaks nothing. Source: quiescent-state-based reclamation, Hart et al., IPDPS 2006. Other
-/// implementations put a fence between going online and reading; here both sides use a read-modify-write on the
-/// participant's announcement.
+/// memory, and breaks nothing. Source: quiescent-state-based reclamation, Hart et al., IPDPS 2006. The fence between
+/// going online and reading costs the reader nothing; see asymmetric_fence.
 class epoch_domain {
  public:
   class participant;

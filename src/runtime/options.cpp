@@ -56,7 +56,8 @@ constexpr option runtime_options[] = {
      "under sim"},
     {"aggregate_bytes", option_kind::bytes, "8KiB", "", "512B..64KiB", "how much travels together at most"},
     {"aggregate_bound", option_kind::duration, "20us", "", "1us..10ms",
-     "how long a message waits for others at most, while its thread has other work"},
+     "after which a thread that has other work sends the messages that wait for others, if it sends any more; the poll "
+     "loop sends them after twice as long"},
     {"receive_memory", option_kind::bytes, "256MiB", "", "1KiB..1TiB",
      "how much all other ranks together may send ahead to a busy rank; each gets its share, "
      "at least 2 KiB and at most 4 MiB for each of its two channels. A rank "
