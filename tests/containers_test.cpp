@@ -20,7 +20,9 @@ void run_all(config how, std::uint64_t seed) {
   how.set("balancer", "none");
   ASSERT_EQ(run(how,
                 [&](runtime& rt) {
-                  for (const scenario& each : container_scenarios()) each.run(rt, seed), rt.wait_quiescence();
+                  for (const auto scenarios : {container_scenarios(), counting_set_scenarios()}) {
+                    for (const scenario& each : scenarios) each.run(rt, seed), rt.wait_quiescence();
+                  }
                 }),
             0);
 }
@@ -102,6 +104,24 @@ TEST(containers, of_different_kinds_on_two_ranks_are_told_as_such) {
                   EXPECT_NE(told.find("the ranks make different containers"), std::string::npos) << told;
                 }),
             0);
+}
+
+TEST(short_text, keeps_and_tells_apart_every_text) {
+  rng random(11);
+  std::vector<std::string> texts;
+  for (std::size_t length = 0; length <= detail::short_text::size_max; ++length) {
+    for (int i = 0; i < 20; ++i) {
+      std::string text(length, '\0');
+      for (char& each : text) each = "\0a\xff"[random.below(3)];
+      texts.push_back(text);
+    }
+  }
+  for (const std::string& a : texts) {
+    const detail::short_text kept(a.data(), a.size());
+    char room[detail::short_text::size_max];
+    EXPECT_EQ(kept.write(room), a);
+    for (const std::string& b : texts) EXPECT_EQ(kept == detail::short_text(b.data(), b.size()), a == b);
+  }
 }
 
 TEST(flat_table, holds_what_a_map_holds) {

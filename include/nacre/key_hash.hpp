@@ -40,22 +40,56 @@ inline constexpr std::uint64_t hash_step = 0xe7037ed1a0b428dbU;
   return half;
 }
 
+/// Text of at most 16 bytes as two words, which overlap where it is shorter: two are compared without a loop.
+struct short_text {
+  static constexpr std::size_t size_max = 16;
+  std::uint64_t low = 0, high = 0;
+  std::uint64_t size = 0;
+
+  short_text() = default;
+  short_text(const char* at, std::size_t length) noexcept : size(length) {
+    if (length >= 8) {
+      low = load_word(at);
+      high = load_word(at + length - 8);
+    } else if (length >= 4) {
+      low = load_half(at);
+      high = load_half(at + length - 4);
+    } else if (length > 0) {
+      const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
+      low = byte(0) << 16 | byte(length / 2) << 8 | byte(length - 1);
+    }
+  }
+  /// Writes the text to `room` and returns it.
+  [[nodiscard]] std::string_view write(char (&room)[size_max]) const noexcept {
+    if (size >= 8) {
+      std::memcpy(room, &low, 8);
+      std::memcpy(room + size - 8, &high, 8);
+    } else if (size >= 4) {
+      std::memcpy(room, &low, 4);
+      std::memcpy(room + size - 4, &high, 4);
+    } else if (size > 0) {
+      room[0] = static_cast<char>(low >> 16);
+      room[size / 2] = static_cast<char>(low >> 8);
+      room[size - 1] = static_cast<char>(low);
+    }
+    return {room, size};
+  }
+  friend bool operator==(const short_text& a, const short_text& b) noexcept {
+    return ((a.low ^ b.low) | (a.high ^ b.high) | (a.size ^ b.size)) == 0;
+  }
+};
+
+/// `sum`: of what comes before this text, and of the length of all.
+[[nodiscard]] inline std::uint64_t hash_short(const short_text& text, std::uint64_t sum) noexcept {
+  return fold(fold(text.low ^ hash_step, text.high ^ sum), hash_seed);
+}
+
 [[nodiscard]] inline std::uint64_t hash_text(std::string_view text) noexcept {
   const char* at = text.data();
   std::size_t left = text.size();
-  std::uint64_t low = 0, high = 0, sum = hash_seed ^ left;
+  std::uint64_t sum = hash_seed ^ left;
   for (; left > 16; left -= 16, at += 16) sum = fold(load_word(at) ^ hash_step, load_word(at + 8) ^ sum);
-  if (left >= 8) {
-    low = load_word(at);
-    high = load_word(at + left - 8);
-  } else if (left >= 4) {
-    low = load_half(at);
-    high = load_half(at + left - 4);
-  } else if (left > 0) {
-    const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
-    low = byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
-  }
-  return fold(fold(low ^ hash_step, high ^ sum), hash_seed);
+  return hash_short(short_text(at, left), sum);
 }
 
 template <class T>

@@ -10,7 +10,7 @@
 
 namespace nacre {
 
-/// A spinlock whose owner takes it without a read-modify-write: two stores and a load of its own cache line. Another
+/// A spinlock that its owner takes without a read-modify-write: two stores and a load of its own cache line. Another
 /// thread pays with a system call. Sections take some tens of nanoseconds; not recursive. Who the owner is may change,
 /// if the change itself orders the two threads.
 ///

@@ -111,29 +111,6 @@ void visits_that_visit(runtime& rt, std::uint64_t seed) {
   for (int depth = 0; depth <= 7; ++depth) EXPECT_EQ(levels.count(depth), rt.size() << (7 - depth));
 }
 
-void words_are_counted(runtime& rt, std::uint64_t seed) {
-  nacre::counting_set<std::string> under_test(rt);
-  std::map<std::string, std::uint64_t> model;
-  for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
-    rng random = random_of(seed, rank);
-    for (int i = 0; i < 3 * operations_of_each; ++i) {
-      const std::string word(1 + random.below(40), static_cast<char>('a' + random.below(26)));
-      if (rank == rt.rank().value()) under_test.insert(word);
-      ++model[word];
-    }
-  }
-  under_test.visit("only visited", [](const std::string&, std::uint64_t& count) { count += 2; });
-  model["only visited"] = 2 * rt.size();
-  rt.wait_quiescence();
-  EXPECT_EQ(under_test.size(), model.size());
-  EXPECT_EQ(under_test.count_all(), (3U * operations_of_each + 2) * rt.size());
-  EXPECT_EQ(under_test.count("nobody"), 0U);
-  std::vector<std::pair<std::string, std::uint64_t>> expected(model.begin(), model.end());
-  std::sort(expected.begin(), expected.end(), &detail::ranks_before<std::string, std::uint64_t>);
-  expected.resize(7);
-  EXPECT_EQ(under_test.top(7), expected);
-}
-
 void bags_and_multimaps(runtime& rt, std::uint64_t seed) {
   nacre::bag<std::vector<std::uint64_t>> lists(rt);
   nacre::multimap<std::string, int> many(rt);
@@ -279,7 +256,6 @@ void misuse_is_told(runtime& rt, std::uint64_t) {
 constexpr std::array containers_table{
     scenario{"a_map_is_a_map", map_as_a_map},
     scenario{"visits_make_visits", visits_that_visit},
-    scenario{"words_are_counted", words_are_counted},
     scenario{"bags_and_multimaps_keep_all", bags_and_multimaps},
     scenario{"sets_are_united", sets_are_united},
     scenario{"operations_wait_for_the_end_of_for_all", operations_wait_for_the_end_of_for_all},

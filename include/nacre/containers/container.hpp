@@ -26,6 +26,11 @@ class container_caller : public detail::operation_place {
 
 namespace detail {
 
+/// Which of `targets` places of a container has a key. The index of a table uses the other half of the hash.
+[[nodiscard]] constexpr std::uint32_t target_of(std::uint64_t hash, std::uint32_t targets) noexcept {
+  return static_cast<std::uint32_t>(((hash >> 32) * targets) >> 32);
+}
+
 /// The name of a container for handles: where its elements are. The base of all handles.
 class container_name {
  public:
@@ -38,9 +43,9 @@ class container_name {
     if (ranks_ == 0) throw usage_error("a handle that names no container: take it from `container.handle()`");
     return number_;
   }
-  /// rank * stripes + stripe of a key; the index of a table uses the other half of the hash.
+  /// rank * stripes + stripe of a key.
   [[nodiscard]] std::uint32_t target_of(std::uint64_t hash) const noexcept {
-    return static_cast<std::uint32_t>(((hash >> 32) * (std::uint64_t{ranks_} * stripes_)) >> 32);
+    return detail::target_of(hash, targets());
   }
   [[nodiscard]] std::uint32_t targets() const noexcept { return ranks_ * stripes_; }
   [[nodiscard]] std::uint32_t stripes() const noexcept { return stripes_; }
