@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,11 +32,26 @@ struct spot {
   }
 };
 
+/// A key that says how it is written.
+struct grade {
+  int value = 0;
+  friend bool operator==(const grade&, const grade&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const grade& of) { return out << "grade " << of.value; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(value);
+  }
+};
+
 }  // namespace nacre::tests
 
 template <>
 struct std::hash<nacre::tests::spot> {
   std::size_t operator()(const nacre::tests::spot& of) const noexcept { return of.number % 3; }
+};
+template <>
+struct std::hash<nacre::tests::grade> {
+  std::size_t operator()(const nacre::tests::grade& of) const noexcept { return static_cast<std::size_t>(of.value); }
 };
 
 namespace nacre::tests {
@@ -43,7 +59,6 @@ namespace {
 
 spot spot_of(std::uint64_t number) { return {static_cast<std::uint32_t>(number), "spot " + std::to_string(number)}; }
 
-/// The totals of a rank's main, and of the handlers that it has caused.
 struct place_log;
 using spots = keyed_array_ptr<place_log, spot>;
 
@@ -266,6 +281,37 @@ TEST_P(keyed_arrays_death, tell_what_to_write_instead) {
                     rt.send<&counter::add>(all[1], 1U);
                   }),
               testing::ExitedWithCode(1), "a message to a key of a keyed array that has been destroyed");
+}
+/// Makes the element of a key, ends it, and sends to the key once more.
+template <class K>
+void miss(runtime& rt, const keyed_array_ptr<counter, K>& all, const K& key) {
+  if (rt.rank() == rank_id(0)) {
+    rt.insert(all, key).get();
+    rt.erase(all, key).get();
+    rt.send<&counter::add>(all[key], 1U);
+  }
+  rt.wait_quiescence();
+}
+
+void miss_many(runtime& rt) {
+  const auto texts = rt.create_array<counter>(keyed_by<std::string>{});
+  for (int each = 0; each < 8; ++each) miss(rt, texts, "old " + std::to_string(each));  // homes: both ranks
+  miss(rt, texts, std::string("\"a\"\n"));
+  miss(rt, rt.create_array<counter>(keyed_by<int>{}), -17);
+  miss(rt, rt.create_array<counter>(keyed_by<std::pair<char, std::string>>{}), {'x', "y"});
+  miss(rt, rt.create_array<counter>(keyed_by<grade>{}), grade{3});
+  miss(rt, rt.create_array<counter>(keyed_by<spot>{}), spot_of(3));
+}
+
+TEST_P(keyed_arrays_death, name_the_key_of_an_element_that_is_not_there) {
+  std::vector<std::string> names;
+  for (int each = 0; each < 8; ++each) names.push_back("key \"old " + std::to_string(each) + "\" of array 1");
+  names.insert(names.end(),
+               {R"(key "\\"a\\"\\x0a" of array 1)", "key -17 of array 2", R"(key \("x", "y"\) of array 3)",
+                "key grade 3 of array 4", R"(element \[[0-9]+\] of array 5, whose key this rank does not know)"});
+  std::string lines;
+  for (const std::string& each : names) lines += "add\\) to " + each + "(.|\n)*";
+  EXPECT_EXIT(job(GetParam(), miss_many), testing::ExitedWithCode(0), lines);
 }
 INSTANTIATE_TEST_SUITE_P(over, keyed_arrays_death, testing::Values("inproc", "sim"),
                          [](const auto& of) { return std::string(of.param); });

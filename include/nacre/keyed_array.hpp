@@ -5,6 +5,8 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -106,6 +108,10 @@ void open_keyed_call(engine& core, message& m, future_state* result) noexcept;
 void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m);
 /// In a catch clause: ends the job, because a key cannot be sent to its home.
 void fail_for_key(engine& core);
+/// The text of the key of an element; empty when this rank does not know the key, or the type has no text.
+using key_namer = std::function<std::string(object_id element)>;
+/// Lets messages to people name the keys of an array that is being made. Ends with the array.
+void name_keys(engine& core, std::uint64_t first, key_namer name);
 
 }  // namespace detail
 }  // namespace nacre

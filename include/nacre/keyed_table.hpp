@@ -10,10 +10,11 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <nacre/key_entries.hpp>
+#include <nacre/key_text.hpp>
 #include <nacre/keyed_operations.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/task.hpp>
@@ -78,11 +79,23 @@ class key_table {
   void answer(context& ctx, const K& key, std::uint64_t element);
   /// At the home: the element of a key; not valid if the key is unknown.
   [[nodiscard]] mobile_ptr<T> find(const K& key) {
-    const seen_key seen{hash_of(key), key};
+    const seen_key<K> seen{hash_of(key), key};
     stripe& in = stripe_of(seen.hash);
     const std::scoped_lock lock(in.mutex);
     const auto found = in.keys.find(seen);
     return mobile_ptr<T>(object_id::from_value(found != in.keys.end() ? found->second.element : 0));
+  }
+
+  /// The text of the key of an element; empty when this rank does not know the key, or its type has no text. The first
+  /// call takes time for all keys of this rank. Any thread, but one that holds a stripe's mutex.
+  [[nodiscard]] std::string text_of(object_id element) {
+    for (stripe& in : stripes_) {
+      std::unique_lock lock(in.mutex);
+      const K* const key = in.names.find(in.keys, element.value());
+      lock.unlock();  // the key stays where it is
+      if (key != nullptr) return text_of_key(*key);
+    }
+    return {};
   }
 
  private:
@@ -100,25 +113,10 @@ class key_table {
     std::unique_ptr<waiting> waits;  // null: the key is known, or unknown
     [[nodiscard]] bool known() const noexcept { return element != 0 && waits == nullptr; }
   };
-  struct kept_key {
-    std::uint64_t hash;
-    K key;
-  };
-  struct seen_key {
-    std::uint64_t hash;
-    const K& key;
-  };
-  struct key_hash {
-    using is_transparent = void;
-    std::size_t operator()(const auto& of) const noexcept { return static_cast<std::size_t>(of.hash); }
-  };
-  struct equal {
-    using is_transparent = void;
-    bool operator()(const auto& a, const auto& b) const { return a.hash == b.hash && a.key == b.key; }
-  };
   struct alignas(64) stripe {
     std::mutex mutex;
-    std::unordered_map<kept_key, entry, key_hash, equal> keys;  // under mutex; entries stay where they are
+    key_map<K, entry> keys;  // under mutex; entries stay where they are
+    key_names<K> names;      // under mutex
   };
   static constexpr std::size_t stripes = 16;
 
@@ -129,15 +127,18 @@ class key_table {
   [[nodiscard]] object_id name_of(std::uint64_t element) const noexcept { return object_id::from_value(element); }
 
   /// Under the stripe's mutex: the entry of a key, made if there is none.
-  entry& entry_of(stripe& in, const seen_key& seen) {
+  entry& entry_of(stripe& in, const seen_key<K>& seen) {
     const auto found = in.keys.find(seen);
-    return found != in.keys.end() ? found->second : in.keys.try_emplace(kept_key{seen.hash, seen.key}).first->second;
+    return found != in.keys.end() ? found->second : in.keys.try_emplace(kept_key<K>{seen.hash, seen.key}).first->second;
   }
   /// Under the stripe's mutex: the caller becomes the thread that makes the key known. Throws usage_error when this
   /// rank is the home and has no place left.
-  void claim(entry& at, bool home) {
+  void claim(stripe& in, const seen_key<K>& seen, entry& at, bool home) {
     auto waits = std::make_unique<waiting>();
-    if (home && at.element == 0) at.element = object_id(rank_, first_ + take_place()).value();
+    if (home && at.element == 0) {
+      at.element = object_id(rank_, first_ + take_place()).value();
+      in.names.note(in.keys, seen, at.element);
+    }
     at.waits = std::move(waits);
   }
   [[nodiscard]] std::uint64_t take_place() {
@@ -166,7 +167,7 @@ class key_table {
 template <class T, class K>
 template <class By>
 void key_table<T, K>::post(By& by, const caller& at, const K& key, request what) {
-  const seen_key seen{hash_of(key), key};
+  const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   const bool home = home_of_hash(seen.hash) == rank_;
   const auto post_now = [&](std::uint64_t element) {
@@ -189,7 +190,7 @@ void key_table<T, K>::post(By& by, const caller& at, const K& key, request what)
       known = of->element;
     } else {
       claimed = of->waits == nullptr;
-      if (claimed) claim(*of, home);
+      if (claimed) claim(in, seen, *of, home);
       open_keyed_call(at.core, *what.message, what.result);
       of->waits->messages.push_back({at.acting, std::move(what.message)});
     }
@@ -207,7 +208,7 @@ void key_table<T, K>::post(By& by, const caller& at, const K& key, request what)
 
 template <class T, class K>
 void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
-  const seen_key seen{hash_of(key), key};
+  const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   if (home_of_hash(seen.hash) != rank_) throw usage_error("the hash of a key differs between ranks");
   entry* of = nullptr;
@@ -217,7 +218,7 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
     of = &entry_of(in, seen);
     if (!of->known()) {
       claimed = of->waits == nullptr;
-      if (claimed) claim(*of, true);
+      if (claimed) claim(in, seen, *of, true);
       of->waits->ranks.push_back(ctx.source().value());
       if (!claimed) return;
     }
@@ -251,7 +252,7 @@ future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index&
 /// Waits until the element is there: messages of other ranks, which need the answer, could overtake its insertion.
 template <class T, class K>
 task<void> key_table<T, K>::make(context& ctx, K key) {
-  const seen_key seen{hash_of(key), key};
+  const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   entry* of = nullptr;
   {
@@ -290,7 +291,7 @@ void key_table<T, K>::post_waiting(By& by, const caller& at, const K& key, strip
 
 template <class T, class K>
 void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) {
-  const seen_key seen{hash_of(key), key};
+  const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   entry* of = nullptr;
   {
@@ -300,6 +301,7 @@ void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) 
       throw usage_error("an answer for a key that this rank has not asked for");
     of = &found->second;
     of->element = element;
+    in.names.note(in.keys, seen, element);
   }
   post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
 }

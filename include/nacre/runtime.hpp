@@ -201,7 +201,9 @@ class runtime : public operations {
     static_cast<void>(detail::check_key<K>());
     const auto places = open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false);
     const auto table = create_group<detail::key_table<T, K>>();
-    local(table).begin(table, places, rank(), on_first_use);
+    auto& own = local(table);
+    own.begin(table, places, rank(), on_first_use);
+    detail::name_keys(*core_, places.first(), [&own](object_id element) { return own.text_of(element); });
     const std::uint32_t mark = detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0);
     detail::fill_array(*core_, *thread_, places.first(), mark, nullptr);
     return {places, table};

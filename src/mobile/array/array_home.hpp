@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <nacre/array.hpp>
+#include <nacre/keyed_array.hpp>
 #include <nacre/work.hpp>
 
 #include "am/rank_tree.hpp"
@@ -88,6 +91,24 @@ class array_home {
   std::mutex steps_mutex;  // never together with the other one
   contributing_sets sets;  // under steps_mutex
 
+  /// Before other ranks know the array: it is keyed, and `name` gives the text of an element's key.
+  void name_keys(detail::key_namer name) {
+    const std::scoped_lock lock(keys_mutex_);
+    keyed_ = true;
+    key_of_ = std::move(name);
+  }
+  /// The array has ended, and its keys end next.
+  void forget_keys() {
+    const std::scoped_lock lock(keys_mutex_);
+    key_of_ = nullptr;
+  }
+  /// The text of the key of an element, empty when this rank does not know it; nothing when the array is not keyed.
+  [[nodiscard]] std::optional<std::string> key_of(object_id element) {
+    const std::scoped_lock lock(keys_mutex_);
+    if (!keyed_) return std::nullopt;
+    return key_of_ != nullptr ? key_of_(element) : std::string();
+  }
+
   [[nodiscard]] bool is_closing() {
     const std::scoped_lock lock(mutex);
     return closing;
@@ -107,6 +128,9 @@ class array_home {
     return *recent_;
   }
 
+  std::mutex keys_mutex_;
+  bool keyed_ = false;        // under keys_mutex_
+  detail::key_namer key_of_;  // under keys_mutex_
   const std::uint64_t places_a_part_;
   array_part* recent_ = nullptr;  // under mutex
 };

@@ -60,10 +60,14 @@ std::string array_space::name_of(object_id id) const {
   if (!id.is_element()) return name_of_object(nullptr, id);
   const std::shared_ptr<array_home> array = find(id);
   if (array == nullptr) return "an element of an array that has been destroyed";
+  const std::string of_array = " of array " + std::to_string(array->ordinal);
+  const std::optional<std::string> key = array->key_of(id);
+  if (key && !key->empty()) return "key " + *key + of_array;
   const index at = array->layout.shape.place_of(number_of(id) - array->first);
   std::string text = "element [";
   for (std::size_t each = 0; each < at.dimensions(); ++each) text += (each == 0 ? "" : ", ") + std::to_string(at[each]);
-  return text + "] of array " + std::to_string(array->ordinal);
+  text += "]" + of_array;
+  return key ? text + ", whose key this rank does not know or cannot print (operator<<)" : text;
 }
 
 std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
@@ -72,6 +76,7 @@ std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
   if (found == arrays_.end()) return nullptr;
   std::shared_ptr<array_home> closed = std::move(found->second);
   arrays_.erase(found);
+  closed->forget_keys();
   return closed;
 }
 
