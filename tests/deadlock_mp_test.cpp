@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <list>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <nacre/extension.hpp>
 #include <nacre/nacre.hpp>
 
 #include "launched.hpp"
@@ -29,6 +34,13 @@ struct friendly {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(other);
+  }
+};
+
+/// Defers every command, and answers none.
+class silent final : public nacre::extension {
+  void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t, std::span<const std::byte>) override {
+    static_cast<void>(host.defer());
   }
 };
 
@@ -54,6 +66,10 @@ void await_each_other(runtime& rt) {
   rt.call<&friendly::ask>(own).get();
 }
 
+void command_a_silent_module(runtime& rt) {
+  if (rt.rank() == rank_id(1)) rt.extension("silent").command(rank_id(2), 7).get();
+}
+
 void sleep_for_long() { ::poll(nullptr, 0, static_cast<int>(3 * deadlock_patience.count())); }
 
 /// One rank runs a handler, the others wait for it in all ways.
@@ -74,9 +90,11 @@ int act_as_rank(int argc, char** argv) {
   config how = read_config(argc, argv);
   how.set("workers", "2", setting_source::program);
   how.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
+  register_extension("silent", [](const config&) { return std::make_unique<silent>(); });
   const std::string_view what = argv[1];
   return run(how, what == "--as-one-that-awaits-itself"      ? await_oneself
                   : what == "--as-two-that-await-each-other" ? await_each_other
+                  : what == "--as-one-that-commands"         ? command_a_silent_module
                   : what == "--as-slow-handler"              ? wait_for_a_slow_handler
                                                              : wait_for_a_slow_main);
 }
@@ -141,6 +159,15 @@ TEST_P(deadlock, of_objects_that_await_each_other_over_ranks_names_both) {
   expect_part(said, "friendly::ask on object 0:1 on rank 0 awaits a call, messages that wait for the object: 1; ");
   expect_part(said, "friendly::answer on object 1:1 on rank 1 awaits a call; ");
   expect_part(said, "main waits for a result on rank 0, main waits in a collective on ranks 1, 2. ");
+}
+
+TEST_P(deadlock, of_a_command_that_a_module_has_deferred_names_both) {
+  const std::string said = line_of(GetParam(), 3, {"--as-one-that-commands"});
+  expect_part(said, " and 1 command to extension modules has no answer: ");
+  expect_part(said, "the extension module silent on rank 2 has deferred command 7 of rank 1 and not answered it; ");
+  expect_part(said, "main waits for a result on rank 1, main has ended on ranks 0, 2. ");
+  expect_part(said, "A command that a module has deferred waits until the module answers it by reply or fail");
+  EXPECT_EQ(said.find(" call"), std::string::npos) << said;
 }
 
 TEST_P(deadlock, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_when_nobody_wants_it) {

@@ -46,7 +46,7 @@ double extension_module::charged() const {
 
 void extension_module::command(thread_context& on, rank_id to, const detail::extension_target& what,
                                std::span<const std::byte> bytes, detail::future_state& result) {
-  const std::uint64_t number = messages_.calls().open(result);
+  const std::uint64_t number = messages_.calls().open(result, pending_calls::answers::command);
   const extension_command sent{
       .module = what.module, .key = what.key, .asker = 0, .request = number, .number = what.command};
   try {

@@ -22,10 +22,10 @@ detail::future_state* pending_calls::take(call& ended) noexcept {
   return std::exchange(ended.state, nullptr);
 }
 
-std::uint64_t pending_calls::open(detail::future_state& state) {
+std::uint64_t pending_calls::open(detail::future_state& state, answers by) {
   state.acquire();
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t number = calls_.open({.state = &state});
+  const std::uint64_t number = calls_.open({.state = &state, .by = by});
   state.set_call_number(number);
   return number;
 }
@@ -81,6 +81,15 @@ bool pending_calls::take_cancelled(std::uint64_t number) {
 std::size_t pending_calls::count() const {
   const std::scoped_lock lock(mutex_);
   return calls_.count() - given_up_;
+}
+
+std::size_t pending_calls::commands(std::size_t slots_max) const {
+  std::size_t found = 0;
+  const std::scoped_lock lock(mutex_);
+  calls_.visit(
+      [&](std::uint64_t, const call& each) { found += each.state != nullptr && each.by == answers::command ? 1 : 0; },
+      slots_max);
+  return found;
 }
 
 void pending_calls::visit(std::size_t slots_max,

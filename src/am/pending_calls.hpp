@@ -33,8 +33,10 @@ class pending_calls {
  public:
   ~pending_calls();
 
+  /// The code that answers a call: a handler, or the extension module that a command is for.
+  enum class answers : std::uint8_t { handler, command };
   /// Keeps a reference to `state` until its reply comes, and tells it its number. Never returns 0.
-  [[nodiscard]] std::uint64_t open(detail::future_state& state);
+  [[nodiscard]] std::uint64_t open(detail::future_state& state, answers by = answers::handler);
   /// Returns the reference, and ends the deadline; null when no call with that id waits.
   [[nodiscard]] detail::future_state* close(std::uint64_t number);
   /// Sets the time limit of a waiting call. False when the call does not wait any more; `limit` is still the caller's
@@ -55,6 +57,8 @@ class pending_calls {
 
   /// Calls that wait.
   [[nodiscard]] std::size_t count() const;
+  /// The part of them that extension modules answer, among the first `slots_max` slots.
+  [[nodiscard]] std::size_t commands(std::size_t slots_max) const;
   /// Calls visit_one(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call
   /// this object.
   void visit(std::size_t slots_max,
@@ -65,6 +69,7 @@ class pending_calls {
     detail::future_state* state = nullptr;  // null when given_up
     call_deadline* limit = nullptr;         // owned while its timer is set
     std::optional<end> given_up{};
+    answers by = answers::handler;
   };
   static detail::future_state* take(call& ended) noexcept;
 

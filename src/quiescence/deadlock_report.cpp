@@ -43,6 +43,7 @@ void deadlock_report::add(const deadlock_report& more) {
   units.created += more.units.created;
   units.done += more.units.done;
   calls += more.calls;
+  commands += more.commands;
   awaited += more.awaited;
   own += more.own;
   for (std::size_t how = 0; how < main_waits; ++how) {
@@ -59,7 +60,12 @@ void deadlock_report::add(const deadlock_report& more) {
 std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted) {
   std::string text = fmt::format("nacre: nothing has happened for {}, though ", seconds(lasted));
   text += counted(all.units.created - all.units.done, "message", "has", "have") + " not been dealt with to the end";
-  if (all.calls != 0) text += " and " + counted(all.calls, "call", "has", "have") + " no result";
+  const std::uint64_t calls = all.calls - std::min(all.calls, all.commands);
+  if (calls != 0) text += " and " + counted(calls, "call", "has", "have") + " no result";
+  if (all.commands != 0) {
+    text += " and " + counted(all.commands, "command", "to extension modules has", "to extension modules have") +
+            " no answer";
+  }
   text += ": ";
   for (const std::string& each : all.handlers) text += each + "; ";
   if (all.awaited > all.handlers.size()) text += fmt::format("{} handlers await calls in all; ", all.awaited);
@@ -69,8 +75,13 @@ std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanosecond
     text += fmt::format("{}{} on {}", first ? "" : ", ", in_words[how], text_of(all.mains[how]));
     first = false;
   }
-  text += all.own != 0 ? ". A handler that awaits its own object waits for ever: let it call the member function itself"
-                       : ". A handler that awaits its own object, or objects that await each other, wait for ever";
+  if (all.own != 0) {
+    text += ". A handler that awaits its own object waits for ever: let it call the member function itself";
+  } else if (all.commands != 0) {
+    text += ". A command that a module has deferred waits until the module answers it by reply or fail";
+  } else {
+    text += ". A handler that awaits its own object, or objects that await each other, wait for ever";
+  }
   return text + ". --nacre.deadlock_patience=0s turns this line off\n";
 }
 

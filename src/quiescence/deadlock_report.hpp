@@ -37,11 +37,12 @@ struct deadlock_report {
 
   bool still = false;  ///< every rank is still, as deadlock_detector defines it
   unit_counters units;
-  std::uint64_t calls = 0;    ///< calls that have no result yet
-  std::uint64_t awaited = 0;  ///< the part of `calls` that suspended handlers await
-  std::uint64_t own = 0;      ///< the part of `awaited` whose caller is a handler of the very object called
+  std::uint64_t calls = 0;     ///< calls that have no result yet
+  std::uint64_t commands = 0;  ///< the part of `calls` that extension modules answer
+  std::uint64_t awaited = 0;   ///< the part of `calls` that suspended handlers await
+  std::uint64_t own = 0;       ///< the part of `awaited` whose caller is a handler of the very object called
   std::array<rank_list, main_waits> mains;
-  std::vector<std::string> handlers;  ///< the suspended handlers, and the result that each awaits
+  std::vector<std::string> handlers;  ///< the suspended handlers and what each awaits, commands that are not answered
 
   void note_main(rank_id rank, main_wait how);
   /// Adds the report of other ranks.
@@ -49,7 +50,7 @@ struct deadlock_report {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(still, units.created, units.done, calls, awaited, own, mains, handlers);
+    ar(still, units.created, units.done, calls, commands, awaited, own, mains, handlers);
   }
 };
 

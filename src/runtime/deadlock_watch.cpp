@@ -65,9 +65,11 @@ void deadlock_watch::send_answer(rank_id parent, std::uint32_t wave, report sums
 deadlock_watch::report deadlock_watch::report_of_rank() {
   report own;
   own.calls = messages_.calls().count();
+  own.commands = messages_.calls().commands(calls_looked_at);
   own.note_main(messages_.rank(), see_.main());
   objects_.contributed().name_incomplete(report::handlers_told_max, own.handlers);
   name_awaiting_messages(objects_, report::handlers_told_max, own.handlers);
+  see_.name_deferred(report::handlers_told_max, own.handlers);
   own.handlers.resize(std::min(own.handlers.size(), report::handlers_told_max));
   name_handlers(own);
   return own;

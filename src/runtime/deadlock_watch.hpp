@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <nacre/runtime.hpp>
 
@@ -28,6 +31,8 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   struct views {
     std::function<quiescence::deadlock_detector::snapshot()> look;  ///< of a rank that seems to be at rest
     std::function<quiescence::main_wait()> main;                    ///< how main waits; while the rank is at rest
+    /// Appends a line for each command that an extension module of this rank has deferred, up to so many lines in all.
+    std::function<void(std::size_t most, std::vector<std::string>& found)> name_deferred;
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,

@@ -94,13 +94,16 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
-      deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
-                {.look = [this] { return look_for_deadlock(); },
-                 .main = [this] {  // for a message only
-                   return waits_for_window_.load(std::memory_order_relaxed)
-                              ? quiescence::main_wait::room_to_send
-                              : main_wait_.load(std::memory_order_relaxed);
-                 }}) {
+      deadlock_(
+          messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
+          {.look = [this] { return look_for_deadlock(); },
+           .main =
+               [this] {  // for a message only
+                 return waits_for_window_.load(std::memory_order_relaxed) ? quiescence::main_wait::room_to_send
+                                                                          : main_wait_.load(std::memory_order_relaxed);
+               },
+           .name_deferred = [this](std::size_t most,
+                                   std::vector<std::string>& found) { extensions_.name_deferred(most, found); }}) {
   if (workers_ != nullptr) workers_->add(*pool_);
   if (around.configuration.was_set("record_load")) output_.record_load();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead

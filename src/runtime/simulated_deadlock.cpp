@@ -61,6 +61,7 @@ std::string deadlock::description() const {
     if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
     if (objects.size() <= told_max) name_waiting(each->objects(), told_max, objects);
     each->objects().contributed().name_incomplete(told_max, objects);
+    each->extensions().name_deferred(told_max + 1, objects);
     if (kept.size() <= told_max) name_kept_at_source(each->objects(), told_max, kept);
   }
   std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +

@@ -126,6 +126,17 @@ void attached_extension::close(std::string why) {
   close_if_answered();
 }
 
+void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found) {
+  if (!of.deferred_) return;
+  for (const auto& [number, request] : *of.deferred_) {
+    if (found.size() >= most) return;
+    found.push_back("the extension module " + of.name_ + " on rank " + std::to_string(of.site_.rank.value()) +
+                    " has deferred command " + std::to_string(request.command) + " of " +
+                    (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.from.value()) +
+                    " and not answered it");
+  }
+}
+
 void attached_extension::command(const extension_request& request, std::uint32_t number,
                                  std::span<const std::byte> bytes) {
   if (ended() || closing_) return site_.link.send_answer(request, true, bytes_of_text(reason_));

@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <nacre/extension_module.hpp>
 
@@ -41,6 +42,10 @@ struct extension_site {
   std::uint32_t size;
   timer_heap& timers;
 };
+
+class attached_extension;
+/// Appends a line for each deferred command of a module until `found` has `most` lines.
+void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found);
 
 /// A module, and the host that it sees. Inside the poll loop only.
 ///
@@ -85,6 +90,7 @@ class attached_extension final : public extension_host {
   void close_if_answered() {
     if (!ended() && closing_ && deferred_->empty()) end(reason_);
   }
+  friend void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found);
   /// Ends the module now.
   void end(std::string why);
 

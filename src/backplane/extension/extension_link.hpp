@@ -17,6 +17,7 @@ struct extension_request {
   rank_id from;
   std::uint64_t asker = 0;  ///< extension_number of the module that has sent it; 0: a main or a handler
   std::uint64_t number = 0;
+  std::uint32_t command = 0;  ///< as the program counts the commands of the module
 };
 
 /// A command on its way.

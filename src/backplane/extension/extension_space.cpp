@@ -93,6 +93,10 @@ void extension_space::finish_detached(const attached_extension& of) {
   for (const auto& each : waiting) each();
 }
 
+void extension_space::name_deferred(std::size_t most, std::vector<std::string>& found) const {
+  for (const auto& each : all_) nacre::name_deferred(*each.second, most, found);
+}
+
 void extension_space::end_all() {
   for (const auto& each : all_) {
     each.second->end("the extension module " + each.second->name() + " has ended with its rank");
@@ -112,7 +116,7 @@ void extension_space::start_new() {
 
 void extension_space::on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes) {
   start_all();
-  const extension_request request{.from = from, .asker = what.asker, .number = what.request};
+  const extension_request request{.from = from, .asker = what.asker, .number = what.request, .command = what.number};
   const auto refuse = [&](std::string_view why) {
     link_.send_answer(request, true, std::as_bytes(std::span(why.data(), why.size())));
   };

@@ -50,6 +50,8 @@ class extension_space {
   [[nodiscard]] std::string attach(attached_extension::parts of, extension_access access);
   /// Calls `done` once no command is deferred there and the module is gone. False when there is no such module.
   bool detach(std::string_view name, std::function<void()> done);
+  /// Appends a line for each deferred command until `found` has `most` of them.
+  void name_deferred(std::size_t most, std::vector<std::string>& found) const;
   /// Ends all modules, when the job ends.
   void end_all();
 
