@@ -18,9 +18,9 @@
 
 #include "base/privilege.hpp"
 
-// Set by the build: a folder relative to an executable, and absolute ones, separated by ':'.
-#ifndef NACRE_MODULE_FOLDERS
-#define NACRE_MODULE_FOLDERS ""
+// Set by the build: where an installed executable has its modules, seen from its own folder.
+#ifndef NACRE_MODULE_FOLDER
+#define NACRE_MODULE_FOLDER "../lib/nacre"
 #endif
 
 namespace nacre::transport {
@@ -43,8 +43,8 @@ std::pair<std::size_t, std::size_t> find_origin(const std::string& folder) {
   return {0, 0};
 }
 
-/// The run path that the program was linked with (-rpath), where it finds its libraries; the installed package sets
-/// one.
+/// The run path that the program was linked with (-rpath), where it finds its libraries; the build and the installed
+/// package set one.
 std::string run_path() {
   link_map* program = nullptr;
   void* const handle = ::dlopen(nullptr, RTLD_LAZY);
@@ -95,7 +95,7 @@ std::vector<fs::path> places_of_module(const std::string& file_name, const std::
   // A user can make a link to a program that has more rights, and so would choose its folder.
   const fs::path origin = has_more_rights_than_its_caller() ? fs::path() : own_folder();
   std::vector<fs::path> result;
-  for (const std::string& list : {std::string("$ORIGIN"), run_path(), std::string("$ORIGIN/" NACRE_MODULE_FOLDERS)}) {
+  for (const std::string& list : {std::string("$ORIGIN"), run_path(), std::string("$ORIGIN/" NACRE_MODULE_FOLDER)}) {
     for (const fs::path& each : absolute_folders(list, origin)) result.push_back(each / file_name);
   }
   return result;

@@ -16,10 +16,10 @@ namespace nacre::transport {
                                                                   const std::filesystem::path& origin);
 
 /// The places where a module of that file name may be, in order of preference: in `folder`, or, when that is empty,
-/// beside the executable, on its run path, in ../LIB/nacre from it, in the build, and where Nacre was to be installed.
-/// All paths are absolute, so the current folder never decides which code is loaded. Throws setup_error when `folder`
-/// is not absolute, and when one is named although the process has more rights than its caller: the caller could name
-/// any code.
+/// beside the executable, on its run path, which names the build or the installed package that it was linked with, and
+/// in ../LIB/nacre from it. All paths are absolute, so the current folder never decides which code is loaded. Throws
+/// setup_error when `folder` is not absolute, and when one is named although the process has more rights than its
+/// caller: the caller could name any code.
 [[nodiscard]] std::vector<std::filesystem::path> places_of_module(const std::string& file_name,
                                                                   const std::string& folder);
 

@@ -39,7 +39,7 @@ expect 2 ./greet --nacre.ranks=2
 echo "-- the installed command"
 expect 2 prefix/bin/nacre run -n 2 build/greet
 
-# The build's own modules are still there, so that those of the package are seen by what happens when they are spoilt.
+# The build's own modules are still there; no program that is linked with the package may look for them.
 for module in $(find prefix -name 'nacre_ucx.so'); do
   echo "-- the installed module of UCX"
   for program in build/greet ./greet; do
@@ -52,3 +52,9 @@ for module in $(find prefix -name 'nacre_ucx.so'); do
       { cat spoilt.log; echo "$program did not look for $module first" >&2; exit 1; }
   done
 done
+    mv "$module" kept.so
+    if prefix/bin/nacre run -n 2 --transport ucx $program 2>missing.log; then code=0; else code=$?; fi
+    mv kept.so "$module"
+    [ "$code" -ne 0 ] && grep -q "there is no module for UCX: none of .*$scratch/$module" missing.log ||
+      { cat missing.log; echo "$program did not look for $module" >&2; exit 1; }
+    if grep -F "$build" missing.log; then echo "$program looks into the build" >&2; exit 1; fi
