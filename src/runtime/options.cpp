@@ -18,9 +18,13 @@ constexpr option runtime_options[] = {
     {"transport", option_kind::choice, "inproc", "", "inproc|shm|tcp|udp|ucx|auto|mpi|sim",
      "what carries messages: inproc between threads of this process, shm, tcp or udp between processes that `nacre "
      "run` starts, over shared memory, sockets or datagrams, ucx the same by UCX, auto over shm, tcp or ucx, whichever "
-     "fits each pair, mpi between processes that mpirun starts, sim on a simulated machine in virtual time"},
+     "fits each pair, mpi between processes that mpirun starts, sim on a simulated machine in virtual time. In a "
+     "program that no launcher (`nacre run`, srun) has started, all ranks are in this process, as many as `ranks` "
+     "says, "
+     "also over shm, tcp, udp, ucx and auto"},
     {"ranks", option_kind::integer, "1", "ranks", "1..1000000",
-     "how many ranks this process holds, outside of sim at most 4096; under `nacre run` its -n decides"},
+     "how many ranks this process holds when no launcher has started it, outside of sim at most "
+     "4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
      "worker threads of each rank; 0 shares out the cores of this host, and means 1 under sim"},
     {"bind", option_kind::choice, "auto", "", "auto|core|numa|none",
