@@ -36,6 +36,9 @@ export PKG_CONFIG_PATH
 $CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
 expect 2 ./greet --nacre.ranks=2
 
+echo "-- the installed emulator and its machines"
+prefix/bin/emulate --program line --machine prefix/share/nacre/machines/petaflops.toml
+
 echo "-- the installed command"
 expect 2 prefix/bin/nacre run -n 2 build/greet
 
@@ -50,11 +53,11 @@ for module in $(find prefix -name 'nacre_ucx.so'); do
     mv kept.so "$module"
     [ "$code" -ne 0 ] && grep -q "module $scratch/$module cannot be loaded" spoilt.log ||
       { cat spoilt.log; echo "$program did not look for $module first" >&2; exit 1; }
-  done
-done
     mv "$module" kept.so
     if prefix/bin/nacre run -n 2 --transport ucx $program 2>missing.log; then code=0; else code=$?; fi
     mv kept.so "$module"
     [ "$code" -ne 0 ] && grep -q "there is no module for UCX: none of .*$scratch/$module" missing.log ||
       { cat missing.log; echo "$program did not look for $module" >&2; exit 1; }
     if grep -F "$build" missing.log; then echo "$program looks into the build" >&2; exit 1; fi
+  done
+done
