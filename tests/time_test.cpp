@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,53 @@ TEST(simulated_time, main_that_polls_the_clock_lets_timers_come) {
     while (rt.now() < 2e-4) continue;
     EXPECT_EQ(times_of_this_thread().at.size(), 1U);
   });
+}
+
+constexpr double endless = std::numeric_limits<double>::infinity(),
+                 no_number = std::numeric_limits<double>::quiet_NaN();
+
+TEST(simulated_time, that_is_negative_is_over_and_that_is_none_is_refused) {
+  times_of_this_thread().at.clear();
+  run_simulated({{"ranks", "1"}}, [](runtime& rt) {
+    for (const double seconds : {-1.0, -1e300, -endless}) {
+      const double begin = rt.now();
+      rt.sleep(seconds).wait();
+      EXPECT_FALSE(rt.sleep(60).wait_for(seconds));
+      EXPECT_FALSE(rt.sleep(60).wait_until(seconds));
+      rt.after<note_time>(seconds);
+      EXPECT_THROW(rt.call<naps>(with{.deadline = seconds}, rt.rank(), 1, 60.0).get(), timeout_error);
+      EXPECT_NEAR(rt.now(), begin, 1e-3) << seconds;
+    }
+    rt.wait_quiescence();
+    EXPECT_EQ(times_of_this_thread().at.size(), 3U);
+    EXPECT_THROW(static_cast<void>(rt.sleep(no_number)), usage_error);
+    EXPECT_THROW(static_cast<void>(rt.sleep(60).wait_for(no_number)), usage_error);
+    EXPECT_THROW(static_cast<void>(rt.sleep(60).wait_until(no_number)), usage_error);
+    EXPECT_THROW(rt.after<note_time>(no_number), usage_error);
+    EXPECT_THROW(static_cast<void>(rt.call<naps>(with{.deadline = no_number}, rt.rank(), 1, 1.0)), usage_error);
+  });
+}
+
+TEST(simulated_time, that_the_clock_cannot_tell_never_comes) {
+  run_simulated({{"ranks", "1"}}, [](runtime& rt) {
+    for (const double seconds : {1e10, 1e300, endless}) {
+      future<void> sleeps = rt.sleep(seconds);
+      EXPECT_FALSE(sleeps.wait_for(1e6));
+      sleeps.cancel();
+      EXPECT_THROW(sleeps.get(), call_error);
+      EXPECT_TRUE(rt.sleep(1).wait_for(seconds));
+      EXPECT_TRUE(rt.sleep(1).wait_until(seconds));
+      EXPECT_GT(rt.call<naps>(with{.deadline = seconds}, rt.rank(), 1, 1e6).get(), 1e6);
+      try {
+        rt.after<note_time>(seconds);
+        ADD_FAILURE() << seconds;
+      } catch (const usage_error& error) {
+        EXPECT_LT(std::string(error.what()).size(), 150U) << error.what();
+      }
+    }
+  });
+  EXPECT_EXIT(run_simulated({{"ranks", "1"}}, [](runtime& rt) { rt.sleep(endless).wait(); }),
+              testing::ExitedWithCode(1), "deadlock: nothing can happen any more");
 }
 
 TEST(simulated_time, one_seed_is_one_run) {

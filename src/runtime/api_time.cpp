@@ -3,8 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <nacre/nacre.hpp>
 
@@ -53,8 +54,9 @@ delayed_state* post_after(engine& core, thread_context&, double seconds, const o
   check_seconds(seconds, "a delay");
   const auto due = core.pool().instant_after(seconds);
   if (due == std::chrono::nanoseconds::max()) {
-    throw usage_error("a message to be sent after " + std::to_string(seconds) +
-                      " s, beyond what the clock can tell: the job would never end, so leave it out");
+    throw usage_error(fmt::format(
+        "a message to be sent after {} s, beyond what the clock can tell: the job would never end, so leave it out",
+        seconds));
   }
   const bool may_leave = ends.to.valid() || core.messages().deferred();
   if (may_leave && !m->packed() && !m->ops->simple && !core.messages().by_pointer()) m = packed_form(std::move(m));
