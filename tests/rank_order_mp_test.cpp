@@ -81,6 +81,7 @@ class rank_order : public testing::TestWithParam<const char*> {};
 TEST_P(rank_order, of_one_thread_holds_where_one_worker_runs_the_handlers) {
   const auto start = start_of(GetParam(), 2);
   if (!start.missing.empty()) GTEST_SKIP() << start.missing;
+  ignore_foreign_leaks(GetParam());
   std::vector<std::string> words = start.words;
   words.insert(words.end(), {own_path(), "--rank", "--nacre.workers=1"});
   const outcome got = launched(words).end();

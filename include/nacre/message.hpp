@@ -179,6 +179,14 @@ class message_list {
     tail_ = raw;
     ++count_;
   }
+  /// Takes the message, which becomes the first one.
+  void push_front(message_ptr m) noexcept {
+    message* raw = m.release();
+    raw->next = head_;
+    if (head_ == nullptr) tail_ = raw;
+    head_ = raw;
+    ++count_;
+  }
   [[nodiscard]] message_ptr pop_front() noexcept {
     message* raw = head_;
     if (raw == nullptr) return nullptr;

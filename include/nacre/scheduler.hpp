@@ -48,7 +48,8 @@ class scheduler {
   };
 
   virtual ~scheduler() = default;
-  /// `by` made `item` ready. The scheduler does not own it.
+  /// `by` made `item` ready. The scheduler does not own it. The same item may be pushed again while it waits: each
+  /// push needs a pop of its own.
   virtual void push(worker_id by, work& item) = 0;
   /// The next item for worker `by`, or null when there is none for it now.
   [[nodiscard]] virtual work* pop(worker_id by) = 0;
@@ -61,6 +62,9 @@ class scheduler {
   virtual void set_pressure(worker_id /*by*/, pressure /*now*/) {}
   /// About how many items that `by` pushed still wait: a hint for splitting work and for waking idle workers.
   [[nodiscard]] virtual std::size_t waiting(worker_id /*by*/) const { return 0; }
+  /// Whether new work shall run before old work, messages from other ranks included, which then run in no order. Asked
+  /// once, before the first push. False: messages of one rank are taken in the order sent, whatever pop returns.
+  [[nodiscard]] virtual bool newest_first() const { return false; }
   /// Shows `visitor` at most `most` waiting items, without taking them. The items that another rank should get come
   /// first: those that have waited longest (in a tree of work they are its large parts) or would run last. The cost
   /// grows with `most` and the number of threads, never with the number of waiting items. Called inside the poll loop,

@@ -26,7 +26,8 @@ am_engine::am_engine(engine& core, backplane& link, worker_pool& pool, packing v
       pool_(pool),
       packs_all_(values == packing::always),
       fail_(std::move(fail)),
-      table_(handler_table::get()) {
+      table_(handler_table::get()),
+      taken_first_(pool.order().newest_first() ? ordered_messages::first::newest : ordered_messages::first::oldest) {
   link_.attach(*this);
   for (const auto& each : pool_.thread_contexts()) each->attach(*this, nullptr);
 }

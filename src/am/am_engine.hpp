@@ -182,7 +182,7 @@ class am_engine final : public message_sink {
   };
   /// The messages for workers that have arrived from one rank.
   struct arrived {
-    explicit arrived(std::uint32_t rank) noexcept : source(rank) {}
+    arrived(std::uint32_t rank, ordered_messages::first taken) noexcept : source(rank), messages(taken) {}
     [[nodiscard]] std::uint32_t key() const noexcept { return source; }
     const std::uint32_t source;
     ordered_messages messages;
@@ -190,7 +190,7 @@ class am_engine final : public message_sink {
   void post_module_message(thread_context& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
   void dispatch(thread_context& by, message_ptr m);
   void dispatch_bundle(thread_context& by, message_ptr m);
-  void run_in_order(thread_context& by, message_ptr m);
+  void make_ready(thread_context& by, message_ptr m);
   void run_bundle(thread_context& on, message_ptr m, ordered_messages& from);
   void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min, ordered_messages& from);
   void dispatch_reply(thread_context& by, message_ptr m);
@@ -207,7 +207,8 @@ class am_engine final : public message_sink {
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;
-  sparse_table<arrived> arrived_;  // by source
+  const ordered_messages::first taken_first_;  // of messages from another rank
+  sparse_table<arrived> arrived_;              // by source
   std::unique_ptr<main_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
   std::unique_ptr<own_bundles> own_;                      // null: each message of main is an item of its own

@@ -25,7 +25,7 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   if (m->header.object == bundle::uniform) {
     NACRE_MARK("a bundle for workers becomes one item");
     cursor_of(*m) = 0;
-    return run_in_order(by, std::move(m));
+    return make_ready(by, std::move(m));
   }
   if (m->header.object == bundle::objects) return objects_->accept_bundle(by, std::move(m));
   NACRE_MARK("a bundle is taken apart");

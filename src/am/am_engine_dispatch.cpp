@@ -18,7 +18,7 @@ void am_engine::dispatch(thread_context& by, message_ptr m) {
       if ((m->header.flags & flag_communication) != 0) {
         return run(by, std::move(m), nullptr);
       }
-      return run_in_order(by, std::move(m));
+      return make_ready(by, std::move(m));
     case message_kind::module: {
       const detail::handler_info* row = table_.handler(m->header.handler);
       if (row == nullptr) return refuse(*m, "names no handler");
@@ -71,8 +71,9 @@ void am_engine::run_measured(thread_context& on, message_ptr m) {
   if (own_ != nullptr) own_->note_ticks(handler, spent);
 }
 
-void am_engine::run_in_order(thread_context& by, message_ptr m) {
-  arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
+void am_engine::make_ready(thread_context& by, message_ptr m) {
+  arrived& from =
+      arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source, taken_first_); });
   from.messages.append(std::move(m));
   from.messages.make_ready(by);
 }

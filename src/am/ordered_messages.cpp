@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding messages, and running the oldest for each token.
+// Adding messages, and running one for each token.
 #include "am/ordered_messages.hpp"
 
 #include <mutex>
@@ -11,7 +11,8 @@ namespace nacre {
 
 void ordered_messages::append(message_ptr m) noexcept {
   const std::scoped_lock lock(busy_);
-  entries_.push_back(std::move(m));
+  if (taken_ == first::oldest) return entries_.push_back(std::move(m));
+  entries_.push_front(std::move(m));
 }
 
 /// After the messages, so that each token finds one.
@@ -27,7 +28,7 @@ void ordered_messages::put_back(thread_context& by, message_ptr rest) {
   make_ready(by);
 }
 
-void ordered_messages::run_oldest(work& item, thread_context& on) {
+void ordered_messages::run_first(work& item, thread_context& on) {
   ordered_messages& of = static_cast<token&>(item).owner;
   message_ptr m;
   {

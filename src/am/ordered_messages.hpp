@@ -17,13 +17,17 @@ class thread_context;
 /// own, and one rank's messages arrive at whichever thread polls. So the messages wait here, and the scheduler gets a
 /// token for each. All tokens are the same item of work: a worker that pops one runs the oldest message.
 ///
+/// Where the scheduler wants the newest work first, a token runs the newest message: so a tree of messages between
+/// ranks needs no room for its width.
+///
 /// A bundle is one message. Its runner may put back the parts that it has no time for; they are the oldest then. Two
 /// workers may run two bundles at one time, so only a rank of one worker runs all parts in order.
 ///
 /// Any thread of the rank.
 class ordered_messages {
  public:
-  ordered_messages() = default;
+  enum class first : std::uint8_t { oldest, newest };
+  explicit ordered_messages(first taken = first::oldest) noexcept : taken_(taken) {}
   ordered_messages(const ordered_messages&) = delete;
   ordered_messages& operator=(const ordered_messages&) = delete;
 
@@ -36,14 +40,15 @@ class ordered_messages {
 
  private:
   struct token : work {
-    explicit token(ordered_messages& of) noexcept : work(&run_oldest), owner(of) {}
+    explicit token(ordered_messages& of) noexcept : work(&run_first), owner(of) {}
     ordered_messages& owner;
   };
-  static void run_oldest(work& item, thread_context& on);
+  static void run_first(work& item, thread_context& on);
 
+  const first taken_;
   token token_{*this};
   spinlock busy_;         // held for some nanoseconds
-  message_list entries_;  // under busy_
+  message_list entries_;  // under busy_; in the order in which they run
   message_list rests_;    // under busy_; older than all entries
 };
 

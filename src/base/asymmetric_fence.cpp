@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include <nacre/assert.hpp>
 
 namespace nacre {
@@ -17,14 +19,18 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 const bool asymmetric_fence::by_system_ = ask_system();
 
-bool asymmetric_fence::ask_system() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+bool asymmetric_fence::ask_system() noexcept {
+  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
 
 void asymmetric_fence::heavy() noexcept {
   if (!by_system_) return full();
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
-  // A child of fork that has not been registered.
-  const bool again = ask_system() && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-  NACRE_EXPECT(again, "the system fences the threads of this process, as it did before");
+  // A child of fork that has not been registered; or the system has no memory at this moment.
+  while (!ask_system()) {
+    NACRE_EXPECT(errno == ENOMEM,
+                 "the system still lets this process call membarrier, as it did when the process began");
+  }
 }
 
 /// Of two of these changes of one word, the later one comes after all that its thread's predecessor there has stored.

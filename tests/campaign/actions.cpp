@@ -161,7 +161,7 @@ void message_to_rank(world& in, nacre::operations& op, stream_id stream) {
     const std::uint64_t id = in.truth.sent_to_rank(stream, to, oracle::runner::poll_loop);
     return op.send<&visit_shortly>(nacre::with{.category = nacre::category::communication}, to, in.key(), id);
   }
-  const bool ordered = op.workers() == 1 && to != op.rank();
+  const bool ordered = op.workers() == 1 && to != op.rank() && !in.newest_first;
   const auto there = ordered ? oracle::runner::only_worker : oracle::runner::several;
   if (chance(in, 10)) {  // whole bundles that are for workers only
     for (std::uint64_t burst = 10 + in.truth.random.below(50); burst != 0; --burst) {

@@ -88,7 +88,10 @@ settings draw_settings(std::uint64_t seed, const world& in) {
 verdict run_seed(std::uint64_t seed, std::uint32_t crowd_min) {
   const auto in = std::make_unique<world>(seed, crowd_min);
   nacre::config configuration(nacre::all_option_tables());
-  for (const auto& [name, value] : draw_settings(seed, *in)) configuration.set(name, value);
+  for (const auto& [name, value] : draw_settings(seed, *in)) {
+    configuration.set(name, value);
+    if (name == "scheduler") in->newest_first = value == "lifo";
+  }
   nacre::register_balancer("restless", [](const nacre::config&) { return std::make_unique<restless>(); });
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });

@@ -49,7 +49,8 @@ struct world {
   double charge_max;        ///< virtual seconds of one handler
   std::uint32_t destroy_percent, migrate_percent, shared_percent, coroutine_percent, memory_percent;
   std::uint32_t array_percent, colocate_percent;
-  bool quiet_before_end;  ///< or arrays end in the middle of everything
+  bool quiet_before_end;      ///< or arrays end in the middle of everything
+  bool newest_first = false;  ///< messages to ranks run in no order
   std::vector<array_plan> array_plans;
   std::deque<used_array> arrays;  ///< by plan, of those that have been made
   std::uint64_t array_messages = 0;

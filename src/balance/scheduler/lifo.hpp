@@ -13,6 +13,7 @@ class lifo_scheduler final : public thread_deques<thread_queue> {
  public:
   using thread_deques::thread_deques;
   [[nodiscard]] work* pop(worker_id by) override;
+  [[nodiscard]] bool newest_first() const override { return true; }
 };
 
 }  // namespace nacre
