@@ -44,10 +44,10 @@ inline constexpr std::uint64_t hash_step = 0xe7037ed1a0b428dbU;
 struct short_text {
   static constexpr std::size_t size_max = 16;
   std::uint64_t low = 0, high = 0;
-  std::uint64_t size = 0;
+  std::uint32_t size = 0;
 
   short_text() = default;
-  short_text(const char* at, std::size_t length) noexcept : size(length) {
+  short_text(const char* at, std::size_t length) noexcept : size(static_cast<std::uint32_t>(length)) {
     if (length >= 8) {
       low = load_word(at);
       high = load_word(at + length - 8);

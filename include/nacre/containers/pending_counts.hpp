@@ -2,11 +2,11 @@
 // The counts of a counting_set that a thread has not sent yet.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -25,7 +25,7 @@ struct add_count : keyed_operation<add_count<K>, K, std::uint64_t, std::tuple<st
   }
 };
 
-/// The key of a count that is pending. A *short* key is cheap to copy, and so may wait for the memory of its place.
+/// A key and its count that is pending. A *short* key is cheap to copy, and so may wait for the memory of its place.
 template <class K>
 class counted_key {
  public:
@@ -43,6 +43,9 @@ class counted_key {
 
  private:
   K key_{};
+
+ public:
+  std::uint32_t count = 0;  ///< 0: the place is free
 };
 /// Short text is compared without a loop or a call.
 template <>
@@ -53,23 +56,35 @@ class counted_key<std::string> {
   [[nodiscard]] static short_text shortened(std::string_view key) noexcept { return {key.data(), key.size()}; }
 
   [[nodiscard]] bool equals(const short_text& other) const noexcept { return text_ == other; }
-  [[nodiscard]] bool equals(std::string_view other) const noexcept { return text_.size == long_size && long_ == other; }
+  [[nodiscard]] bool equals(std::string_view other) const noexcept {
+    return text_.size == long_size && *long_ == other;
+  }
   void assign(const short_text& other) noexcept { text_ = other; }
   void assign(std::string_view other) {
-    long_ = other;
+    if (long_ == nullptr) {
+      long_ = std::make_unique<std::string>(other);
+    } else {
+      *long_ = other;
+    }
     text_.size = long_size;
   }
   template <class Use>
   void use(Use&& what) const {
     char room[short_text::size_max];
-    what(text_.size == long_size ? std::string_view(long_) : text_.write(room));
+    what(text_.size == long_size ? std::string_view(*long_) : text_.write(room));
   }
 
  private:
-  static constexpr std::uint64_t long_size = ~std::uint64_t{0};
-  short_text text_;   // its size is long_size: the key is long_
-  std::string long_;  // of more than short_text::size_max bytes
+  static constexpr std::uint32_t long_size = ~std::uint32_t{0};
+  [[no_unique_address]] short_text text_;  // its size is long_size: the key is long_. The count lies in its padding.
+
+ public:
+  std::uint32_t count = 0;  ///< 0: the place is free
+
+ private:
+  std::unique_ptr<std::string> long_;  // of more than short_text::size_max bytes
 };
+static_assert(sizeof(counted_key<std::string>) == 32, "two in a cache line");
 
 /// The counts that a thread context has not sent yet: a table in which a key has one place, which it takes from another
 /// key when it must. It grows while keys lose their places often. A place is seldom in a cache, so the last few short
@@ -97,7 +112,7 @@ class pending_counts final : public pending_operations {
   /// Counts a key if it has its place; otherwise returns false.
   [[nodiscard]] bool count(std::uint64_t hash, const auto& key) noexcept {
     place& there = at(hash);
-    const bool counts = there.count - 1 < ~std::uint32_t{0} - 1 && there.key.equals(key);  // neither none nor the most
+    const bool counts = there.count - 1 < ~std::uint32_t{0} - 1 && there.equals(key);  // neither none nor the most
     there.count += static_cast<std::uint32_t>(counts);
     return counts;
   }
@@ -108,7 +123,7 @@ class pending_counts final : public pending_operations {
   /// Counts a key whose place is free.
   void take_place(std::uint64_t hash, const auto& key) {
     place& there = at(hash);
-    there.key.assign(key);
+    there.assign(key);
     used_.push_back(static_cast<std::uint32_t>(&there - places_.data()));
     there.count = 1;
   }
@@ -118,7 +133,7 @@ class pending_counts final : public pending_operations {
     if (is_free(hash)) return take_place(hash, key);
     place& there = at(hash);
     send(to, there);
-    there.key.assign(key);
+    there.assign(key);
     there.count = 1;
     ++replaced_;
   }
@@ -132,7 +147,7 @@ class pending_counts final : public pending_operations {
       if (each.hash == hash) count_waiting(to, each);
     }
     place& there = at(hash);
-    if (there.count != 0 && there.key.equals(key)) send(to, there);
+    if (there.count != 0 && there.equals(key)) send(to, there);
   }
   void flush(operation_buffers& to) override {
     count_waiting(to);
@@ -159,12 +174,8 @@ class pending_counts final : public pending_operations {
   static constexpr std::size_t waiting_max = 16;  // about as many cache misses as a processor has under way
 
   // No place lies in two cache lines, if it fits into one.
-  static constexpr std::size_t place_bytes = std::bit_ceil(sizeof(kept_key) + sizeof(std::uint32_t));
-  struct alignas(place_bytes <= 64 ? std::max(place_bytes, alignof(kept_key))
-                                   : std::max(alignof(kept_key), alignof(std::uint32_t))) place {
-    kept_key key;
-    std::uint32_t count = 0;
-  };
+  static constexpr std::size_t place_bytes = std::bit_ceil(sizeof(kept_key));
+  struct alignas(place_bytes <= 64 ? place_bytes : alignof(kept_key)) place : kept_key {};
   [[nodiscard]] place& at(std::uint64_t hash) noexcept { return places_[hash & (places_.size() - 1)]; }
 
   void count_waiting(operation_buffers& to, waiting& key) {
@@ -172,7 +183,7 @@ class pending_counts final : public pending_operations {
     key.any = false;
   }
   void send(operation_buffers& to, place& from) {
-    from.key.use([&](const auto& key) {
+    from.use([&](const auto& key) {
       const std::uint64_t hash = hash_of(key);
       const std::uint32_t target = target_of(hash, targets_);
       if constexpr (carries_hash<K>) {
