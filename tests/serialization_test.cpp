@@ -2,6 +2,7 @@
 // --nacre.check_serialization finds on one rank what else only a migration would lose.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <unordered_map>
@@ -142,6 +143,57 @@ TEST(serialization, what_a_class_forgets_is_lost_on_one_rank_too) {
                   EXPECT_EQ(rt.call<&sound::size>(p).get(), 2100U) << "an object that stays is left alone";
                 }),
             0);
+}
+
+/// A class that is packed as its bytes, with an address among them.
+struct pointing {
+  int* where = nullptr;
+  int number = 0;
+  void fill() { number = 1; }
+};
+struct harmless {
+  double numbers[3] = {};
+  nacre::mobile_ptr<pointing> other;
+  void fill() { numbers[1] = 1; }
+};
+int number_in(const pointing& what, int) { return what.number; }
+double sum_of(const harmless& what, const std::vector<harmless>&) { return what.numbers[1]; }
+
+std::string warned_of(const config& how) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(how,
+                [](runtime& rt) {
+                  const rank_id next{(rt.rank().value() + 1) % rt.size()};
+                  for (int i = 0; i < 3; ++i) {
+                    EXPECT_EQ(rt.call<number_in>(next, pointing{nullptr, i}, 0).get(), i);
+                    EXPECT_EQ(rt.call<sum_of>(next, harmless{}, std::vector<harmless>(2)).get(), 0);
+                  }
+                  const auto p = rt.create<pointing>();
+                  rt.send<&pointing::fill>(p);
+                  rt.send<&harmless::fill>(rt.create<harmless>());
+                  rt.wait_quiescence();
+                  if (rt.size() > 1) rt.migrate(p, next).get();
+                  rt.wait_quiescence();
+                }),
+            0);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(serialization, a_pointer_that_is_copied_as_bytes_is_told_once_where_it_may_point_to_nothing) {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const std::string checked = warned_of(settings(1));
+  EXPECT_NE(checked.find("an argument of nacre::tests::"), std::string::npos) << checked;
+  EXPECT_NE(checked.find("an object of the class nacre::tests::"), std::string::npos) << checked;
+  EXPECT_EQ(lines(checked), 2) << checked;
+  config apart = settings(2, "sim");
+  apart.set("check_serialization", "false");
+  const std::string told = warned_of(apart);
+  EXPECT_NE(told.find("rank 1: an argument of"), std::string::npos) << told;
+  EXPECT_NE(told.find("has come from rank 0 with a pointer among its members"), std::string::npos) << told;
+  EXPECT_EQ(lines(told), 4) << "two on each rank: " << told;
+  config together = settings(2);
+  together.set("check_serialization", "false");
+  EXPECT_EQ(warned_of(together), "") << "it is handed over, and still points to what it did";
 }
 
 TEST(serialization, jobs_of_every_kind_go_on_as_ever_while_it_is_checked) {

@@ -90,7 +90,10 @@ struct colocated_function<F, param_list<T...>, param_list<P...>> {
                                  false,
                                  &shape,
                                  handler_id{},
-                                 &typeid(handler_identity<F, T..., P...>)};
+                                 &typeid(handler_identity<F, T..., P...>),
+                                 nullptr,
+                                 nullptr,
+                                 holds_addresses<values>};
   static inline const handler_registration enlisted{row};
 
   template <class... Args>

@@ -226,7 +226,8 @@ class future {
   /// there throws usage_error. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
-      throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "wait on a future that has no call (it was moved from, gave its value to get(), or never had one)");
     if (core_ != nullptr) detail::wait_in_application(*core_, *thread_, *state_);
   }
   /// Application thread only: runs other work until the result is there, for at most so many seconds, which are virtual
@@ -243,7 +244,8 @@ class future {
   /// when_any waits for, and for a transfer (put, get), which is ended by dropping its future.
   void cancel() {
     if (state_ == nullptr)
-      throw usage_error("cancel of a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "cancel of a future that has no call (it was moved from, gave its value to get(), or never had one)");
     if (thread_ != nullptr && !state_->ready()) detail::cancel(*thread_, *state_);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
@@ -271,7 +273,8 @@ class future {
  private:
   bool wait_until(detail::time_limit how, double seconds) {
     if (state_ == nullptr)
-      throw usage_error("wait on a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "wait on a future that has no call (it was moved from, gave its value to get(), or never had one)");
     return core_ == nullptr || detail::wait_in_application(*core_, *thread_, *state_, how, seconds);
   }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/archive/held_addresses.hpp>
 #include <nacre/buffer.hpp>
 #include <nacre/lambda.hpp>
 #include <nacre/message.hpp>
@@ -56,6 +57,7 @@ struct handler_info {
   handler_info* next = nullptr;              ///< link of the list that the table is made from
   /// Null, or for messages that their object keeps (next.hpp): the number by which they are asked for.
   std::uint64_t (*tag)(message&) = nullptr;
+  bool takes_addresses = false;  ///< an argument holds_addresses
 };
 
 /// Adds a row to the list while static objects are initialised. Afterwards the list does not change.
@@ -159,7 +161,8 @@ inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
                                 handler_id{},
                                 &typeid(handler_identity<F, T>),
                                 nullptr,
-                                tag_function<F>()};
+                                tag_function<F>(),
+                                holds_addresses<typename traits<F>::values>};
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 

@@ -19,6 +19,10 @@ namespace detail {
 template <class T, class... Args>
 mobile_ptr<T> create_remotely(context& ctx, Args... args);
 
+/// T is the class that the member function F belongs to, or derived from it, or a pointer to one.
+template <class T, auto F>
+concept takes_function = std::is_base_of_v<typename traits<F>::target, std::remove_cv_t<std::remove_pointer_t<T>>>;
+
 }  // namespace detail
 
 /// Operations on mobile objects. A base class of `operations`.
@@ -41,9 +45,23 @@ class object_operations : public rank_operations {
                            object_message<F, T>(how, std::forward<Args>(args)...));
   }
 
+  /// Does not compile: an object of this process is no mobile one. The compiler's message says so in one sentence.
+  template <auto F, detail::takes_function<F> T, class... Args>
+  void send(const T&, Args&&...) {
+    static_assert(!std::is_same_v<T, T>,
+                  "a mobile object is made by create<T>(), and reached by the nacre::mobile_ptr<T> that this returns: "
+                  "write send<&T::f>(pointer, ...); on an object of your own, call the function");
+  }
   template <auto F, class T, class... Args>
   [[nodiscard]] future<detail::result_of<F>> call(mobile_ptr<T> to, Args&&... args) {
     return call<F>(with{}, to, std::forward<Args>(args)...);
+  }
+  template <auto F, detail::takes_function<F> T, class... Args>
+  future<detail::result_of<F>> call(const T&, Args&&...) {
+    static_assert(!std::is_same_v<T, T>,
+                  "a mobile object is made by create<T>(), and reached by the nacre::mobile_ptr<T> that this returns: "
+                  "write call<&T::f>(pointer, ...); on an object of your own, call the function");
+    return {};
   }
   template <auto F, class T, class... Args>
   [[nodiscard]] future<detail::result_of<F>> call(with how, mobile_ptr<T> to, Args&&... args) {

@@ -10,6 +10,7 @@
 #include <typeinfo>
 
 #include <nacre/archive.hpp>
+#include <nacre/archive/held_addresses.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/location.hpp>
@@ -33,6 +34,7 @@ struct object_type {
   type_id id{};
   const std::type_info* identity = nullptr;  ///< differs between classes of one name
   object_type* next = nullptr;
+  bool has_addresses = false;  ///< holds_addresses
 
   [[nodiscard]] std::size_t packed_size(void* object) const {
     sizer size;
@@ -106,7 +108,9 @@ inline object_type type_row{type_operations<T>::name(),
                             location_of<T>(),
                             declares_priority<T> ? &type_operations<T>::priority : nullptr,
                             type_id{},
-                            &typeid(T)};
+                            &typeid(T),
+                            nullptr,
+                            holds_addresses<T>};
 template <class T>
 inline const type_registration type_enlisted{type_row<T>};
 

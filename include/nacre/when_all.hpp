@@ -209,7 +209,8 @@ template <class T>
   thread_context* thread = nullptr;
   for (const future<T>& each : parts) {
     if (!each.valid())
-      throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "when_all of a future that has no call (it was moved from, gave its value to get(), or never had one)");
     each.state()->expect_no_waiter();
     if (each.core() != nullptr) core = each.core();
     if (each.thread() != nullptr) thread = each.thread();
@@ -244,7 +245,8 @@ requires(sizeof...(Futures) != 0 && (detail::is_future<std::remove_cvref_t<Futur
   std::size_t count = 0;
   const auto look = [&](const auto& each) {
     if (!each.valid())
-      throw usage_error("when_all of a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "when_all of a future that has no call (it was moved from, gave its value to get(), or never had one)");
     for (const detail::future_state* const other : seen) {
       if (other == each.state()) throw usage_error("when_all of one future twice: name each future once");
     }

@@ -40,7 +40,8 @@ struct any_of {
   template <class T>
   void add(future<T>& one, bool own) {
     if (!one.valid())
-      throw usage_error("when_any of a future that has no call (it was moved from, or never given one)");
+      throw usage_error(
+          "when_any of a future that has no call (it was moved from, gave its value to get(), or never had one)");
     one.state()->expect_no_waiter();
     if (one.core() != nullptr) core = one.core();
     if (one.thread() != nullptr) thread = one.thread();

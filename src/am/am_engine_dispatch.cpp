@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the messages that have arrived: finds the handler, the module, the waiting call, or the objects of each.
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "am/am_engine.hpp"
+#include "am/call_deadline.hpp"
 
 namespace nacre {
 
@@ -43,11 +45,13 @@ void am_engine::dispatch(thread_context& by, message_ptr m) {
 }
 
 void am_engine::dispatch_reply(thread_context& by, message_ptr m) {
-  detail::future_state* state = calls_.close(m->header.reply);
+  std::optional<double> too_late;
+  detail::future_state* state = calls_.close(m->header.reply, too_late);
   if (state == nullptr) {
     if (calls_.forget(m->header.reply)) return;  // its caller has given up
     return refuse(*m, "answers a call that nobody made");
   }
+  if (too_late) return call_deadline::fail(*state, *too_late, by);
   state->complete_with(std::move(m), by);
   state->release();
 }
@@ -101,6 +105,8 @@ void am_engine::run(thread_context& on, const detail::handler_info& row, message
 bool am_engine::run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target) {
   if (calls_.any_cancelled() && skip_cancelled(on, row, *m)) return true;
   const std::uint32_t source = m->header.source;
+  if (row.takes_addresses) [[unlikely]]
+    note_addresses(rank_id(source), "an argument of " + std::string(row.name));
   on.counters().handlers.add(1);
   pool_.charge_own(own_work::dispatch);
   const bool of_program = m->header.kind != message_kind::module;

@@ -18,10 +18,13 @@ namespace nacre {
 void call_deadline::on_due(timer& self, thread_context& by) {
   const std::unique_ptr<call_deadline> own(&static_cast<call_deadline&>(self));
   detail::future_state* const state = own->calls_.give_up(own->call_, pending_calls::end::expired);
-  if (state == nullptr) return;  // the reply has come meanwhile
-  const std::string text = fmt::format("no result within {} s, the deadline of the call", own->seconds_);
-  state->complete_with_error(timeout_error(text), by);
-  state->release();
+  if (state != nullptr) fail(*state, own->seconds_, by);  // else the reply has come meanwhile
+}
+
+void call_deadline::fail(detail::future_state& state, double seconds, thread_context& by) {
+  const std::string text = fmt::format("no result within {} s, the deadline of the call", seconds);
+  state.complete_with_error(timeout_error(text), by);
+  state.release();
 }
 
 namespace detail {
@@ -36,7 +39,7 @@ void limit_call(thread_context& on, future_state& result, double seconds) {
   const auto due = pool.instant_after(seconds);
   if (due == std::chrono::nanoseconds::max()) return;  // never
   messages.commit(on, [&] {
-    auto limit = std::make_unique<call_deadline>(messages.calls(), pool.timers(), result.call_number(), seconds);
+    auto limit = std::make_unique<call_deadline>(messages.calls(), pool.duties(), result.call_number(), seconds, due);
     call_deadline& own = *limit;
     messages.calls().set_deadline(result.call_number(), limit, [&] { pool.set_timer(own, due); });
   });

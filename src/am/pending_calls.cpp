@@ -30,10 +30,12 @@ std::uint64_t pending_calls::open(detail::future_state& state, answers by) {
   return number;
 }
 
-detail::future_state* pending_calls::close(std::uint64_t number) {
+detail::future_state* pending_calls::close(std::uint64_t number, std::optional<double>& passed) {
   const std::scoped_lock lock(mutex_);
   call* const found = calls_.find(number);
   if (found == nullptr || found->state == nullptr) return nullptr;
+  // A timer that fires at this moment lives until it has had the mutex.
+  if (found->limit != nullptr && found->limit->has_passed()) passed = found->limit->seconds();
   detail::future_state* const state = take(*found);
   calls_.close(number);
   return state;

@@ -24,7 +24,7 @@ class call_deadline;
 /// | state of a call | open | reply comes | deadline comes, or the caller gives up | its turn comes on this rank |
 /// |---|---|---|---|---|
 /// | none | waiting | refused | - | runs |
-/// | waiting | - | none; the state gets the result | expired, or cancelled; the state gets an error | runs |
+/// | waiting | - | none; the state gets the result, or an error after the deadline | expired, or cancelled; the state gets an error | runs |
 /// | expired | - | none; the reply is dropped | - | runs |
 /// | cancelled | - | none; the reply is dropped | - | none; does not run |
 ///
@@ -37,8 +37,13 @@ class pending_calls {
   enum class answers : std::uint8_t { handler, command };
   /// Keeps a reference to `state` until its reply comes, and tells it its number. Never returns 0.
   [[nodiscard]] std::uint64_t open(detail::future_state& state, answers by = answers::handler);
-  /// Returns the reference, and ends the deadline; null when no call with that id waits.
-  [[nodiscard]] detail::future_state* close(std::uint64_t number);
+  /// Returns the reference, and ends the deadline; null when no call with that id waits. `passed`: gets the seconds of
+  /// a deadline that has passed, though it has not fired yet: the reply comes too late.
+  [[nodiscard]] detail::future_state* close(std::uint64_t number, std::optional<double>& passed);
+  [[nodiscard]] detail::future_state* close(std::uint64_t number) {
+    std::optional<double> ignored;
+    return close(number, ignored);
+  }
   /// Sets the time limit of a waiting call. False when the call does not wait any more; `limit` is still the caller's
   /// then. `set` sets the timer. Its exceptions leave everything as it was.
   bool set_deadline(std::uint64_t number, std::unique_ptr<call_deadline>& limit, const std::function<void()>& set);

@@ -6,11 +6,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "am/call_deadline.hpp"
+#include "base/clock.hpp"
 
 namespace nacre {
 namespace {
@@ -102,27 +104,53 @@ TEST(pending_calls, only_a_cancelled_call_does_not_run_and_it_gets_no_reply) {
   for (int reference = 0; reference < 3; ++reference) state->release();  // one of `waits` is left
 }
 
-TEST(pending_calls, a_reply_ends_the_deadline_and_so_does_the_end_of_the_rank) {
-  timer_queue timers;
-  auto* const state = new value;
-  {
-    pending_calls calls;
-    const std::uint64_t answered = calls.open(*state), open = calls.open(*state);
-    for (const std::uint64_t number : {answered, open}) {
-      auto limit = std::make_unique<call_deadline>(calls, timers, number, 1.0);
-      call_deadline& own = *limit;
-      EXPECT_TRUE(
-          calls.set_deadline(number, limit, [&] { static_cast<void>(timers.set(own, std::chrono::seconds(1))); }));
-    }
-    EXPECT_EQ(timers.created(), 2U);
-    EXPECT_EQ(calls.close(answered), state);
-    EXPECT_EQ(timers.done(), 1U);
-    auto late = std::make_unique<call_deadline>(calls, timers, answered, 1.0);
-    EXPECT_FALSE(calls.set_deadline(answered, late, [] { FAIL() << "set for a call that has its result"; }));
-    state->release();
+/// Calls with deadlines one second after the begin of their clock.
+class limited_calls : public testing::Test {
+ protected:
+  using seconds = std::chrono::seconds;
+
+  std::unique_ptr<call_deadline> limit_for(std::uint64_t number) {
+    return std::make_unique<call_deadline>(calls_, duties_, number, 1.0, seconds(1));
   }
-  EXPECT_FALSE(timers.pending());
-  state->release();
+  std::uint64_t open_limited() {
+    const std::uint64_t number = calls_.open(*state_);
+    auto limit = limit_for(number);
+    call_deadline& own = *limit;
+    EXPECT_TRUE(calls_.set_deadline(number, limit, [&] { static_cast<void>(duties_.timers().set(own, seconds(1))); }));
+    return number;
+  }
+  ~limited_calls() override { state_->release(); }
+
+  manual_clock time_;
+  poll_duties duties_{time_};
+  value* const state_ = new value;
+  pending_calls calls_;
+};
+
+TEST_F(limited_calls, a_reply_ends_the_deadline) {
+  const std::uint64_t answered = open_limited();
+  static_cast<void>(open_limited());  // its deadline ends with the rank
+  EXPECT_EQ(duties_.timers().created(), 2U);
+  EXPECT_EQ(calls_.close(answered), state_);
+  EXPECT_EQ(duties_.timers().done(), 1U);
+  auto late = limit_for(answered);
+  EXPECT_FALSE(calls_.set_deadline(answered, late, [] { FAIL() << "set for a call that has its result"; }));
+  state_->release();
+}
+
+TEST_F(limited_calls, a_reply_behind_the_deadline_is_too_late_also_where_its_timer_has_not_fired) {
+  std::optional<double> passed;
+  const std::uint64_t in_time = open_limited(), late = open_limited(), unlimited = calls_.open(*state_);
+  time_.advance(seconds(1));
+  EXPECT_EQ(calls_.close(in_time, passed), state_);
+  EXPECT_EQ(passed, std::nullopt) << "at the deadline";
+  time_.advance(std::chrono::nanoseconds(1));
+  EXPECT_EQ(calls_.close(unlimited, passed), state_);
+  EXPECT_EQ(passed, std::nullopt);
+  EXPECT_EQ(calls_.close(late, passed), state_);
+  EXPECT_EQ(passed, 1.0);
+  EXPECT_EQ(duties_.timers().created(), duties_.timers().done());
+  for (int reference = 0; reference < 3; ++reference) state_->release();
 }
 
 TEST(pending_calls, many_threads_open_and_close_their_own) {

@@ -68,7 +68,7 @@ class worker_pool {
   void set_timer(timer& added, std::chrono::nanoseconds due) {
     if (link_.duties().timers().set(added, due)) on_earlier_timer();
   }
-  [[nodiscard]] timer_queue& timers() noexcept { return link_.duties().timers(); }
+  [[nodiscard]] poll_duties& duties() noexcept { return link_.duties(); }
   /// Takes a timer back; see timer_queue.
   bool remove_timer(timer& gone) noexcept { return link_.duties().timers().remove(gone); }
   /// The present plus so many seconds, on the rank's clock; nanoseconds::max() when that is too far away for it.

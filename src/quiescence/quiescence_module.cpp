@@ -65,7 +65,7 @@ void quiescence_module::on_detector_message(context& ctx, quiescence::detector_m
 
 /// Reads every `done` before any `created`: see detector.hpp, rule 1.
 quiescence::unit_counters quiescence_module::counters() const {
-  const timer_queue& timers = messages_.pool().timers();
+  const timer_queue& timers = messages_.pool().duties().timers();
   quiescence::unit_counters sum;
   sum.done = timers.done();
   for (const auto& each : messages_.pool().thread_contexts()) sum.done += each->counters().done.read();

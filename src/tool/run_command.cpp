@@ -172,7 +172,9 @@ std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_sha
                         [](std::size_t sum, const auto& each) { return sum + each.ranks.size(); }));
   }
   if (given.ranks.empty()) {
-    refuse_to_run("neither -n nor --hosts is given", "a job has a number of ranks",
+    const bool behind = std::find(given.program.begin(), given.program.end(), "-n") != given.program.end();
+    refuse_to_run(behind ? "no -n or --hosts stands before the program" : "neither -n nor --hosts is given",
+                  behind ? "what stands behind it is the program's" : "a job has a number of ranks",
                   "nacre run -n 4 ./program, or nacre run --hosts a,b ./program");
   }
   return parse_ranks(given.ranks);

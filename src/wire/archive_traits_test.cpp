@@ -2,16 +2,24 @@
 // The types that may be packed, the types that are refused at compile time, and the types that take the fast paths.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <complex>
 #include <coroutine>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/archive/held_addresses.hpp>
 #include <nacre/ids.hpp>
+#include <nacre/mobile_ptr.hpp>
 
 #include "wire/archive_test_types.hpp"
 
@@ -113,6 +121,64 @@ TEST(archive_traits, numbers_and_arrays_of_them_are_copied_in_one_piece) {
 TEST(archive_traits, a_tuple_of_numbers_is_written_without_a_check_for_each) {
   EXPECT_EQ((detail::flat_size<std::tuple<char, std::pair<int, bool>, std::array<colour, 2>>>()), 8u);
   EXPECT_FALSE((detail::flat<std::tuple<int, std::string>> || detail::flat<cell> || detail::flat<std::optional<int>>));
+}
+
+namespace with_addresses {
+struct first {
+  int* p;
+  int n;
+};
+struct last {
+  double numbers[3];
+  bool flag;
+  const char* text;
+};
+struct nested {
+  int number;
+  first inner;
+};
+struct derived : first {
+  int more;
+};
+struct several {
+  std::array<double, 3> numbers;
+  int* places[2];
+};
+struct linked {
+  linked* next;
+};
+struct calling {
+  void (*function)(int);
+};
+}  // namespace with_addresses
+namespace without_addresses {
+struct numbers {
+  bool flag;
+  unsigned char octet;
+  char name[16];
+  unsigned bits : 3;
+  std::complex<double> z;
+  std::chrono::nanoseconds time;
+};
+struct names {
+  rank_id rank;
+  mobile_ptr<numbers> object;
+  std::array<numbers, 2> all;
+};
+struct nothing {};
+}  // namespace without_addresses
+
+TEST(archive_traits, pointers_among_the_members_of_a_class_without_serialize_are_seen) {
+  using detail::holds_addresses;
+  using namespace with_addresses;
+  EXPECT_TRUE(holds_addresses<first> && holds_addresses<last> && holds_addresses<nested> && holds_addresses<derived> &&
+              holds_addresses<several> && holds_addresses<linked> && holds_addresses<calling>);
+  using in_a_tuple = std::tuple<int, std::vector<first>>;
+  EXPECT_TRUE(holds_addresses<in_a_tuple>);
+  EXPECT_FALSE(holds_addresses<without_addresses::numbers> || holds_addresses<without_addresses::names> ||
+               holds_addresses<without_addresses::nothing> || holds_addresses<std::string>);
+  using harmless_tuple = std::tuple<int, double, std::vector<int>, without_addresses::names>;
+  EXPECT_FALSE(holds_addresses<harmless_tuple>);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ consteval bool is_packable() {
 }  // namespace detail
 
 /// T can be packed: it has `serialize`, or `save` and `load`; or it is a std type of packable types; or it is trivially
-/// copyable. A trivially copyable class is packed as its bytes: addresses inside it cannot be detected.
+/// copyable. A trivially copyable class is packed as its bytes, with addresses inside it: of a class without
+/// constructors that has a pointer among its members, the rank that gets it says so on standard error, once.
 template <class T>
 concept serializable = detail::is_packable<std::remove_cv_t<T>>();
 

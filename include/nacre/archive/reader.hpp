@@ -51,7 +51,13 @@ class reader {
 
   template <class... Ts>
   reader& operator()(Ts&... values) {
-    if constexpr ((detail::flat<Ts> && ...)) {
+    constexpr bool writable = !((std::is_const_v<Ts> && detail::flat<Ts> && !detail::nothing<Ts>) || ...);
+    static_assert(writable,
+                  "nacre: a const member cannot be read back; serialize serves both directions, so it is not const "
+                  "itself: write `template <class Archive> void serialize(Archive& ar)`");
+    if constexpr (!writable) {
+      fail();
+    } else if constexpr ((detail::flat<Ts> && ...)) {
       read_flat(values...);
     } else {
       (detail::load_value(*this, values), ...);

@@ -145,8 +145,16 @@ class container_base {
   /// The sequences of all ranks in one, on the rank `to`; an empty one elsewhere.
   template <class T>
   [[nodiscard]] std::vector<T> gather_all(std::vector<T> own, rank_id to) const {
+    std::vector<std::vector<T>> parts = rt_->gather(own, to);
+    own = {};
+    std::size_t count = 0;
+    for (const std::vector<T>& each : parts) count += each.size();
     std::vector<T> all;
-    for (std::vector<T>& each : rt_->gather(own, to)) std::move(each.begin(), each.end(), std::back_inserter(all));
+    all.reserve(count);
+    for (std::vector<T>& each : parts) {
+      std::move(each.begin(), each.end(), std::back_inserter(all));
+      each = {};
+    }
     return all;
   }
   /// The first `count` of all by `before`, on every rank.
