@@ -202,6 +202,20 @@ TEST(time, a_cancelled_call_that_waits_for_its_object_does_not_run) {
             0);
 }
 
+/// Only a call that is cancelled does not run.
+TEST(simulated_time, a_call_whose_deadline_is_over_runs_when_its_object_is_free) {
+  ended = 0;
+  run_simulated({{"ranks", "1"}}, [](runtime& rt) {
+    const auto busy = rt.create<resting>();
+    future<void> rests = rt.call<&resting::rest>(busy, 0.02);
+    EXPECT_THROW(rt.call<&resting::count_up>(with{.deadline = 1e-3}, busy).get(), timeout_error);
+    EXPECT_EQ(ended, 0);
+    rests.get();
+    rt.wait_quiescence();
+    EXPECT_EQ(ended, 1);
+  });
+}
+
 TEST(time, a_job_that_sleeps_does_not_stand_still) {
   config made;
   made.set("transport", "inproc");

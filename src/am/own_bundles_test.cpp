@@ -148,6 +148,17 @@ TEST_F(bundles_of_main, are_closed_for_a_message_that_goes_alone) {
 }
 
 /// There are bundles for workers and bundles for objects, and one time since which some message waits.
+TEST_F(bundles_of_main, to_workers_are_closed_for_a_message_that_goes_alone) {
+  static_cast<void>(to_workers());  // the last message was long ago
+  EXPECT_EQ(to_workers(), opened::yes);
+  EXPECT_EQ(made_ready().size(), 1U);
+  message_ptr alone = next_message(message_kind::rank);
+  alone->header.handler = short_handler + 1;
+  EXPECT_EQ(under_test.append(std::move(alone)), opened::no);
+  EXPECT_EQ(made_ready().size(), 2U) << "it does not overtake the bundle";
+  EXPECT_EQ(under_test.since(), 0U);
+}
+
 TEST_F(bundles_of_main, wait_since_the_oldest_message_of_either_form) {
   begin();
   static_cast<void>(to_workers());
