@@ -187,7 +187,7 @@ TEST(time, a_cancelled_call_that_waits_for_its_object_does_not_run) {
   EXPECT_EQ(run(made,
                 [](runtime& rt) {
                   const auto busy = rt.create<resting>();
-                  future<void> rests = rt.call<&resting::rest>(busy, 0.02);
+                  future<void> rests = rt.call<&resting::rest>(busy, 0.3);
                   future<void> waits = rt.call<&resting::count_up>(busy);
                   future<void> coroutine = rt.call<&resting::rest>(busy, 1000.0);
                   EXPECT_FALSE(waits.wait_for(1e-3));
