@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,37 @@ TEST(simulated_time, that_the_clock_cannot_tell_never_comes) {
   });
   EXPECT_EXIT(run_simulated({{"ranks", "1"}}, [](runtime& rt) { rt.sleep(endless).wait(); }),
               testing::ExitedWithCode(1), "deadlock: nothing can happen any more");
+}
+
+/// Its packing throws.
+struct unwilling {
+  template <class Archive>
+  void serialize(Archive&) {
+    throw std::runtime_error("will not be packed");
+  }
+};
+struct receiver {
+  void take(const std::vector<unwilling>&) {}
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// When it is due, the caller is gone.
+TEST(time, that_which_cannot_be_sent_later_to_an_object_is_an_error_at_the_caller) {
+  for (const char* transport : {"inproc", "sim"}) {
+    config made;
+    made.set("transport", transport);
+    made.set("ranks", "1");
+    made.set("check_serialization", "true");  // packs what stays in the process, too
+    EXPECT_EQ(run(made,
+                  [](runtime& rt) {
+                    const auto object = rt.create<receiver>();
+                    EXPECT_THROW(rt.after<&receiver::take>(1e-3, object, std::vector<unwilling>(3)),
+                                 std::runtime_error);
+                    rt.wait_quiescence();
+                  }),
+              0);
+  }
 }
 
 TEST(simulated_time, one_seed_is_one_run) {

@@ -45,6 +45,16 @@ TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
   }
 }
 
+TEST(surplus, of_more_objects_than_are_looked_at_is_estimated_from_those) {
+  for (const std::size_t waiting : {15u, 16u, 17u, 1000u}) {
+    scripted_host host;
+    for (std::uint64_t index = 1; index <= waiting; ++index) host.objects.push_back(object(index, 1, 1));
+    surplus own;
+    own.look(host);
+    EXPECT_EQ(own.spare(host), waiting) << "all are worth moving";
+  }
+}
+
 TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_ranks_part) {
   scripted_host host;
   host.ranks = 4;
