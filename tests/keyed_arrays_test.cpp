@@ -313,12 +313,6 @@ TEST_P(keyed_arrays_death, name_the_key_of_an_element_that_is_not_there) {
   for (const std::string& each : names) lines += "add\\) to " + each + "(.|\n)*";
   EXPECT_EXIT(job(GetParam(), miss_many), testing::ExitedWithCode(0), lines);
 }
-
-TEST(keyed_arrays, tell_eighty_bytes_of_a_key_and_whether_there_are_more) {
-  const std::string whole(80, 'k');
-  EXPECT_EQ(detail::text_of_key(whole), '"' + whole + '"');
-  EXPECT_EQ(detail::text_of_key(whole + 'k'), '"' + whole + "...\"");
-}
 INSTANTIATE_TEST_SUITE_P(over, keyed_arrays_death, testing::Values("inproc", "sim"),
                          [](const auto& of) { return std::string(of.param); });
 

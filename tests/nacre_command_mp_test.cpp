@@ -31,7 +31,6 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
       {{"run", "true"}, "neither -n nor --hosts is given"},
       {{"run", "true", "-n", "2"}, "no -n or --hosts stands before the program"},
       {{"run", "--hosts", "", "true"}, "--hosts has an empty value (it would have no effect): leave it out, or write"},
-      {{"run", "--hosts", "", "-n", "1", "true"}, "--hosts has an empty value"},
       {{"run", "--hostfile", "", "-n", "1", "true"}, "--hostfile has an empty value"},
       {{"run", "-n", "1", "--transport", "", "true"}, "--transport has an empty value"},
       {{"run", "-n", "1", "--wdir", "", "true"}, "--wdir has an empty value"},

@@ -16,10 +16,18 @@ namespace nacre {
 /// uses one where it does not point to anything ends with a signal, so the line is printed before. Any thread.
 class address_warnings {
  public:
-  /// `what`: a handler whose argument it is, or the class of an object that has moved. Prints once for each.
-  void note(rank_id own, rank_id source, std::string_view what);
+  /// `by_pointer`: values between ranks are not packed, so they still point to what they did. `always`: also what a
+  /// rank sends to itself counts as packed.
+  address_warnings(rank_id own, bool by_pointer, bool always) noexcept
+      : own_(own), by_pointer_(by_pointer), always_(always) {}
+
+  /// Something that holds_addresses has come from that rank. `what`: the argument of a handler, or an object of a
+  /// class. Prints once for each.
+  void note(rank_id source, std::string_view what);
 
  private:
+  const rank_id own_;
+  const bool by_pointer_, always_;
   std::mutex mutex_;
   std::set<std::string, std::less<>> told_;  // under mutex_
 };

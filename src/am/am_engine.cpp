@@ -26,6 +26,7 @@ am_engine::am_engine(engine& core, backplane& link, worker_pool& pool, packing v
       pool_(pool),
       packs_all_(values == packing::always),
       fail_(std::move(fail)),
+      address_warnings_(link.rank(), by_pointer(), packs_all_),
       table_(handler_table::get()),
       taken_first_(pool.order().newest_first() ? ordered_messages::first::newest : ordered_messages::first::oldest) {
   link_.attach(*this);

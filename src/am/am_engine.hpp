@@ -91,10 +91,6 @@ class am_engine final : public message_sink {
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
-  /// Something that holds_addresses has come from that rank, packed or not.
-  void note_addresses(rank_id source, const std::string& what) {
-    if (packs_all_ || (source != rank() && !by_pointer())) address_warnings_.note(rank(), source, what);
-  }
   /// Packs a message that waits on this rank and has to leave it. An exception of the arguments has no caller any more,
   /// so its text names their handler.
   [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);

@@ -24,9 +24,11 @@ class call_deadline;
 /// | state of a call | open | reply comes | deadline comes, or the caller gives up | its turn comes on this rank |
 /// |---|---|---|---|---|
 /// | none | waiting | refused | - | runs |
-/// | waiting | - | none; the state gets the result, or an error after the deadline | expired, or cancelled; the state gets an error | runs |
+/// | waiting | - | none; the state gets the result | expired, or cancelled; the state gets an error | runs |
 /// | expired | - | none; the reply is dropped | - | runs |
 /// | cancelled | - | none; the reply is dropped | - | none; does not run |
+///
+/// A reply behind the deadline counts as none, also where the timer has not fired yet: the state gets that error.
 ///
 /// Each request gets one reply, so no call stays expired or cancelled while the job goes on.
 class pending_calls {

@@ -19,7 +19,6 @@
 #include <nacre/archive.hpp>
 #include <nacre/archive/held_addresses.hpp>
 #include <nacre/ids.hpp>
-#include <nacre/mobile_ptr.hpp>
 
 #include "wire/archive_test_types.hpp"
 
@@ -162,7 +161,7 @@ struct numbers {
 };
 struct names {
   rank_id rank;
-  mobile_ptr<numbers> object;
+  object_id object;
   std::array<numbers, 2> all;
 };
 struct nothing {};

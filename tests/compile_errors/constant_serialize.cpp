@@ -5,17 +5,16 @@
 // lines at most: 24
 #include <nacre/nacre.hpp>
 
-#ifdef FIXED
-#define CONST
-#else
-#define CONST const
-#endif
-
 struct counter {
   long value = 0;
   void add(long n) { value += n; }
   template <class Archive>
-  void serialize(Archive& ar) CONST {
+#ifdef FIXED
+  void serialize(Archive& ar)
+#else
+  void serialize(Archive& ar) const
+#endif
+  {
     ar(value);
   }
 };

@@ -37,8 +37,8 @@ consteval bool has_pointer_behind() {
   }
 }
 
-/// A class without constructors that is packed as its bytes, one of whose first members is a pointer, or an array or a
-/// class that begins with one. Other addresses in bytes cannot be recognised.
+/// A class without constructors that is packed as its bytes, and among the first members of which is a pointer, or an
+/// array or a class that begins with one. Other addresses in bytes cannot be recognised.
 template <class T>
 inline constexpr bool holds_addresses = [] {
   if constexpr (std::is_class_v<T> && std::is_aggregate_v<T> && bitwise<T> && !fixed_array<T>) {

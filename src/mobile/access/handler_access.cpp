@@ -24,8 +24,7 @@ void handler_access::check_serialization(object_entry& at) {
 
 void handler_access::check_object(const detail::object_type& type, object_id id, void*& object) {
   if (!check_ || refuses_to_move(type, object, id, space_.arrays())) return;
-  if (type.has_addresses)
-    messages_.note_addresses(messages_.rank(), "an object of the class " + std::string(type.name));
+  if (type.has_addresses) note_addresses(messages_.rank(), type);
   const auto name = object_function{"serialize, or what else its packed form needs,", type, id, &space_.arrays()};
   const std::string found = call_named(name, [&] { return round_trip(type, object); });
   if (found.empty()) return;

@@ -2,6 +2,9 @@
 // How a handler takes access to its object, alone or beside others, keeps it, and gives it back.
 #pragma once
 
+#include <string>
+
+#include "am/address_warnings.hpp"
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"
 
@@ -14,7 +17,10 @@ class handler_access {
  public:
   /// `check_serialization`: pack and unpack every object when an exclusive access to it has ended.
   handler_access(object_space& space, am_engine& messages, bool check_serialization) noexcept
-      : space_(space), messages_(messages), check_(check_serialization) {}
+      : space_(space),
+        messages_(messages),
+        check_(check_serialization),
+        address_warnings_(messages.rank(), messages.by_pointer(), check_serialization) {}
 
   step_end run_shared(activation_step& now, const detail::handler_info& row);
   step_end run_exclusive(activation_step& now, const detail::handler_info& row);
@@ -24,6 +30,10 @@ class handler_access {
   [[nodiscard]] object_entry& held_entry(work& item);
   void check_serialization(object_entry& at);
   void check_object(const detail::object_type& type, object_id id, void*& object);
+  /// An object of a class that holds_addresses has come from that rank.
+  void note_addresses(rank_id source, const detail::object_type& type) {
+    address_warnings_.note(source, "an object of the class " + std::string(type.name));
+  }
 
   static void end_shared_work(work& item, thread_context& on);
   static void end_exclusive_work(work& item, thread_context& on);
@@ -34,6 +44,7 @@ class handler_access {
   object_space& space_;
   am_engine& messages_;
   bool check_;
+  address_warnings address_warnings_;
 };
 
 }  // namespace nacre

@@ -152,8 +152,7 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   if (!state || at.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
-  if (state->type->has_addresses)
-    messages_.note_addresses(rank_id(source), "an object of the class " + std::string(state->type->name));
+  if (state->type->has_addresses) space_.access().note_addresses(rank_id(source), *state->type);
   const std::uint32_t epoch = state->epoch;
   const bool empty = state->type == &detail::type_of<detail::empty_element>();  // its element has ended elsewhere
   if (empty && (!at.id.is_element() || at.id.home() != messages_.rank())) {
