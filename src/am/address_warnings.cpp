@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line, and what has been told.
+// The line.
 #include "am/address_warnings.hpp"
 
 #include <cstdio>
 
+#include <fmt/format.h>
+
 namespace nacre {
 
-void address_warnings::note(rank_id source, std::string_view what) {
-  if (!always_ && (source == own_ || by_pointer_)) return;
-  const std::scoped_lock lock(mutex_);
-  if (!told_.emplace(what).second) return;
-  std::fprintf(
-      stderr,
-      "nacre: rank %u: %.*s has come from rank %u with a pointer among its members, copied as bytes: it points "
-      "to nothing here; write a serialize that names what is to travel\n",
-      own_.value(), static_cast<int>(what.size()), what.data(), source.value());
+void address_warnings::print(rank_id source, std::string_view what, std::string_view name) const {
+  const std::string line = fmt::format(
+      "nacre: rank {}: {} {} has come from rank {} with a pointer among its members, copied as bytes: it points to "
+      "nothing here; write a serialize that names what is to travel\n",
+      own_.value(), what, name, source.value());
+  std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace nacre

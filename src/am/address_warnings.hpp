@@ -2,11 +2,10 @@
 // A line on standard error when bytes with addresses inside have come from elsewhere.
 #pragma once
 
-#include <functional>
-#include <mutex>
-#include <set>
-#include <string>
+#include <atomic>
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include <nacre/ids.hpp>
 
@@ -17,19 +16,25 @@ namespace nacre {
 class address_warnings {
  public:
   /// `by_pointer`: values between ranks are not packed, so they still point to what they did. `always`: also what a
-  /// rank sends to itself counts as packed.
-  address_warnings(rank_id own, bool by_pointer, bool always) noexcept
-      : own_(own), by_pointer_(by_pointer), always_(always) {}
+  /// rank sends to itself counts as packed. `count`: of the handlers, or of the classes.
+  address_warnings(rank_id own, bool by_pointer, bool always, std::size_t count)
+      : own_(own), by_pointer_(by_pointer), always_(always), told_(count) {}
 
-  /// Something that holds_addresses has come from that rank. `what`: the argument of a handler, or an object of a
-  /// class. Prints once for each.
-  void note(rank_id source, std::string_view what);
+  /// Something that holds_addresses has come from that rank, as often as it may be: prints once for each number.
+  /// `what` and `name`: "an argument of" and a handler, or "an object of" and a class.
+  void note(rank_id source, std::size_t number, std::string_view what, std::string_view name) {
+    if (!always_ && (source == own_ || by_pointer_)) return;
+    if (!told_[number].load(std::memory_order_relaxed) && !told_[number].exchange(true, std::memory_order_relaxed)) {
+      print(source, what, name);  // relaxed: a flag, and no data behind it
+    }
+  }
 
  private:
+  void print(rank_id source, std::string_view what, std::string_view name) const;
+
   const rank_id own_;
   const bool by_pointer_, always_;
-  std::mutex mutex_;
-  std::set<std::string, std::less<>> told_;  // under mutex_
+  std::vector<std::atomic<bool>> told_;  // by number
 };
 
 }  // namespace nacre

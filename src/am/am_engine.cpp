@@ -26,8 +26,8 @@ am_engine::am_engine(engine& core, backplane& link, worker_pool& pool, packing v
       pool_(pool),
       packs_all_(values == packing::always),
       fail_(std::move(fail)),
-      address_warnings_(link.rank(), by_pointer(), packs_all_),
       table_(handler_table::get()),
+      address_warnings_(link.rank(), by_pointer(), packs_all_, table_.handlers()),
       taken_first_(pool.order().newest_first() ? ordered_messages::first::newest : ordered_messages::first::oldest) {
   link_.attach(*this);
   for (const auto& each : pool_.thread_contexts()) each->attach(*this, nullptr);

@@ -204,8 +204,8 @@ class am_engine final : public message_sink {
   worker_pool& pool_;
   const bool packs_all_;
   std::function<void(const std::string&)> fail_;
-  address_warnings address_warnings_;
   const handler_table& table_;
+  address_warnings address_warnings_;  // by handler
   object_sink* objects_ = nullptr;
   pending_calls calls_;
   std::vector<module> modules_;

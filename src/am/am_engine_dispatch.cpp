@@ -106,7 +106,7 @@ bool am_engine::run_and_leave(thread_context& on, const detail::handler_info& ro
   if (calls_.any_cancelled() && skip_cancelled(on, row, *m)) return true;
   const std::uint32_t source = m->header.source;
   if (row.takes_addresses) [[unlikely]]
-    address_warnings_.note(rank_id(source), "an argument of " + std::string(row.name));
+    address_warnings_.note(rank_id(source), row.id.value(), "an argument of", row.name);
   on.counters().handlers.add(1);
   pool_.charge_own(own_work::dispatch);
   const bool of_program = m->header.kind != message_kind::module;

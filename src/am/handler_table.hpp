@@ -26,8 +26,9 @@ class handler_table {
   [[nodiscard]] const detail::object_type* type(std::uint32_t id) const noexcept {
     return id < types_.size() ? types_[id] : nullptr;
   }
-  /// One more than the largest number of a handler.
+  /// One more than the largest number of a handler, and of a class.
   [[nodiscard]] std::size_t handlers() const noexcept { return handlers_.size(); }
+  [[nodiscard]] std::size_t types() const noexcept { return types_.size(); }
   /// A hash of all names in order; peers must agree on it.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_.value(); }
 

@@ -2,8 +2,6 @@
 // How a handler takes access to its object, alone or beside others, keeps it, and gives it back.
 #pragma once
 
-#include <string>
-
 #include "am/address_warnings.hpp"
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"
@@ -16,11 +14,11 @@ class object_space;
 class handler_access {
  public:
   /// `check_serialization`: pack and unpack every object when an exclusive access to it has ended.
-  handler_access(object_space& space, am_engine& messages, bool check_serialization) noexcept
+  handler_access(object_space& space, am_engine& messages, bool check_serialization)
       : space_(space),
         messages_(messages),
         check_(check_serialization),
-        address_warnings_(messages.rank(), messages.by_pointer(), check_serialization) {}
+        address_warnings_(messages.rank(), messages.by_pointer(), check_serialization, messages.handlers().types()) {}
 
   step_end run_shared(activation_step& now, const detail::handler_info& row);
   step_end run_exclusive(activation_step& now, const detail::handler_info& row);
@@ -32,7 +30,7 @@ class handler_access {
   void check_object(const detail::object_type& type, object_id id, void*& object);
   /// An object of a class that holds_addresses has come from that rank.
   void note_addresses(rank_id source, const detail::object_type& type) {
-    address_warnings_.note(source, "an object of the class " + std::string(type.name));
+    address_warnings_.note(source, type.id.value(), "an object of the class", type.name);
   }
 
   static void end_shared_work(work& item, thread_context& on);
@@ -44,7 +42,7 @@ class handler_access {
   object_space& space_;
   am_engine& messages_;
   bool check_;
-  address_warnings address_warnings_;
+  address_warnings address_warnings_;  // by class
 };
 
 }  // namespace nacre
