@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test install-deps configure format clean
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Options for CMake, such as -DNACRE_WERROR=ON.
+CONFIGURE ?=
 
 help:
 	@echo 'make demo          install what is missing, build, and run Nacre on 2 processes and on 64 simulated ranks'
@@ -12,15 +14,18 @@ help:
 	@echo 'make clean         remove build/'
 
 install-deps:
-	@sh tools/install_deps.sh
+	@sh tools/install_deps.sh test
 
-configure: install-deps
-	@cmake --preset release
+configure:
+	@sh tools/install_deps.sh $(PURPOSE)
+	@cmake --preset release $(CONFIGURE)
 
+demo: PURPOSE = demo
 demo: configure
 	@cmake --build --preset release -j $(JOBS) --target demo
 	@sh tools/demo.sh
 
+test: PURPOSE = test
 test: configure
 	@cmake --build --preset release -j $(JOBS)
 	@sh tools/run_tests.sh release

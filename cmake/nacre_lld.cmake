@@ -4,6 +4,9 @@
 # has 1.10) some of its programs do not start, "cannot apply additional memory protection after relocation" (mold issue 1151).
 if(NACRE_LLD AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld")
   include(CheckLinkerFlag)
+  if(NOT NACRE_HAS_LLD)  # it may have been installed since the last time
+    unset(NACRE_HAS_LLD CACHE)
+  endif()
   check_linker_flag(CXX -fuse-ld=lld NACRE_HAS_LLD)
   if(NACRE_HAS_LLD)
     add_link_options(-fuse-ld=lld)

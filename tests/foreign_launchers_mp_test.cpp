@@ -3,9 +3,11 @@
 //
 // A test whose launcher cannot run here is skipped, and says what is missing.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 
 namespace {
 
+namespace fs = std::filesystem;
 using namespace nacre::tests;
 
 constexpr const char* uts = NACRE_BIN_DIR "/uts";
@@ -58,10 +61,32 @@ const std::vector<way>& ways() {
   return all;
 }
 
-/// Its shell stays for a while, since a launcher that hears of an end kills the others, which are to see it themselves.
-std::string without_rank_one(const std::string& command) {
-  return "if [ $PMIX_RANK = 1 ]; then timeout -s KILL 1 sh -c \"" + command + "\"; sleep 3; exit 1; else " + command +
-         "; fi";
+/// A folder in which the shells of a job's ranks tell each other how far they are.
+class shared_folder {
+ public:
+  shared_folder() : path_(fs::temp_directory_path() / ("nacre_killed_rank_" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  shared_folder(const shared_folder&) = delete;
+  shared_folder& operator=(const shared_folder&) = delete;
+  ~shared_folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+/// For sh in the process of each of three ranks: rank 1 is killed once it has computed for half a second, which ranks
+/// do only after they have met. Its shell stays until the others have ended, as a launcher that hears of an end kills
+/// them.
+std::string without_rank_one(const std::string& command, const shared_folder& folder) {
+  const std::string rank_has_computed = "[ \"$(cut -d \" \" -f 14 /proc/$rank/stat)\" -gt 50 ]";
+  const std::string others_have_ended = "[ -e " + folder.file("0") + " ] && [ -e " + folder.file("2") + " ]";
+  const std::string in_a_minute = " || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done; ";
+  return "tries=0; ( " + command + " ) & rank=$!; if [ $PMIX_RANK = 1 ]; then until " + rank_has_computed +
+         in_a_minute + "kill -KILL $rank; tries=0; until " + others_have_ended + in_a_minute +
+         "exit 1; else wait $rank; code=$?; : >" + folder.file("$PMIX_RANK") + "; exit $code; fi";
 }
 
 /// The lines by which the others tell of the end of rank 1, each for itself, since this launcher does not. A connection
@@ -132,12 +157,13 @@ TEST_F(slurm, starts_a_job_over_every_transport) {
 
 TEST_F(slurm, ends_a_job_whose_rank_is_killed_over_every_transport) {
   for (const way& each : ways_here()) {
+    const shared_folder folder;
     const outcome got =
-        run("srun --mpi=pmix -n 3 sh -c '" + without_rank_one(each.command("--tree T2XXL --quiet")) + "'");
+        run("srun --mpi=pmix -n 3 sh -c '" + without_rank_one(each.command("--tree T2XXL --quiet"), folder) + "'");
     if (code_of(got) == 77) GTEST_SKIP() << got.errors;
     EXPECT_NE(code_of(got), 0) << each.title;
     EXPECT_TRUE(sanitized || tells_of_rank_one(got)) << each.title;  // slow ranks may be killed before they can say so
-    EXPECT_LT(got.seconds, 30.0) << each.title << ", with the beginning and the end of Slurm";
+    EXPECT_LT(got.seconds, unhurried_end) << each.title << ", with the beginning and the end of Slurm";
   }
   if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
 }
@@ -167,7 +193,8 @@ TEST_P(mpirun_of_openmpi, starts_a_job_by_pmix) {
 }
 
 TEST_P(mpirun_of_openmpi, ends_a_job_whose_rank_is_killed) {
-  const outcome got = run("3", without_rank_one(GetParam().command("--tree T2XXL --quiet")));
+  const shared_folder folder;
+  const outcome got = run("3", without_rank_one(GetParam().command("--tree T2XXL --quiet"), folder));
   EXPECT_NE(code_of(got), 0);
   EXPECT_TRUE(sanitized || tells_of_rank_one(got));  // slow ranks may be killed before they can say so
   EXPECT_LT(got.seconds, unhurried_end);

@@ -33,7 +33,6 @@ constexpr std::uint64_t shm_ring_bytes = 128u << 10;  // the defaults
 constexpr std::uint64_t shm_memory_max = 16u << 20;
 
 namespace fs = std::filesystem;
-using std::chrono::steady_clock;
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -71,8 +70,8 @@ class long_job {
 
   /// The processes of the ranks, once all of them use the processor, which they do only after they have met.
   [[nodiscard]] std::vector<pid_t> working_ranks(std::size_t count) const {
-    const auto until = steady_clock::now() + std::chrono::seconds(60);
-    while (steady_clock::now() < until) {
+    nacre::tests::stopwatch taken;
+    while (taken.look() < 60) {
       std::vector<pid_t> found;
       std::ifstream children("/proc/" + std::to_string(launcher_) + "/task/" + std::to_string(launcher_) + "/children");
       for (pid_t child = 0; children >> child;) {

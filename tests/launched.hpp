@@ -28,7 +28,8 @@ namespace nacre::tests {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-inline constexpr seconds patience{sanitized ? 200 : 60};  // below the limit of a test
+inline constexpr seconds patience{sanitized ? 200 : 60};  // of a stopwatch, below the limit of a test
+inline constexpr auto patience_seconds = static_cast<double>(patience.count());
 
 struct outcome {
   int status = -1;     ///< as from waitpid
@@ -82,8 +83,8 @@ class launched {
 
   /// Reads until the output contains `text`.
   void read_until(std::string_view text) {
-    const auto deadline = steady_clock::now() + patience;
-    while (seen_.output.find(text) == std::string::npos && steady_clock::now() < deadline && read_some()) continue;
+    stopwatch taken;
+    while (seen_.output.find(text) == std::string::npos && taken.look() < patience_seconds && read_some()) continue;
     EXPECT_NE(seen_.output.find(text), std::string::npos) << seen_.output << seen_.errors;
   }
 
@@ -93,9 +94,9 @@ class launched {
 
   /// Again and again, because two signals of one number may become one.
   void signal_until_over(int number) {
-    const auto deadline = steady_clock::now() + patience;
+    stopwatch taken;
     do signal(number);
-    while (read_some() && steady_clock::now() < deadline);
+    while (read_some() && taken.look() < patience_seconds);
   }
 
   /// Reads to the end and waits; what takes longer is killed.

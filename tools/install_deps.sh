@@ -1,19 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that the build needs and this machine lacks; does nothing when all are there.
+# install_deps.sh [demo|test]: installs the Debian or Ubuntu packages that the build needs and this machine lacks: for the
+# library, its command and the programs of the README (demo), or for all that is built and tested (the default). Does nothing
+# when all are there.
 set -eu
+purpose=${1:-test}
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libpmix-dev libmimalloc-dev libtbb-dev
-  libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev
-  gmt-gshhg-low doxygen"
+  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libmetis-dev"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
-# long as the first, without lld programs link slower, without clang the sanitizer builds and their tests take twice as long,
-# without libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test
-# compares mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without the others nacre report writes no OTF2.
-optional="ccache lld clang-16 libclang-rt-16-dev llvm-16 libipsec-mb-dev libssl-dev libopen-trace-format2-dev otf2-tools
-  libcgal-dev tetgen"
+# long as the first.
+optional="ccache"
+if [ "$purpose" = test ]; then
+  # Transports of others, what mesh2d reads and draws, what benchmarks compare with, the reference.
+  packages="$packages libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmimalloc-dev libtbb-dev
+    libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low doxygen"
+  # Without lld programs link slower, without clang the sanitizer builds and their tests take twice as long, without
+  # libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test compares
+  # mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without Chromium none looks at the pages of nacre
+  # report, without the others nacre report writes no OTF2.
+  optional="$optional lld clang-16 libclang-rt-16-dev llvm-16 libipsec-mb-dev libssl-dev libopen-trace-format2-dev otf2-tools
+    libcgal-dev tetgen chromium"
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "This is neither Debian nor Ubuntu, so nothing was installed. The build needs what these packages hold:"
@@ -28,7 +37,7 @@ forbidden=0
 if [ -x /usr/sbin/policy-rc.d ]; then
   forbidden=$(/usr/sbin/policy-rc.d ssh start >/dev/null 2>&1 && echo 0 || echo $?)
 fi
-if [ "$forbidden" = 101 ] && ! [ -d /run/systemd/system ]; then packages="$packages $servers"; fi
+if [ "$purpose" = test ] && [ "$forbidden" = 101 ] && ! [ -d /run/systemd/system ]; then packages="$packages $servers"; fi
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null | sed -n 's/^installed //p')
 missing=

@@ -238,7 +238,6 @@ TEST(Coast, regions_are_read) {
 constexpr const char* real_file = "/usr/share/gmt-gshhg/binned_GSHHS_l.nc";
 
 TEST(Coast, land_and_sea_of_real_coasts_fill_the_region) {
-  if (!has_netcdf()) GTEST_SKIP() << "built without netCDF (libnetcdf-dev)";
   if (!std::filesystem::exists(real_file)) GTEST_SKIP() << "no " << real_file << " (gmt-gshhg-low)";
   const auto greek = areas([](kept_side keep) { return read_coast("greece", {.keep = keep}); });
   EXPECT_NEAR((greek[0] + greek[1]) / greek[2], 1, 1e-12);
@@ -254,7 +253,6 @@ TEST(Coast, land_and_sea_of_real_coasts_fill_the_region) {
 }
 
 TEST(Coast, broken_files_are_refused) {
-  if (!has_netcdf()) GTEST_SKIP() << "built without netCDF (libnetcdf-dev)";
   const std::string path = testing::TempDir() + "mesh2d_coast_" + std::to_string(getpid()) + ".nc";
   const auto complaint = [&](const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;

@@ -5,39 +5,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
-#include <program_options.hpp>
 
 #include "coast/clip.hpp"
+#include "coast/known_coasts.hpp"
 #include "coast/planar_map.hpp"
 
 namespace mesh2d {
 namespace {
 
-struct preset {
-  const char* name;
-  char resolution;  // intermediate or low
-  geographic_region region;
-};
-constexpr std::array<preset, 3> presets{
-    {{"norway", 'i', {4, 32, 57, 71.5}}, {"greece", 'i', {19, 29.5, 34.5, 42}}, {"world", 'l', {-180, 180, -90, 90}}}};
 constexpr const char* data_folder = "/usr/share/gmt-gshhg";
 
-const preset* find_preset(const std::string& name) {
-  const auto found =
-      std::find_if(presets.begin(), presets.end(), [&](const preset& each) { return name == each.name; });
-  return found == presets.end() ? nullptr : &*found;
-}
-
-std::string file_of(const preset& of) {
-  std::string path = fmt::format("{}/binned_GSHHS_{}.nc", data_folder, of.resolution);
+std::string file_of(const known_coast& coast) {
+  std::string path = fmt::format("{}/binned_GSHHS_{}.nc", data_folder, coast.resolution);
   std::error_code none;
   if (std::filesystem::exists(path, none)) return path;
-  throw nacre::setup_error({fmt::format("{} needs {}", of.name, path), "there is no such file",
+  throw nacre::setup_error({fmt::format("{} needs {}", coast.name, path), "there is no such file",
                             "install Debian's package gmt-gshhg-low, or name a binned_GSHHS_*.nc file"});
 }
 
@@ -115,24 +106,6 @@ pslg to_pslg(const projected_map& from, const std::string& name) {
 
 }  // namespace
 
-geographic_region read_region(const std::string& text) {
-  std::array<double, 4> value{};
-  const bool complete = nacre::read_numbers(text, '/', value) == value.size();
-  auto [west, east, south, north] = value;
-  if (east < west) east += 360;  // across the date line
-  const bool in_range =
-      west >= -360 && east <= 360 && east > west && east - west <= 360 && south >= -90 && north <= 90 && south < north;
-  if (complete && in_range) return {west, east, south, north};
-  throw nacre::setup_error({fmt::format("--region has no value '{}'", text),
-                            "it is W/E/S/N in degrees: at most a turn wide, from south to north",
-                            "try --region 4/32/57/71.5"});
-}
-
-bool is_coast(const std::string& input) {
-  const bool is_file = input.size() > 3 && input.compare(input.size() - 3, 3, ".nc") == 0;
-  return is_file || find_preset(input) != nullptr;
-}
-
 pslg coast_of(const coast_map& map, const coast_options& asked, const geographic_region& region,
               const std::string& name) {
   const grid_rectangle within = rectangle_of(region, map.turn);
@@ -153,11 +126,9 @@ pslg coast_of(const coast_map& map, const coast_options& asked, const geographic
 }
 
 pslg read_coast(const std::string& input, const coast_options& asked) {
-  const preset* const known = find_preset(input);
+  const known_coast* const known = find_known_coast(input);
   const geographic_region usual = known != nullptr ? known->region : geographic_region{-180, 180, -90, 90};
-  // Without netCDF read_gshhg refuses the input by its own name, whether its file is there or not.
-  return coast_of(read_gshhg(known != nullptr && has_netcdf() ? file_of(*known) : input), asked,
-                  asked.region.value_or(usual), input);
+  return coast_of(read_gshhg(known != nullptr ? file_of(*known) : input), asked, asked.region.value_or(usual), input);
 }
 
 }  // namespace mesh2d

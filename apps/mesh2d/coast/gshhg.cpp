@@ -10,7 +10,6 @@
 
 namespace mesh2d {
 
-#ifdef MESH2D_HAS_NETCDF
 namespace {
 
 constexpr std::size_t size_max = std::size_t{1} << 28;
@@ -61,8 +60,6 @@ class array_reader {
 
 }  // namespace
 
-bool has_netcdf() noexcept { return true; }
-
 coast_map read_gshhg(const std::string& path) {
   array_reader file(path);
   gshhg_arrays read;
@@ -79,16 +76,5 @@ coast_map read_gshhg(const std::string& path) {
   read.km2 = file.numbers("The_km_squared_area_of_polygons");
   return map_of(read, path);
 }
-
-#else
-
-bool has_netcdf() noexcept { return false; }
-
-coast_map read_gshhg(const std::string& path) {
-  throw nacre::setup_error({fmt::format("{} cannot be read", path), "this mesh2d was built without netCDF",
-                            "install libnetcdf-dev and build again"});
-}
-
-#endif
 
 }  // namespace mesh2d

@@ -27,9 +27,6 @@ struct coast_map {
   std::vector<coast_line> lines{};
 };
 
-/// Whether the program was built with netCDF.
-[[nodiscard]] bool has_netcdf() noexcept;
-
 /// All coordinates of a map are multiples of this.
 inline constexpr std::int64_t coast_step = 16;
 

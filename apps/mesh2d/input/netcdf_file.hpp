@@ -2,8 +2,6 @@
 // An open netCDF file.
 #pragma once
 
-#ifdef MESH2D_HAS_NETCDF
-
 #include <netcdf.h>
 
 #include <string>
@@ -30,5 +28,3 @@ class netcdf_file {
 };
 
 }  // namespace mesh2d
-
-#endif

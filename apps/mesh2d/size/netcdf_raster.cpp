@@ -7,7 +7,6 @@
 #include "input/netcdf_file.hpp"
 #include "size/raster_files.hpp"
 
-#ifdef MESH2D_HAS_NETCDF
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,11 +15,9 @@
 #include <limits>
 #include <optional>
 #include <system_error>
-#endif
 
 namespace mesh2d {
 
-#ifdef MESH2D_HAS_NETCDF
 namespace {
 
 /// One axis: the first value, the step (which may be negative) and the number.
@@ -249,21 +246,8 @@ class raster_reader {
 
 }  // namespace
 
-bool has_netcdf_rasters() noexcept { return true; }
-
 raster_grid read_netcdf_raster(const std::string& path, const std::string& variable) {
   return raster_reader(path).read(variable);
 }
-
-#else
-
-bool has_netcdf_rasters() noexcept { return false; }
-
-raster_grid read_netcdf_raster(const std::string& path, const std::string&) {
-  throw nacre::setup_error({fmt::format("--size {} cannot be read", path), "this mesh2d was built without netCDF",
-                            "install libnetcdf-dev and build again, or convert it to an ESRI ASCII grid (.asc)"});
-}
-
-#endif
 
 }  // namespace mesh2d

@@ -31,6 +31,4 @@ raster_grid read_pgm_raster(const std::string& bytes, const std::string& name, c
 /// Stretches a grid over a box, which its cells fill.
 void lay_over(raster_grid& grid, const point& low, const point& high);
 
-[[nodiscard]] bool has_netcdf_rasters() noexcept;
-
 }  // namespace mesh2d
