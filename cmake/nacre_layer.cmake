@@ -8,6 +8,10 @@
 
 # Of tests that have one thread the thread sanitizer sees nothing: they are left out where this is not -1.
 string(FIND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" "-fsanitize=thread" NACRE_UNDER_TSAN)
+set(NACRE_SANITIZED FALSE)
+if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" MATCHES "-fsanitize=")
+  set(NACRE_SANITIZED TRUE)
+endif()
 
 # Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
 function(nacre_glob prefix folder)
@@ -48,7 +52,30 @@ function(nacre_register_tests target)
     set(cost 100)  # takes longest, and so begins first: what is left at the end must not be one test that takes minutes
   endif()
   nacre_optimise_little(${target})
-  gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${cost})
+  if(NACRE_SANITIZED)
+    nacre_register_suites(${target} "${filter}" ${cost})
+  else()
+    gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT 600 COST ${cost})
+  endif()
+endfunction()
+
+# Registers each suite of `target` as one test <target>.<suite>: a process that a sanitizer watches takes a tenth of a second
+# to begin, so that some thousands of them, one for each case, take minutes.
+function(nacre_register_suites target filter cost)
+  set(tests_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
+  add_custom_command(
+    TARGET ${target} POST_BUILD BYPRODUCTS ${tests_file} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D TARGET=${target} -D EXECUTABLE=$<TARGET_FILE:${target}> -D "FILTER=${filter}" -D COST=${cost}
+            -D TIMEOUT=900 -D CTEST_FILE=${tests_file} -P ${PROJECT_SOURCE_DIR}/cmake/nacre_register_suites.cmake)
+  file(CONFIGURE OUTPUT ${tests_file}.include @ONLY CONTENT [[
+if(EXISTS "@tests_file@")
+  include("@tests_file@")
+else()
+  add_test(@target@_NOT_BUILT @target@_NOT_BUILT)
+endif()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${tests_file}.include)
 endfunction()
 
 # More than half of the time that a small file takes to compile is that of the headers of others: those of all tests and
