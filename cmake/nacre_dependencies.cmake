@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds what the distribution provides; tools/install_deps.sh installs it.
+
+# Sets `result` to the options of one source that includes headers of `folders`. The compiler's own folders are left out: named
+# again they come before those of the standard library, whose headers then do not find what they wrap.
+function(nacre_header_options result)
+  set(options "")
+  foreach(folder IN LISTS ARGN)
+    cmake_path(NORMAL_PATH folder)
+    if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      list(APPEND options -isystem${folder})
+    endif()
+  endforeach()
+  set(${result} "${options}" PARENT_SCOPE)
+endfunction()
+
 find_package(Threads REQUIRED)
 find_package(Boost REQUIRED COMPONENTS context)
 find_package(fmt REQUIRED)
@@ -22,8 +36,12 @@ endif()
 find_path(IPSEC_MB_INCLUDE_DIR intel-ipsec-mb.h)
 set(IPSEC_MB_VERSION "")
 if(IPSEC_MB_INCLUDE_DIR)
-  file(STRINGS ${IPSEC_MB_INCLUDE_DIR}/intel-ipsec-mb.h IPSEC_MB_VERSION REGEX "define IMB_VERSION_STR")
-  string(REGEX REPLACE ".*\"([0-9.]+).*" "\\1" IPSEC_MB_VERSION "${IPSEC_MB_VERSION}")
+  # By a program of its own: file(STRINGS) would end the configuration where the header may not be read.
+  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${IPSEC_MB_INCLUDE_DIR}/intel-ipsec-mb.h
+                  OUTPUT_VARIABLE ipsec_mb_header ERROR_QUIET)
+  if(ipsec_mb_header MATCHES "define IMB_VERSION_STR +\"([0-9.]+)")
+    set(IPSEC_MB_VERSION ${CMAKE_MATCH_1})
+  endif()
 endif()
 if(IPSEC_MB_VERSION VERSION_GREATER_EQUAL 1.3 AND IPSEC_MB_VERSION VERSION_LESS 3)
   message(STATUS "intel-ipsec-mb: ${IPSEC_MB_VERSION}; datagrams of udp are authenticated by it")

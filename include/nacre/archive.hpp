@@ -42,6 +42,7 @@
 namespace nacre {
 
 static_assert(std::endian::native == std::endian::little, "nacre's wire format is little-endian, as its hosts are");
+static_assert(sizeof(void*) == 8, "nacre needs a 64-bit machine: addresses and lengths have 64 bits");
 
 /// Returns the number of bytes that `values` pack to, one behind the other.
 template <class... Ts>

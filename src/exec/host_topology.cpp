@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cores of this host, from hwloc.
 #include <hwloc.h>
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <string>
+#include <utility>
 
 #include <nacre/error.hpp>
 
@@ -44,6 +49,25 @@ host_cores cores_of(hwloc_topology_t topology, const processor_list& allowed) {
 }
 
 }  // namespace
+
+bool host_describes_its_processors() {
+  if (std::getenv("HWLOC_FSROOT") != nullptr) return true;  // hwloc reads another folder than /sys
+  static constexpr std::array folders{"/sys/bus/cpu/devices/", "/sys/devices/system/cpu/"};
+  static constexpr std::array files{"package_cpus", "core_cpus", "core_siblings", "thread_siblings"};
+  return std::any_of(folders.begin(), folders.end(), [](const char* folder) {
+    return std::any_of(files.begin(), files.end(), [folder](const char* file) {
+      return ::access((std::string(folder) + "cpu0/topology/" + file).c_str(), R_OK) == 0;
+    });
+  });
+}
+
+topology_ptr topology_of_this_host() {
+  topology_ptr made = new_topology();
+  if (made == nullptr) return nullptr;
+  if (!host_describes_its_processors())
+    hwloc_topology_set_components(made.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
+  return hwloc_topology_load(made.get()) == 0 ? std::move(made) : nullptr;
+}
 
 host_cores cores_of_this_host() {
   const processor_list allowed = processors_of_this_thread();

@@ -5,7 +5,6 @@
 #include <hwloc.h>
 
 #include <memory>
-#include <utility>
 
 namespace nacre {
 
@@ -20,10 +19,8 @@ using topology_ptr = std::unique_ptr<hwloc_topology, topology_deleter>;
   return hwloc_topology_init(&raw) == 0 ? topology_ptr(raw) : nullptr;
 }
 
-/// Null when hwloc cannot read it. Takes some milliseconds.
-[[nodiscard]] inline topology_ptr topology_of_this_host() {
-  topology_ptr made = new_topology();
-  return made != nullptr && hwloc_topology_load(made.get()) == 0 ? std::move(made) : nullptr;
-}
+/// Null when hwloc cannot read it. Takes some milliseconds. Where /sys does not describe the processors, as in some
+/// containers, hwloc asks the processors alone: it would complain on standard error of every program otherwise.
+[[nodiscard]] topology_ptr topology_of_this_host();
 
 }  // namespace nacre

@@ -22,6 +22,9 @@ using host_cores = std::vector<host_core>;
 /// The cores of this host that the calling thread may run on, as hwloc and the affinity mask say: taskset, Slurm and
 /// cpusets restrict it. Takes some milliseconds. Without a topology each processor is a core.
 [[nodiscard]] host_cores cores_of_this_host();
+/// False where /sys does not say which processors share a core, caches and memory, as in some containers. The cores are
+/// those that the processors tell of themselves then, and each processor is a core if they tell nothing.
+[[nodiscard]] bool host_describes_its_processors();
 /// The cores of an invented host, such as hwloc's "numa:2 core:4 pu:2". Throws setup_error when hwloc refuses it.
 [[nodiscard]] host_cores cores_of_synthetic_host(const std::string& description);
 

@@ -10,6 +10,7 @@ namespace nacre::machine {
 void event_queue::refill() {
   const auto digit = static_cast<unsigned>(std::countr_zero(occupied_digits_));
   const auto value = static_cast<std::size_t>(std::countr_zero(occupied_slots_[digit]));
+  NACRE_ASSERT(digit < digits && value < slots, "an event waits in some slot");
   chunk* opened = std::exchange(heads_[digit][value], nullptr);
   occupied_slots_[digit] &= occupied_slots_[digit] - 1;
   if (occupied_slots_[digit] == 0) occupied_digits_ &= ~(1U << digit);

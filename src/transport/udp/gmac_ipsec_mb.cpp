@@ -32,7 +32,7 @@ IMB_MGR* load_ipsec_mb() noexcept {
   if (table == nullptr) return nullptr;
   IMB_ARCH processor = IMB_ARCH_NONE;
   init(table, &processor);
-  const bool sound = (table->features & IMB_FEATURE_SELF_TEST_PASS) != 0 && processor > IMB_ARCH_NOAESNI;
+  const bool sound = (table->features & IMB_FEATURE_SELF_TEST_PASS) != 0 && processor >= IMB_ARCH_SSE;
   return sound ? table : nullptr;
 }
 
