@@ -7,6 +7,7 @@ add_test(NAME tidy COMMAND ${tidy})
 add_test(NAME tidy_headers_compile_alone
          COMMAND ${tidy} --headers --compiler ${CMAKE_CXX_COMPILER} --cache ${PROJECT_BINARY_DIR}/tidy_headers.json)
 add_test(NAME tidy_rules_fire COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy_test.py)
+add_test(NAME tidy_includes_rule_fires COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy_includes_test.py)
 set_tests_properties(tidy_rules_fire PROPERTIES ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
 add_test(NAME mutants_fit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/mutants --check)
 set_tests_properties(tidy tidy_headers_compile_alone tidy_rules_fire mutants_fit PROPERTIES TIMEOUT 300)

@@ -6,6 +6,7 @@
 // run: --nacre.transport=sim --nacre.ranks=4
 // prints: all distances right
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include <nacre/containers/bag.hpp>

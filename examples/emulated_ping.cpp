@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for an emulated machine: every node tells the corner how far away it is.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include <nacre/emulator.hpp>

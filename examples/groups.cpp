@@ -7,6 +7,7 @@
 // prints: 6 times 'the', which 2 ranks do not have
 #include <nacre/nacre.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>

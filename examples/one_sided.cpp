@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <span>
 #include <vector>
 
 int main(int argc, char** argv) {

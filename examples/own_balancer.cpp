@@ -6,8 +6,12 @@
 // prints: 4000 turns
 #include <nacre/nacre.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
+#include <vector>
 
 class ask_around final : public nacre::balancer {
  public:

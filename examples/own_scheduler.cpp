@@ -6,6 +6,7 @@
 // prints: 10000 drawn
 #include <nacre/nacre.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <mutex>

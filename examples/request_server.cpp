@@ -8,6 +8,7 @@
 // prints: 2000 transfers, the accounts are those of the loop
 #include <nacre/nacre.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <map>

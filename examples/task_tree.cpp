@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <utility>
+#include <vector>
 
 constexpr int side = 10;
 constexpr int rows_by_tasks = 4;  // the rest of each board is searched by a loop: a task should take some microseconds

@@ -10,6 +10,7 @@
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
+#include <utility>
 
 nacre::task<int> answer(nacre::context& ctx, double after) {
   co_await ctx.sleep(after);  // no worker waits

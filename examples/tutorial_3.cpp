@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 /// Ways to place queens in the rows that are left. Bits are columns; `left` and `right` are the diagonals that

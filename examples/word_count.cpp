@@ -5,9 +5,12 @@
 // run: --nacre.ranks=3
 // run: --nacre.transport=sim --nacre.ranks=4
 // prints: 6 x the, all right
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <sstream>
+#include <string>
 
 #include <nacre/containers/counting_set.hpp>
 #include <nacre/nacre.hpp>

@@ -2,6 +2,8 @@
 // How objects arrive where a balancer moves them, and what the program decides: priorities, phases without balancing.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

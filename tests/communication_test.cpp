@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>

@@ -2,8 +2,11 @@
 // Containers on threads and on simulated machines with many seeds, and the table that holds their elements.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <nacre/containers/bag.hpp>
 #include <nacre/containers/counting_set.hpp>

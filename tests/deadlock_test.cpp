@@ -2,6 +2,7 @@
 // A simulated job ends as a deadlock when nothing can happen any more, whatever ticks, and never before.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

@@ -2,8 +2,10 @@
 // What a rank that has nothing to do costs: its balancer is asked seldom, if it waits for others to call.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 

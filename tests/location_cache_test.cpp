@@ -2,7 +2,9 @@
 // What a rank keeps of objects that are elsewhere, or have ended.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 

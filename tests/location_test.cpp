@@ -2,8 +2,10 @@
 // What each location policy costs, counted: hops of messages to an object that has moved, and updates.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 

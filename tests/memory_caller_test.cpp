@@ -2,7 +2,9 @@
 // A rank that puts and gets; the test plays transport and peers: regions registered, requests repeated, ends.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>

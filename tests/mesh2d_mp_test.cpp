@@ -2,8 +2,11 @@
 // The program mesh2d makes meshes that pass its check, on any transport, and says what is wrong with an input.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>

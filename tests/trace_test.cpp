@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>

@@ -4,6 +4,7 @@
 // The executable is its own rank program: `user_exceptions_mp_test --place NAME`. `--only TEXT` looks at some places.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <sstream>

@@ -5,6 +5,9 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line broadcast and the line reduction of the emulator paper, section 5.2.
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // emulate: runs a program on a machine of millions of threads, in virtual time.
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>

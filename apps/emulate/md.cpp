@@ -3,10 +3,14 @@
 // periodic box. Each node owns a cell; atoms that leave it move on to other nodes.
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nacre/error.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PHOLD, the standard benchmark of parallel discrete-event simulation (Fujimoto 1990): a constant number of events, and
 // each of them causes one other, for its own node or for a random one, after a random time.
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 

@@ -2,9 +2,11 @@
 // The programs that `emulate` runs on an emulated machine.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -2,6 +2,11 @@
 // Formats results.
 #include "report.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -2,6 +2,7 @@
 // The result of an emulation, for people and for programs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "options.hpp"

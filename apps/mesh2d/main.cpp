@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>

@@ -3,6 +3,8 @@
 #include "meshing/exact_sum.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "meshing/expansion.hpp"
 

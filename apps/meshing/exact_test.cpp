@@ -4,6 +4,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #ifdef __FAST_MATH__

@@ -4,9 +4,13 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace meshing {
 

@@ -2,6 +2,8 @@
 // The report as a table and as JSON.
 #include "report.hpp"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

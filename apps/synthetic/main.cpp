@@ -2,6 +2,8 @@
 // synthetic: PREMA's benchmark of load balancing (section 5.3.1), and what any schedule would take.
 #include <fmt/format.h>
 
+#include <string>
+
 #include <nacre/nacre.hpp>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>

@@ -2,6 +2,7 @@
 // Which core has which objects, and what any schedule of them takes at least.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

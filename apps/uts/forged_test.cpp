@@ -2,8 +2,10 @@
 // Messages that a lying peer sends to a search by messages end the job with a line that says what was wrong.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <ostream>
+#include <string>
 
 #include "share.hpp"
 #include "steal.hpp"

@@ -3,6 +3,7 @@
 #include "mobile.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>

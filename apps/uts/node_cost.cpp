@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 #include "search.hpp"

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <nacre/error.hpp>
 #include <program_options.hpp>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

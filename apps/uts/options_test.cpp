@@ -6,6 +6,7 @@
 
 #include <nacre/error.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "presets.hpp"

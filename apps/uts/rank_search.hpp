@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <nacre/nacre.hpp>
 #include <optional>
 

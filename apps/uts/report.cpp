@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "presets.hpp"

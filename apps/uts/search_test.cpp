@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <string>
+#include <utility>
 #include <nacre/archive.hpp>
 #include <random>
 

@@ -7,6 +7,7 @@
 #endif
 
 #include <nacre/error.hpp>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 

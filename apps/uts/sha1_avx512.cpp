@@ -3,6 +3,9 @@
 #pragma GCC diagnostic ignored "-Wpsabi"  // how vectors are returned does not matter where all is inlined
 #include "sha1.hpp"
 
+#include <cstdint>
+#include <span>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 

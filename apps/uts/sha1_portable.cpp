@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-1 of four or eight children at a time in the lanes of generic vectors.
+
+#include <cstdint>
+#include <span>
+
 #pragma GCC diagnostic ignored "-Wpsabi"  // how vectors are returned does not matter where all is inlined
 #include "sha1.hpp"
 #include "sha1_lanes.hpp"

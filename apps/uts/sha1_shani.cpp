@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-1 of four children at a time with the SHA instructions of x86-64, interleaved to hide their latency.
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "sha1.hpp"

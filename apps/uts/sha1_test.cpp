@@ -7,10 +7,12 @@
 #include <fstream>
 #include <iterator>
 #include <nacre/error.hpp>
+#include <cstddef>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "reference.hpp"
 

@@ -2,10 +2,13 @@
 // The manager of the shared queue, and its workers.
 #include "share.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>

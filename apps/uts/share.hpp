@@ -2,6 +2,8 @@
 // Work sharing between ranks through a manager, written on active messages.
 #pragma once
 
+#include <cstdint>
+
 #include "rank_search.hpp"
 
 namespace uts {

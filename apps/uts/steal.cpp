@@ -3,7 +3,10 @@
 #include "steal.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 

@@ -3,6 +3,7 @@
 // `child_table` replaces them wherever there is a table.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "tree_params.hpp"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nacre/error.hpp>
+#include <cmath>
 #include <random>
 #include <stdexcept>
 #include <string>

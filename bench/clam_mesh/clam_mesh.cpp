@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <numbers>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

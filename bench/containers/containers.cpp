@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many operations on containers are made and run in a second, beside a loop over one hash map of one process?
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 #include <program_options.hpp>
 #include <string>
 #include <thread>

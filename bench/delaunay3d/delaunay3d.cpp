@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of mesh3d beside TetGen: Delaunay triangulations of the same points in the same run, in alternation.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

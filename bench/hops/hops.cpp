@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <exception>
 #include <optional>
 #include <program_options.hpp>
 #include <string>

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <map>
+#include <string_view>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 #include <stdexcept>

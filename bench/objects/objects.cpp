@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What do mobile objects cost: messages, memory, creation, migration, an idle wait for quiescence?
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 // PREMA's table 1 (section 5.3.1) beside ours: what balancing makes of the synthetic benchmark on simulated machines of
 // 320 to 5600 cores, and on threads of this host.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

@@ -2,6 +2,7 @@
 // PREMA's table 2 (section 5.3.2) beside ours: subdomains whose costs mesh3d has recorded, on simulated machines of 640
 // to 5600 cores.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>

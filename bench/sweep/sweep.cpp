@@ -3,6 +3,7 @@
 // the exponent of its processor time.
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The study of UTS-MPI (its figures 1 to 4) on a simulated cluster: chunk size and interval of stealing and of sharing.
+#include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>

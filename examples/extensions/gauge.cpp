@@ -10,6 +10,8 @@
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
+#include <memory>
+#include <string_view>
 
 #include "gauge.hpp"
 

@@ -5,8 +5,11 @@
 #include <nacre/extension.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 
 class gauge final : public nacre::extension {
  public:

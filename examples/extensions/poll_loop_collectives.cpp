@@ -7,10 +7,17 @@
 // prints: every rank has the sum, and the word of rank 1
 #include <nacre/nacre.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 /// Each rank is a node of a binary tree. What comes up from below is combined, and the result goes down again.
 class collectives final : public nacre::extension {

@@ -7,8 +7,11 @@
 // prints: the counter is back at 0
 #include <nacre/nacre.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <span>
 
 struct order {  // as the module has it
   std::uint32_t owner = 0;

@@ -3,8 +3,13 @@
 #include <nacre/extension.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <span>
 
 /// A rank commands its own module to add to the counter of an owner. Where the counter would leave its bounds, the
 /// module tries again, after a time that doubles, until it fits: nobody waits but the caller's future.

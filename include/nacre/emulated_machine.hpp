@@ -5,6 +5,7 @@
 #include <chrono>
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

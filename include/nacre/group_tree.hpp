@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <nacre/group.hpp>

@@ -2,6 +2,8 @@
 // Typed handlers: turns a function pointer known at compile time into a row of the handler table, which messages name.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <memory>

@@ -2,6 +2,9 @@
 // Runs a handler for a message: takes the arguments out of the body, calls the handler, and sends the reply.
 #pragma once
 
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <nacre/colocate.hpp>

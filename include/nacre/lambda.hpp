@@ -2,6 +2,7 @@
 // Lambdas as handlers: stands in for the function pointer of a handler, and says what is wrong with a lambda.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <utility>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <functional>
 
 #include <nacre/ids.hpp>

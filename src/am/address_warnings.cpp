@@ -3,6 +3,7 @@
 #include "am/address_warnings.hpp"
 
 #include <cstdio>
+#include <string>
 
 #include <fmt/format.h>
 

@@ -2,6 +2,8 @@
 // Lets small messages of one thread context to one rank travel together.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>

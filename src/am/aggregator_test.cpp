@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -2,10 +2,13 @@
 // Active messages of one rank: routes messages that are sent, runs messages that arrive.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nacre/future.hpp>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles of messages that have arrived at a rank.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "am/am_engine.hpp"

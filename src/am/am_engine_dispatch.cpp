@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the messages that have arrived: finds the handler, the module, the waiting call, or the objects of each.
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "am/am_engine.hpp"

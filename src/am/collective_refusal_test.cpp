@@ -2,6 +2,11 @@
 // Collectives that ranks call differently, messages that no rank may send, and how many may be open.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "am/collective_test_kit.hpp"

@@ -2,6 +2,7 @@
 // Between the collective engine and the rank.
 #include "am/collectives_module.hpp"
 
+#include <string>
 #include <utility>
 
 namespace nacre {

@@ -3,6 +3,7 @@
 #include <nacre/future.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 

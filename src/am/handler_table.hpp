@@ -2,6 +2,7 @@
 // The numbers of handlers and object types: equal in every process of one binary.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

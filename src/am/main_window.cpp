@@ -3,6 +3,7 @@
 #include "am/main_window.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <new>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <nacre/handler.hpp>

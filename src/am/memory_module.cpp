@@ -3,6 +3,8 @@
 #include "am/memory_module.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "base/marks.hpp"
 #include "wire/job_secret.hpp"

@@ -2,6 +2,8 @@
 // One-sided memory as a module of a running rank: its own segments, and its transfers to others.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <mutex>

@@ -2,6 +2,15 @@
 // Pieces that other ranks ask for: copies between their memory and the segments of this rank.
 #include "am/memory_module.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/marks.hpp"
 
 namespace nacre {

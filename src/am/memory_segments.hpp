@@ -2,6 +2,7 @@
 // The memory that a rank has exposed: which accesses may touch which bytes of it, and until when.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,9 @@
 #include "am/operation_buffers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 

@@ -2,6 +2,7 @@
 // Opening and closing containers, and sending and running bundles of operations.
 #include "am/operation_space.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <string>

@@ -2,8 +2,11 @@
 // The containers of a rank: which there are, and the operations on them that arrive.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 

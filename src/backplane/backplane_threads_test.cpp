@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 

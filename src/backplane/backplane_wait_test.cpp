@@ -2,9 +2,11 @@
 // The promises of the backplane about time: timers, poll hooks, sleeping and waking.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <thread>
 #include <vector>

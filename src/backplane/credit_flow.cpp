@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backplane's part in flow control: arrived messages hold credit, released credit is granted again.
+#include <cstdint>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "backplane/backplane.hpp"
 #include "base/marks.hpp"

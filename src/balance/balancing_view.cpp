@@ -2,8 +2,14 @@
 // A balancer's view of its rank, found in a bounded number of steps.
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "balance/balancer/surplus.hpp"
 #include "balance/balancing.hpp"

@@ -2,6 +2,10 @@
 // Prints the options for a terminal and for the documentation.
 #include <nacre/config.hpp>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 #include "base/option_spelling.hpp"
 #include "base/option_value.hpp"
 

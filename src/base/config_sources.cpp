@@ -3,6 +3,10 @@
 #include <nacre/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>

@@ -6,9 +6,13 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 

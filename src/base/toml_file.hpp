@@ -2,6 +2,7 @@
 // Reads a TOML file that may be anything: its length and its nesting have bounds, and refusals name file and line.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 namespace nacre::calibration {

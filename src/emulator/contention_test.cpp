@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nacre/emulator.hpp>
 #include <nacre/nacre.hpp>

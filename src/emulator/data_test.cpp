@@ -2,12 +2,15 @@
 // Data longer than a packet: every length, every packet, in order, also while blocks move.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/emulator.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collective that runs an emulation: makes the blocks, lets them run, and adds up their counts.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>

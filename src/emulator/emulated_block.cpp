@@ -2,6 +2,7 @@
 // Runs windows as they are granted, and sends what they make for other blocks.
 #include "emulator/emulated_block.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <nacre/error.hpp>

@@ -2,10 +2,12 @@
 // A block of nodes as a mobile object, and the object that coordinates all blocks of an emulation.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <nacre/emulator.hpp>

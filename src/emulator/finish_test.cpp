@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string_view>
 
 #include <nacre/emulator.hpp>
 #include <nacre/nacre.hpp>

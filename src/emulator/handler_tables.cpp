@@ -3,6 +3,9 @@
 #include "emulator/handler_tables.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <nacre/error.hpp>

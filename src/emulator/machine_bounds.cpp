@@ -3,7 +3,9 @@
 #include <nacre/emulated_machine.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include <nacre/error.hpp>

@@ -10,6 +10,9 @@
 // On a grid, where nodes are routers, the node that a link leaves keeps its clock. Where switches join the nodes, links
 // have owners among the nodes (switch_links), and a packet passes one switch less than links: the head is at the switch
 // when the first link begins, and the last link, which belongs to the receiver, brings the packet to it.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 

@@ -2,8 +2,14 @@
 // Messages that a handler sends, checked at once and sent when the handler ends; and the events that arrive.
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include "emulator/node_loop.hpp"

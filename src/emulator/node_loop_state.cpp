@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The states of nodes, and how they and all else of a block become bytes.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include "emulator/handler_tables.hpp"

@@ -2,7 +2,12 @@
 // The threads of a node: each runs one handler at a time, and messages wait for them in the order of their arrival.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include <nacre/error.hpp>
 #include "base/exception_text.hpp"

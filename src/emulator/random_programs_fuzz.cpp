@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 

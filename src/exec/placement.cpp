@@ -3,6 +3,7 @@
 #include "exec/placement.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,11 @@
 // A worker pool of simulated threads: the event loop takes their steps in virtual time.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "exec/fiber.hpp"
 #include "exec/worker_pool.hpp"

@@ -5,6 +5,8 @@
 #include <sched.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace nacre {

@@ -5,6 +5,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
 #include <string>
 #include <utility>
 

@@ -3,9 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "exec/placement.hpp"
 #include "exec/worker_pool.hpp"

@@ -3,7 +3,14 @@
 #include "exec/thread_pool_test_kit.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <thread>
+#include <vector>
 
 namespace nacre::exec_test {
 namespace {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads of a rank that only poll: always, or while no worker does.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 
 #include "base/spin.hpp"
 #include "exec/thread_pool.hpp"

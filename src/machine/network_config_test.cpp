@@ -7,9 +7,11 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include "machine/machine_file.hpp"

@@ -3,6 +3,7 @@
 #include "machine/runtime_cost_table.hpp"
 
 #include <cmath>
+#include <string_view>
 
 #include <nacre/config.hpp>
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <nacre/assert.hpp>

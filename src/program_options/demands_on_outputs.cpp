@@ -2,6 +2,7 @@
 // Finds two names of one file, and files that cannot be written.
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <nacre/error.hpp>

@@ -2,6 +2,11 @@
 // Numbers within the value of one option.
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
 
 #include "program_options/program_options.hpp"
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "quiescence/quiescence_module.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace nacre {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates: each calls the module of the rank that does the work.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 

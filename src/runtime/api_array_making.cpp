@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making an array: each rank finds the places that have their home on it, and makes their elements.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates of arrays.
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>

@@ -2,6 +2,12 @@
 // The untyped functions behind the containers.
 #include <nacre/containers/core.hpp>
 
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "runtime/engine.hpp"
 
 namespace nacre::detail {

@@ -2,6 +2,11 @@
 // The untyped functions behind contributions.
 #include <nacre/nacre.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
 #include "runtime/engine.hpp"
 
 namespace nacre::detail {

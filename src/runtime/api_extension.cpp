@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public interface of extension modules.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include <nacre/extension.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped function behind messages under flow control, and the options of links.
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 

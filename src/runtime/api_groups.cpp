@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates of groups.
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

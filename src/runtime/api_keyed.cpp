@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind keyed arrays.
 #include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind the public templates of one-sided memory.
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 
 #include <nacre/memory.hpp>
 

@@ -2,6 +2,9 @@
 // The untyped functions behind coroutines that wait for messages to their object.
 #include <nacre/nacre.hpp>
 
+#include <string>
+#include <utility>
+
 #include "runtime/engine.hpp"
 
 namespace nacre::detail {

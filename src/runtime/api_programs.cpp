@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind programs of commands.
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handlers that make sections known to the homes of their places, and end them.
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

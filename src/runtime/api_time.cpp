@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

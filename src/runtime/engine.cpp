@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 

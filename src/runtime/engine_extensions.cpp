@@ -2,9 +2,13 @@
 // Makes the extension modules of a rank, and ends them.
 #include "runtime/engine_extensions.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 

@@ -2,6 +2,8 @@
 // Sums over the thread contexts of a rank, for its progress, its user and its summary.
 #include "runtime/engine.hpp"
 
+#include <cstdint>
+
 namespace nacre {
 
 rank_progress engine::so_far() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's main waits, while its thread runs other work.
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>

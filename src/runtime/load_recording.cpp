@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the work of a job's objects over time into a file.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <nacre/config.hpp>
 #include <nacre/scheduler.hpp>

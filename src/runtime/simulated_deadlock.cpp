@@ -3,6 +3,7 @@
 #include "runtime/simulated_deadlock.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include "mobile/object/waiting_report.hpp"

@@ -2,10 +2,12 @@
 // The steps of `nacre calibrate`, its table, and its files.
 #include "tool/calibrate.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

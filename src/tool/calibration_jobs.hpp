@@ -2,6 +2,7 @@
 // The measurements of `nacre calibrate` that take ranks in processes of their own: the command starts itself again.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>

@@ -3,6 +3,8 @@
 #include "tool/info.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <set>
 #include <string_view>

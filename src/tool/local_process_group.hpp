@@ -2,6 +2,7 @@
 // All ranks of a job as processes of this host, started by the launcher itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

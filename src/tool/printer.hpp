@@ -7,6 +7,7 @@
 #include <chrono>
 #include <list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 

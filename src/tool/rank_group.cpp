@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 

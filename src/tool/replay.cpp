@@ -3,6 +3,7 @@
 #include "tool/replay.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <numeric>

@@ -2,6 +2,12 @@
 // Recorders of short handlers, which share readings of the clock.
 #include "trace/recorder_test_kit.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace nacre::trace {
 namespace {
 

@@ -2,8 +2,11 @@
 // Recorders: when they read the clock, and that no event is lost when they do not.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of backends and the search in it.
 #include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/nearest_name.hpp"

@@ -2,8 +2,10 @@
 // The table of backends answers to names, and helps with misspelt ones.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "transport/transport.hpp"
 

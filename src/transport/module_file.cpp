@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <sstream>
 #include <string_view>

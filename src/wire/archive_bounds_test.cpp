@@ -5,8 +5,24 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <forward_list>
+#include <list>
+#include <map>
+#include <memory>
 #include <new>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <variant>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "wire/archive_cases.hpp"
 #include "wire/archive_test_random.hpp"

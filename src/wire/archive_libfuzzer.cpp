@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: any bytes are read as any of the test types. The first byte chooses the type, the rest is the
 // payload.
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +9,10 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
 
 #include "wire/archive_cases_detail.hpp"
 

@@ -2,8 +2,20 @@
 // Values of every kind of type come out of an archive equal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <nacre/rng.hpp>

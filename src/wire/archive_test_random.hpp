@@ -2,6 +2,9 @@
 // Random values of every packable type, for round trips and for seeds of the fuzzers.
 #pragma once
 
+#include <chrono>
+#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +12,12 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

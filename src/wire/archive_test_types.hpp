@@ -6,6 +6,7 @@
 #include <bitset>
 #include <chrono>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <forward_list>

@@ -7,13 +7,20 @@
 #include <chrono>
 #include <complex>
 #include <coroutine>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <nacre/archive.hpp>

@@ -2,6 +2,7 @@
 // An attacker that reads and alters messages, but lacks the secret, is never accepted.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <vector>

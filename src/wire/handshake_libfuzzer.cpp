@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: strangers and misbehaving members send any bytes to either side of a handshake.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>

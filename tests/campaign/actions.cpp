@@ -2,8 +2,12 @@
 // What can be done at random.
 #include "campaign/actions.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "campaign/arrays.hpp"
 #include "campaign/colocations.hpp"

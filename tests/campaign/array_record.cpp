@@ -3,6 +3,12 @@
 #include "campaign/array_record.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "campaign/text.hpp"
 

@@ -2,6 +2,7 @@
 // What the elements of one array have run of what was sent to all of them, and what they must have.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>

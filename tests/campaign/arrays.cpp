@@ -3,7 +3,9 @@
 #include "campaign/arrays.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

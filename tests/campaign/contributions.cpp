@@ -2,6 +2,7 @@
 // What elements contribute at random, and what must come of it.
 #include "campaign/contributions.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace campaign {

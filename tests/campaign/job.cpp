@@ -2,8 +2,13 @@
 // Options drawn from a seed, and the run.
 #include "campaign/job.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/balancer.hpp>
 

@@ -2,6 +2,7 @@
 // What is left when everything has been destroyed: counters that agree, and no memory.
 #include "campaign/last.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only mains do at random: they wait, and come to objects themselves.
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "campaign/actions.hpp"

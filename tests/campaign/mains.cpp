@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases of the random program, as the mains of the ranks go through them.
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -3,7 +3,13 @@
 #include "campaign/memory.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "campaign/program.hpp"
 

@@ -3,6 +3,10 @@
 #include "campaign/oracle.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "campaign/text.hpp"
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places and their lives, and colocations, checked against the record.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "campaign/oracle.hpp"
 #include "campaign/text.hpp"

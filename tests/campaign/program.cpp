@@ -2,9 +2,13 @@
 // What the handlers of the random program do.
 #include "campaign/program.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "campaign/actions.hpp"
 #include "campaign/arrays.hpp"

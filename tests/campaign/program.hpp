@@ -2,6 +2,7 @@
 // The random program: objects that send, call, move and end each other, under the eyes of an oracle.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>

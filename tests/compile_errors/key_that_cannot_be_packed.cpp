@@ -3,6 +3,7 @@
 //
 // error: nacre: the key of a keyed array travels in messages: it has `template <class Archive> void serialize
 // lines at most: 60
+#include <cstddef>
 #include <string>
 
 #include <nacre/nacre.hpp>

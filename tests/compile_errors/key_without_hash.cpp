@@ -5,6 +5,9 @@
 // lines at most: 40
 #include <nacre/nacre.hpp>
 
+#include <cstddef>
+#include <functional>
+
 struct seat {
   int row = 0, number = 0;
   friend bool operator==(const seat&, const seat&) = default;

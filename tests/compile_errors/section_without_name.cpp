@@ -3,6 +3,7 @@
 //
 // error: contribute takes a nacre::section_ptr: write `auto s = rt.create_section(section).get();` once
 // lines at most: 40
+#include <cstdint>
 #include <functional>
 
 #include <nacre/nacre.hpp>

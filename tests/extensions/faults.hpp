@@ -2,6 +2,7 @@
 // Modules that misbehave, each in its own way, and a job in which one of them does while the ranks have work.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A faulty module on one rank, a healthy one beside it, and a tree of handlers on all ranks.
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "extensions/faults.hpp"
 #include "extensions/tree_load.hpp"

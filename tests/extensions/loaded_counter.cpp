@@ -2,6 +2,10 @@
 // A module that is as it should be: each command adds the number of its bytes, and answers with the sum before.
 #include <nacre/extension.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "proof_of_code.hpp"
 
 class loaded_counter final : public nacre::extension {

@@ -2,7 +2,10 @@
 // A module that throws an exception of its own class, whose code goes with the file.
 #include <nacre/extension.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 
 struct own_error : std::exception {

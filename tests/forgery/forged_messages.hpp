@@ -2,6 +2,15 @@
 // Forged messages of every kind: well formed but with false arguments, then damaged.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "am/bundle.hpp"
 #include "forgery/forged_modules.hpp"
 #include "join/launch/control_message.hpp"

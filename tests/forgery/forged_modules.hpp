@@ -2,7 +2,13 @@
 // Forged messages to the modules of a rank: well formed but with false arguments.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "balance/balancing.hpp"
 #include "forgery/forged_rank.hpp"

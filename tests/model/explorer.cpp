@@ -2,7 +2,10 @@
 // The search.
 #include "model/explorer.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>

@@ -2,7 +2,11 @@
 // Taking steps.
 #include "model/job.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace model {
 namespace {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold in the end.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "model/job.hpp"
 

@@ -2,7 +2,13 @@
 // Queues of messages.
 #include "model/wires.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <nacre/assert.hpp>
 

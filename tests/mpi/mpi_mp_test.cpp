@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <vector>

@@ -5,9 +5,14 @@
 #include <CGAL/Triangulation_face_base_with_info_2.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "cloud_input.hpp"
 #include "kernel/troubled_input.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boards of the ranks of this process, and their sums.
 #include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
 
 #include "scenarios.hpp"
 

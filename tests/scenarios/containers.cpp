@@ -2,10 +2,15 @@
 // Containers: random operations of all mains and of handlers, compared with those of one process.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/containers/bag.hpp>

@@ -2,8 +2,10 @@
 // Messages under flow control: each arrives once, whichever policy, transport and number of ranks.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "scenarios.hpp"

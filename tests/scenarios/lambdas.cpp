@@ -2,7 +2,11 @@
 // Lambdas as handlers: on ranks, on objects and arrays, of one type each, also where the compiler gives them one name.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

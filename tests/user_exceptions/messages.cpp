@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code of the user that is called for messages: arguments, results, handlers, errors of delivery.
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // The places where a runtime calls code of its user, each as a small program whose code throws there.
 #pragma once
 
+#include <cstdint>
+#include <exception>
 #include <span>
 #include <string_view>
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code of the user that decides: balancers, load models, schedulers.
 #include <array>
+#include <cstddef>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include <nacre/balancer.hpp>

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <numbers>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include <nacre/rng.hpp>

@@ -3,9 +3,12 @@
 // face to the left.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 #include "coast/planar_map.hpp"
 

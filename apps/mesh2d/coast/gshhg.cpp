@@ -2,6 +2,10 @@
 // Reads the arrays of a file by netCDF.
 #include "coast/gshhg.hpp"
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>

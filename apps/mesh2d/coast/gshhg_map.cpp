@@ -2,7 +2,11 @@
 // From the arrays of a file to coasts.
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
 
 #include <nacre/error.hpp>
 

@@ -2,6 +2,7 @@
 // Directed edges on a grid of whole numbers: crossings are mended, and faces are told apart, without any rounding.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

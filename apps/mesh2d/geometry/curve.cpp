@@ -3,7 +3,9 @@
 #include "geometry/curve.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace mesh2d {
 namespace {

@@ -2,6 +2,8 @@
 // The slow ways of the predicates: a tighter filter, then exact arithmetic.
 #include "geometry/predicates.hpp"
 
+#include <cmath>
+
 #include "meshing/expansion.hpp"
 
 namespace mesh2d::detail {

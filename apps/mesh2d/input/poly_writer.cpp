@@ -2,6 +2,11 @@
 // Numbers are written with as few digits as tell them apart from all other doubles.
 #include "input/poly_writer.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+
 #include <fmt/format.h>
 
 #include <nacre/error.hpp>

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <string>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include <nacre/rng.hpp>

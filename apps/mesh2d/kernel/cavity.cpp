@@ -2,6 +2,9 @@
 // The cavity of a point. Exact predicates make it star-shaped, but for rare places beside constrained sides.
 #include "kernel/cavity.hpp"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "geometry/predicates.hpp"
 
 namespace mesh2d {

@@ -2,6 +2,7 @@
 // Inserts points into a constrained Delaunay triangulation by replacing a cavity (Bowyer, Watson).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "kernel/triangulation.hpp"

@@ -5,9 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 

@@ -2,6 +2,7 @@
 // Checks that a part is a valid mesh, without trust in what has made it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 #include "input/shapes.hpp"

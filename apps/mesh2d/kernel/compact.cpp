@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes triangles and vertices, and gives each fan of triangles a vertex of its own.
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernel/domain.hpp"
 

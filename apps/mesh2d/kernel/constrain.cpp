@@ -2,7 +2,9 @@
 // Removes the sides that a segment crosses by flips (Sloan 1993), then legalises what the flips have made.
 #include "kernel/constrain.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 

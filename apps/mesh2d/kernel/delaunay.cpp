@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "geometry/curve.hpp"
 #include "geometry/predicates.hpp"

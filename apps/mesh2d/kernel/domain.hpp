@@ -2,6 +2,7 @@
 // From the input to a constrained Delaunay triangulation of its domain.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,9 @@
 // A whole mesh on one thread, for tests.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernel/check.hpp"

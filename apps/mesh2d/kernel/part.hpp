@@ -2,6 +2,7 @@
 // A subdomain: its mesh, and the pieces of segments and interfaces that it must keep.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

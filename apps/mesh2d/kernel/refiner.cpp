@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 

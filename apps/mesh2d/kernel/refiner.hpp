@@ -2,7 +2,10 @@
 // Delaunay refinement of a part (Ruppert; Shewchuk; shells and exempt triangles after Miller, Pav and Walkington).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernel/cavity.hpp"

@@ -2,7 +2,10 @@
 // Splits at one distance around corners with small angles.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 #include "kernel/part.hpp"

@@ -2,6 +2,9 @@
 // The bounds of areas, by regions and places.
 #include "kernel/size_rule.hpp"
 
+#include <cmath>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace mesh2d {

@@ -2,6 +2,11 @@
 // Local changes of a triangulation.
 #include "kernel/triangulation.hpp"
 
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "geometry/predicates.hpp"
 
 namespace mesh2d {

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #ifdef MESH2D_HAS_PNG
 #include <png.h>

@@ -2,6 +2,10 @@
 // Formats the result.
 #include "output/report.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

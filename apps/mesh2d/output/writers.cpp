@@ -6,10 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <ios>
 #include <limits>
+#include <ostream>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 

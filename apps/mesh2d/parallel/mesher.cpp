@@ -3,10 +3,14 @@
 #include "parallel/mesher.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace mesh2d {
 namespace {

@@ -2,6 +2,7 @@
 // Meshes a domain with all ranks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <numbers>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <vector>
 
 #include "kernel/refiner.hpp"
 #include "picture/draw_part.hpp"

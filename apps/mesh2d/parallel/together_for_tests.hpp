@@ -2,6 +2,8 @@
 // The subdomains of a plan on one thread, for tests: in a random order, with messages that overtake each other.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>

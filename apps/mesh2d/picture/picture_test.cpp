@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <nacre/error.hpp>
 

@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numbers>
+#include <string>
 #include <thread>
 #include <vector>
 

@@ -2,6 +2,10 @@
 // Reads grids by netCDF, as the COARDS and CF conventions and GMT have them.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <nacre/error.hpp>
 
 #include "input/netcdf_file.hpp"

@@ -2,11 +2,16 @@
 // Pictures in grey, as text (P2) or as bytes (P5), whose greys stand for lengths.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <nacre/error.hpp>

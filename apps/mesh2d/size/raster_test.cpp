@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/error.hpp>

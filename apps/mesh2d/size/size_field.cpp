@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include <nacre/error.hpp>
 

@@ -2,7 +2,9 @@
 // The slow ways of the predicates: a tighter filter, exact arithmetic, and ties.
 #include "geometry/predicates.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "meshing/exact_sum.hpp"
 #include "meshing/expansion.hpp"

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <nacre/rng.hpp>

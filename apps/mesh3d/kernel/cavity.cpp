@@ -2,6 +2,10 @@
 // The cavity of a point. Exact predicates that are never undecided make it star-shaped.
 #include "kernel/cavity.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include <nacre/assert.hpp>
 
 #include "kernel/shape.hpp"

@@ -2,6 +2,8 @@
 // Inserts points into a Delaunay triangulation by replacing a cavity (Bowyer, Watson).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

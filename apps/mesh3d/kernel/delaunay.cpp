@@ -3,8 +3,12 @@
 #include "kernel/delaunay.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "kernel/cavity.hpp"
 

@@ -3,6 +3,7 @@
 #include "kernel/refiner.hpp"
 
 #include <cmath>
+#include <cstddef>
 
 #include "kernel/shape.hpp"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "kernel/refiner.hpp"
 #include "kernel/shape.hpp"

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "kernel/delaunay.hpp"
 #include "kernel/refiner.hpp"

@@ -2,6 +2,7 @@
 // Measures how well the tetrahedra on one side of an input surface show it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 

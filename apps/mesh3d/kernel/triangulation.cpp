@@ -2,6 +2,9 @@
 // Walks, and the first six tetrahedra.
 #include "kernel/triangulation.hpp"
 
+#include <array>
+#include <utility>
+
 namespace mesh3d {
 
 index triangulation::find(const point& p, index from) const noexcept {

@@ -7,9 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include <nlohmann/json.hpp>

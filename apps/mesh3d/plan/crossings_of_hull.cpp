@@ -3,6 +3,9 @@
 #include "plan/crossings_of_hull.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 

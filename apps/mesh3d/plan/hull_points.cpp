@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "meshing/mixed_bits.hpp"
 #include "plan/crossings_of_hull.hpp"

@@ -3,8 +3,12 @@
 #include "plan/octree.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <queue>
 #include <utility>
+#include <vector>
 
 namespace mesh3d {
 

@@ -4,6 +4,9 @@
 #include "surface/crossings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

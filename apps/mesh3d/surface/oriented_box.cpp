@@ -2,7 +2,12 @@
 // Chooses the axes of boxes.
 #include "surface/oriented_box.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 
 namespace mesh3d {
 namespace {

@@ -3,9 +3,13 @@
 #include "surface/polygon.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 namespace mesh3d {
 namespace {

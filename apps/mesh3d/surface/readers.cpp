@@ -2,7 +2,12 @@
 // OFF and OBJ, and the choice by the ending of the name.
 #include "surface/readers.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "meshing/output_file.hpp"
 #include "surface/polygon.hpp"

@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numbers>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <nacre/error.hpp>
 

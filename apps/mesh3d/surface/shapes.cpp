@@ -2,11 +2,16 @@
 // Spheres by subdivision, tubes around curves, a block.
 #include "surface/shapes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numbers>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace mesh3d {
 namespace {

@@ -2,11 +2,15 @@
 // STL: triangles without shared points, as text or as floats of 32 bits.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "surface/readers.hpp"
 #include "surface/word_reader.hpp"

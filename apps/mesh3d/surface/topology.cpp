@@ -5,9 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 

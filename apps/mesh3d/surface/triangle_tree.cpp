@@ -3,9 +3,16 @@
 #include "surface/triangle_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "geometry/predicates.hpp"
 

@@ -2,7 +2,10 @@
 // The time of each rank as a stacked bar, as in Clam's figure 7.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 

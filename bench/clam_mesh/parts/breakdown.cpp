@@ -3,9 +3,12 @@
 #include "clam_mesh/parts/breakdown.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 

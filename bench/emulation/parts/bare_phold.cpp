@@ -4,6 +4,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <queue>
 #include <utility>
 #include <vector>

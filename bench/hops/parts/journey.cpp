@@ -3,6 +3,7 @@
 #include "journey.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <stdexcept>
 #include <utility>

@@ -2,6 +2,9 @@
 // What a journey costs under each policy, from what the policies are: who is told, and by way of whom messages go.
 #include "journey.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace hops {
 namespace {
 

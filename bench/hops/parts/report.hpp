@@ -2,6 +2,8 @@
 // What was counted beside what was predicted, as a table, as JSON and as a picture.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 

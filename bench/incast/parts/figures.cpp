@@ -3,7 +3,9 @@
 #include "figures.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

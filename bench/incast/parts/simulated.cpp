@@ -2,6 +2,7 @@
 // Senders on a simulated ATM switch: messages travel as cells, one lost cell loses its message.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

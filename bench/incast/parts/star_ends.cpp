@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sender and the receiver of the star.
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <deque>
+#include <span>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

@@ -2,6 +2,8 @@
 // Floors and rivals: what the same costs by hand.
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays with many elements.
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "operation.hpp"

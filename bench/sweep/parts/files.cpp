@@ -2,9 +2,11 @@
 // Options, traces and records, of which there may be many.
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "jobs.hpp"

@@ -2,8 +2,11 @@
 // Jobs in which operations are measured.
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <ctime>
+#include <functional>
 #include <stdexcept>
+#include <string>
 
 #include "operation.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many moves, messages to objects that move, places that remember where they went, and a balancer with many objects.
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "operation.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many objects, and many messages: made, sent, run, ended.
+#include <cstdint>
 #include <vector>
 
 #include "operation.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many simulated ranks in one process.
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "operation.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many things that wait: calls, coroutines, colocations, declarations; and memory that is exposed.
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy list scheduling without any costs (Graham, 1969): what is left of a balancer's loss when moving is free.
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <queue>
 #include <span>

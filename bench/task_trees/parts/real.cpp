@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ranks of this host that compute: each balancer in turn, again and again.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 

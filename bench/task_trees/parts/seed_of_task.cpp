@@ -3,7 +3,9 @@
 #include "task_trees/parts/seed_of_task.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace task_trees {
 namespace {

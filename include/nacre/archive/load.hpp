@@ -3,9 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 

@@ -2,6 +2,14 @@
 // Which types can be packed at all, and how few bytes they may take.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
 #include <nacre/archive/traits.hpp>
 
 namespace nacre {

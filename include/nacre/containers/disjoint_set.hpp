@@ -17,10 +17,12 @@
 // as a parent are made when the parents are compressed, before any question is answered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 

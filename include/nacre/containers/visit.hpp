@@ -2,6 +2,7 @@
 // Functions that visit elements: which arguments they take, and how they are called.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <type_traits>

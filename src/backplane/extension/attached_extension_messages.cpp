@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control messages, datagrams and timers of an extension module.
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <nacre/error.hpp>

@@ -2,6 +2,7 @@
 // The table behind register_extension.
 #include "backplane/extension/extension_registry.hpp"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>

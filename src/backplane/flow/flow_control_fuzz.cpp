@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
 #include "backplane/flow/flow_test_kit.hpp"
 #include "base/sanitized.hpp"

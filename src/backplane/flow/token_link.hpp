@@ -2,7 +2,9 @@
 // The token of a link, as one rank sees it: which rank may send next. Without I/O and without a clock.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>

@@ -2,9 +2,11 @@
 // Balancing by diffusion: an underloaded rank asks the most loaded of a few neighbours for objects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

@@ -2,6 +2,7 @@
 // The promises of all built-in balancers, on small machines, against the best possible schedule.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <ostream>

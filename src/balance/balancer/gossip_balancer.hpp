@@ -2,9 +2,11 @@
 // Balancing by gossip: news of underloaded ranks spreads from rank to rank, and ranks with surplus send objects there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

@@ -2,8 +2,10 @@
 // Balancing by a coordinator that collects all loads from time to time and moves few objects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

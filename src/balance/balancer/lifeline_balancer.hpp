@@ -2,9 +2,11 @@
 // Balancing by lifelines: an idle rank tries a few random steals, then waits silently for its fixed neighbours to give.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

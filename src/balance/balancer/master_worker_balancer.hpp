@@ -2,8 +2,10 @@
 // Balancing by a master: it holds the work, and underloaded ranks ask it for objects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

@@ -2,6 +2,8 @@
 // Choice of the object that talks most to a receiver's objects.
 #include "balance/balancer/offers.hpp"
 
+#include <cstddef>
+
 #include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {

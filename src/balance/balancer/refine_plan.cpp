@@ -3,6 +3,8 @@
 #include "balance/balancer/refine_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <utility>

@@ -2,9 +2,11 @@
 // Balancing by sharing: a manager knows which ranks have work to spare and orders them to give it to ranks that ask.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

@@ -2,8 +2,10 @@
 // Balancing by stealing: a rank with an idle worker asks a random other rank for objects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <nacre/balancer.hpp>

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

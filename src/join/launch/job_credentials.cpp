@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include <nacre/error.hpp>
 

@@ -3,8 +3,11 @@
 #include "join/launch/launcher_connection.hpp"
 
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 // A rank's connection to its launcher, for the addresses of its peers and for reports of failures both ways.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 // The one rank that this process is, in a job that a launcher has started: how it joins.
 #include "join/launch/member.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>

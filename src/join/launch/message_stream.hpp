@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <nacre/archive.hpp>
 #include <nacre/expected.hpp>

@@ -5,7 +5,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <list>
 #include <utility>
 

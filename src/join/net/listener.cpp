@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>

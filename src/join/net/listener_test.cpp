@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>

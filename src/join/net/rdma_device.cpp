@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <istream>
 #include <system_error>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // The handlers of one object: how they begin, alone or beside others, and how their access ends.
 #include "mobile/access/handler_access.hpp"
 
+#include <atomic>
+#include <string>
 #include <utility>
 
 #include <nacre/assert.hpp>

@@ -3,6 +3,7 @@
 #include "mobile/access/main_lock.hpp"
 
 #include <string>
+#include <utility>
 
 #include <nacre/assert.hpp>
 

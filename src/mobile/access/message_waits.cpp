@@ -2,6 +2,8 @@
 // Keeping messages, waiting for them, and going on.
 #include "mobile/access/message_waits.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

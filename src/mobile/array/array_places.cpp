@@ -2,7 +2,10 @@
 // Places of arrays: an entry at the place's home that stays, with or without an element.
 #include "mobile/array/array_places.hpp"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>

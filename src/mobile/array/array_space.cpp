@@ -3,7 +3,9 @@
 #include "mobile/array/array_space.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 

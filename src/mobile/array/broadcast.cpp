@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message to all elements: down the tree of ranks, and to the places of this one.
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 

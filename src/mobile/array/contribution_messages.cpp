@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contributions: messages of other ranks, and what is said of those that do not fit.
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mobile/array/contributions.hpp"
 #include "mobile/object_space.hpp"

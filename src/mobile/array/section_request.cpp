@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages to some places of an array: one to each rank that is home of some of them.
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,6 +2,7 @@
 // Keeps messages at their senders while their object has too many to carry, and sends them on later.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "am/am_engine.hpp"

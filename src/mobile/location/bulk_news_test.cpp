@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // The two bounded lists of location management.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // Telling other ranks where an object is, and being told.
 #include "mobile/location/location_updates.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 

@@ -2,6 +2,7 @@
 // The trailer with the path.
 #include "mobile/location/path.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <utility>
 

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <nacre/archive.hpp>
 #include <nacre/assert.hpp>

@@ -2,6 +2,7 @@
 // Objects as bytes: the message that holds one, with its stream numbers and the messages that wait for it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <nacre/message.hpp>

@@ -2,6 +2,8 @@
 // Objects that move with a large buffer, which becomes the message; and damaged arrivals of that kind.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>

@@ -2,6 +2,8 @@
 // How objects leave and arrive; their ends are in object_ends.
 #include "mobile/migration/object_migration.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the steps of an object take: for the load of a rank, and for balancers.
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "mobile/object/object_activation.hpp"

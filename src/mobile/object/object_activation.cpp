@@ -2,6 +2,7 @@
 // The activation of an entry: admits messages, runs them in order, and waits where it must.
 #include "mobile/object/object_activation.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>

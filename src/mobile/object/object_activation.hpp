@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <new>
 
 #include "am/handler_table.hpp"

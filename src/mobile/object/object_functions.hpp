@@ -2,6 +2,7 @@
 // The functions of an object's class that the runtime calls for its own purposes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 

@@ -2,6 +2,8 @@
 // Counting the messages between objects, for balancers.
 #include "mobile/object/traffic_counter.hpp"
 
+#include <mutex>
+
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 

@@ -3,8 +3,11 @@
 // of a deadlock.
 #include "mobile/object/waiting_report.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nacre/task.hpp>

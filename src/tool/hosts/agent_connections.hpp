@@ -2,6 +2,7 @@
 // The launcher's connections to its agents.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

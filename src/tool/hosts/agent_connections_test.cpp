@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 

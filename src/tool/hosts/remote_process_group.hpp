@@ -2,6 +2,8 @@
 // The ranks of a job on several hosts, each host with an agent that starts and ends them.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

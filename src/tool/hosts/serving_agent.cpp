@@ -6,12 +6,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <span>
 #include <utility>
+#include <variant>
 
 #include <nacre/error.hpp>
 

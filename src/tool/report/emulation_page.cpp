@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <nacre/error.hpp>

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>

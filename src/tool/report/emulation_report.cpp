@@ -2,6 +2,10 @@
 // An emulation as a page and as text.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstddef>
+#include <string>
+
 #include "tool/report/emulation_page.hpp"
 #include "tool/report/html.hpp"
 #include "tool/report/page_text.hpp"

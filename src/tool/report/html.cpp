@@ -2,6 +2,7 @@
 // The HTML page: puts the data between the page's files, which the build has turned into strings.
 #include "tool/report/html.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "tool/report/buffered_file.hpp"

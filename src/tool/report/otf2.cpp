@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace as an OTF2 archive: activities of tracks as regions, migrations as messages between locations.
+
+#include <cstddef>
+#include <cstdint>
+
 #if defined(NACRE_WITH_OTF2)
 
 #include <fmt/format.h>

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>

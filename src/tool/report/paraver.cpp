@@ -2,6 +2,8 @@
 // A trace for Paraver: states of tracks, handlers as events, migrations as communications. A rank is a task. A track is
 // one of its threads, on a processor of its own.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "tool/report/survey.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
 #include "tool/report/segments.hpp"

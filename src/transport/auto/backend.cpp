@@ -3,6 +3,8 @@
 #include "transport/auto/backend.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

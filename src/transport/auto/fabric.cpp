@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <vector>
 
 #include "transport/conformance/streams.hpp"
 #include "transport/udp/losing_backend_test_kit.hpp"

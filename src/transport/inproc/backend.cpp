@@ -3,7 +3,11 @@
 #include "transport/inproc/backend.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 

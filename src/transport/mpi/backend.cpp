@@ -3,8 +3,12 @@
 #include "transport/mpi/backend.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "transport/mpi/fabric.hpp"
 

@@ -2,6 +2,15 @@
 // Fragments that are no messages, calls of MPI that fail, and ends with and without a shutdown.
 #include "transport/mpi/endpoint_test_kit.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace nacre::transport::mpi {
 namespace {
 

@@ -2,6 +2,9 @@
 // Which channels a poll of a scripted MPI covers, and how often a waiting thread polls.
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <thread>
 
 #include "transport/mpi/endpoint_test_kit.hpp"

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's endpoint receives messages, and handles failures.
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "transport/compact_header.hpp"

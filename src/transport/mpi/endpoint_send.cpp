@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's endpoint sends messages.
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <span>
+#include <string>
 #include <utility>
 
 #include <nacre/assert.hpp>

@@ -2,6 +2,14 @@
 // Messages over a scripted MPI: order, bounds, and which messages wait for which.
 #include "transport/mpi/endpoint_test_kit.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
 namespace nacre::transport::mpi {
 namespace {
 

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 

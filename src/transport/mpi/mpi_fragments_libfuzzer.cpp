@@ -4,6 +4,7 @@
 // its word and its bytes.
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

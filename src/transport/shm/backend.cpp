@@ -3,6 +3,8 @@
 #include "transport/shm/backend.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "join/launch/member.hpp"

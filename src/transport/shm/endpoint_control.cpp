@@ -2,7 +2,11 @@
 // Control beside the data path of a rank's endpoint: failures, the launcher connection, and the shutdown.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

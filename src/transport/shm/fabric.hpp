@@ -2,6 +2,7 @@
 // The fabrics of the backend shm: all ranks in one process, or one rank of a job that a launcher has started.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 // The futex in shared memory on which a rank sleeps until another rank, or a thread of its own, wakes it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 

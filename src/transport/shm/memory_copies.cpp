@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <iterator>

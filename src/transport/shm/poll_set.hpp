@@ -2,6 +2,7 @@
 // The set of peers that a rank polls, and the doorbells of all other peers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>

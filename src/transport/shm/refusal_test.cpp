@@ -2,6 +2,8 @@
 // The reader of a ring may no longer read the memory of the writer: all messages still arrive, in order.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 

@@ -2,8 +2,11 @@
 // Rings from seeds: streams of any sizes arrive whole, and forged slots never yield a malformed message.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <nacre/rng.hpp>
 

@@ -2,6 +2,7 @@
 // Slots that a reader must refuse, because no correct writer writes them.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "transport/shm/ring_test_kit.hpp"

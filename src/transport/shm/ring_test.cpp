@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "transport/shm/ring_test_kit.hpp"

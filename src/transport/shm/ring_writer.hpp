@@ -2,6 +2,7 @@
 // The sending end of one ring: turns messages into slots and queues those that find no room.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

@@ -8,8 +8,12 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,6 +2,8 @@
 // The backend `sim`: all ranks in one thread, their messages travelling through a simulated network in virtual time.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

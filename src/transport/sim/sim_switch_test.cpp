@@ -2,6 +2,7 @@
 // A switch with short buffers between simulated ranks: it drops, and what it drops is sent again, in order.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

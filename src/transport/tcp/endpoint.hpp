@@ -2,6 +2,8 @@
 // One rank's endpoint of a full mesh of sockets, one for each channel and peer.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 // The fabrics of the backend tcp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #include "transport/tcp/fabric.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 // The fabrics of the backend tcp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

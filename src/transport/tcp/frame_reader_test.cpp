@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>

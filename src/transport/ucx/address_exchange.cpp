@@ -8,6 +8,9 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>

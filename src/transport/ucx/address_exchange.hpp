@@ -2,6 +2,9 @@
 // How authenticated ranks exchange their UCX addresses.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 

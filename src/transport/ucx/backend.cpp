@@ -3,6 +3,8 @@
 #include "transport/ucx/backend.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's endpoint moves the bytes of copies between memories; memory_copies decides which.
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/spin.hpp"

@@ -2,6 +2,12 @@
 // A rank's endpoint over a scripted UCX: copies between the memories of two ranks, and peers that violate the protocol.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace nacre::transport::ucx {
 namespace {
 

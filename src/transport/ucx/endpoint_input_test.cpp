@@ -3,7 +3,12 @@
 #include "transport/ucx/endpoint_test_kit.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "transport/frame.hpp"
 

@@ -2,6 +2,12 @@
 // A rank's endpoint over a scripted UCX: long messages, which stay at their senders until they are fetched.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace nacre::transport::ucx {
 namespace {
 

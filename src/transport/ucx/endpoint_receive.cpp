@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's endpoint handles the events of its port.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "transport/frame.hpp"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's endpoint sends messages.
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include <nacre/assert.hpp>

@@ -2,6 +2,13 @@
 // A rank's endpoint over a scripted UCX: messages, their order and their bounds.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
 namespace nacre::transport::ucx {
 namespace {
 

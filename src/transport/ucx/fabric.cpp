@@ -4,6 +4,8 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 // Loads the module that is linked with UCX.
 #include "transport/ucx/loader.hpp"
 
+#include <filesystem>
 #include <mutex>
 
 #include <fmt/format.h>

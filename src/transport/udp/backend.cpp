@@ -3,6 +3,8 @@
 #include "transport/udp/backend.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
 #include <string>
 
 #include "base/sanitized.hpp"

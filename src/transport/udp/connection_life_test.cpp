@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "transport/udp/congestion_window.hpp"

@@ -2,6 +2,11 @@
 // The reliable protocol between two ranks over datagrams: what arrives.
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include <nacre/assert.hpp>

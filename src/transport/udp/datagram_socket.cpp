@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>

@@ -2,10 +2,13 @@
 // libFuzzer target: the bytes are a script of what happens between two ranks that talk by datagrams. Strangers' bytes,
 // harmed, cut, replayed and swapped datagrams must change nothing; what a liar signs must at most end the connection.
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 

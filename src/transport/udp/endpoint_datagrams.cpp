@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unreliable datagrams of a rank's endpoint of a job over datagrams.
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include <nacre/assert.hpp>
 

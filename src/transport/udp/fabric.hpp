@@ -2,6 +2,8 @@
 // The fabrics of the backend udp: all ranks in one process for tests, or the endpoint of one rank of a job.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -2,6 +2,10 @@
 // GMAC by intel-ipsec-mb, the library of Intel's IPsec and of DPDK.
 #include "transport/udp/gmac.hpp"
 
+#include <cstddef>
+#include <memory>
+#include <span>
+
 #if defined(NACRE_WITH_IPSEC_MB)
 
 #include <intel-ipsec-mb.h>

@@ -2,6 +2,10 @@
 // GMAC by libcrypto, the library of OpenSSL.
 #include "transport/udp/gmac.hpp"
 
+#include <cstddef>
+#include <memory>
+#include <span>
+
 #if defined(NACRE_WITH_LIBCRYPTO)
 
 #include <openssl/crypto.h>

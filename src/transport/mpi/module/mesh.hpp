@@ -4,7 +4,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "transport/mpi/module.hpp"

@@ -2,6 +2,12 @@
 // Inside a module: the communicators of a job.
 #include "transport/mpi/module/mesh.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
 /// Internal to Open MPI; returns the former value. Null in another MPI.
 extern "C" bool opal_progress_set_yield_when_idle(bool yes) __attribute__((weak));
 

@@ -3,7 +3,14 @@
 #include "transport/mpi/module/port.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
 
 namespace nacre::transport::mpi {
 namespace {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside the module: UCX in this process.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside the module: frames that are sent and received.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "transport/ucx/module/port.hpp"
 

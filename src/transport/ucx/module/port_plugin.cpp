@@ -3,10 +3,16 @@
 #include "transport/ucx/module/port.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace nacre::transport::ucx {
 namespace {
