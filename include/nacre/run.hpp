@@ -25,7 +25,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main);
 /// and want to see those of Nacre first.
 [[nodiscard]] config read_config(int& argc, char** argv);
 
-/// The version, as in "0.1.0".
+/// The version, as in "0.2.0".
 [[nodiscard]] const char* version() noexcept;
 
 }  // namespace nacre

@@ -96,6 +96,6 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
   }
 }
 
-const char* version() noexcept { return "0.1.0"; }
+const char* version() noexcept { return NACRE_VERSION; }
 
 }  // namespace nacre

@@ -9,7 +9,7 @@ namespace nacre::tool {
 /// Several lines: version and build, transports, processor and cores.
 [[nodiscard]] std::string info_text();
 
-/// The number of this version, such as "0.1.0".
+/// The number of this version, such as "0.2.0".
 [[nodiscard]] std::string version_text();
 
 }  // namespace nacre::tool

@@ -10,6 +10,9 @@ export CXX
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
+echo "-- the version"
+mkdir "$scratch/version"
+(cd "$scratch/version" && sh "$here/version.sh" "$scratch/prefix")
 cp "$here/main.cpp" "$here/CMakeLists.txt" "$scratch"
 cd "$scratch"
 
