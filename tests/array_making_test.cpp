@@ -179,9 +179,9 @@ TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_beh
                         static_cast<void>(rt.create_array<counted>(extents{16}, make));
                         ADD_FAILURE() << "nothing was thrown";
                       } catch (const std::runtime_error& thrown) {
-                        EXPECT_EQ(std::string(thrown.what()),
-                                  "create_array: element [11] of array " + std::to_string(2 * round + 1) +
-                                      " (nacre::tests::counted) on rank 2: no ground");
+                        EXPECT_EQ(std::string(thrown.what()), "create_array: element [11] of array " +
+                                                                  std::to_string(2 * round + 1) +
+                                                                  " (nacre::tests::counted) on rank 2: no ground");
                       }
                       rt.barrier();
                       EXPECT_EQ(counted::alive, 0);

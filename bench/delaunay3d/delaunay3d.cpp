@@ -19,10 +19,10 @@
 
 #include <nacre/rng.hpp>
 
+#include "figures_file.hpp"
 #include "jobs.hpp"
 #include "kernel/delaunay.hpp"
 #include "kernel/refiner.hpp"
-#include "figures_file.hpp"
 #include "plan/hull_points.hpp"
 #include "plan/plan.hpp"
 

@@ -95,7 +95,7 @@ void thread_operations::open(slot& into, std::uint32_t target, std::size_t bytes
   open_.push_back(target);
   if (open_since() != 0) return;
   const std::uint64_t now = std::max<std::uint64_t>(thread_.pool().instant(), 1);  // virtual time begins at 0
-  open_since_.store(now, std::memory_order_release);  // pairs with open_since
+  open_since_.store(now, std::memory_order_release);                               // pairs with open_since
   if (since() == 0) note_waiting(now);
   space_.bundle_opened();
 }

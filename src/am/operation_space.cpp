@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-
 namespace nacre {
 namespace {
 
