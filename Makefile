@@ -31,7 +31,7 @@ test: configure
 	@sh tools/run_tests.sh release
 
 format:
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@sh tools/format.sh
 
 clean:
 	@rm -rf build

@@ -4,6 +4,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(tidy ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy)
 
 add_test(NAME tidy COMMAND ${tidy})
+add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/tools/format.sh --check)
+set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 add_test(NAME tidy_headers_compile_alone
          COMMAND ${tidy} --headers --compiler ${CMAKE_CXX_COMPILER} --cache ${PROJECT_BINARY_DIR}/tidy_headers.json)
 add_test(NAME tidy_rules_fire COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/tidy_test.py)

@@ -19,9 +19,9 @@ if [ "$purpose" = test ]; then
   # Without lld programs link slower, without clang the sanitizer builds and their tests take twice as long, without
   # libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test compares
   # mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without Chromium none looks at the pages of nacre
-  # report, without the others nacre report writes no OTF2.
+  # report, without clang-format-14 none looks at the format, without the others nacre report writes no OTF2.
   optional="$optional lld clang-16 libclang-rt-16-dev llvm-16 libipsec-mb-dev libssl-dev libopen-trace-format2-dev otf2-tools
-    libcgal-dev tetgen chromium"
+    libcgal-dev tetgen chromium clang-format-14"
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
