@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs library, public headers, CMake package and nacre.pc. Include it after the target `nacre` is complete.
+# What is installed, in components: runtime (the command, machines), a module for each MPI and for UCX, dev (library, headers,
+# CMake package, nacre.pc), tools (programs to run), doc (documents and examples).
 include(CMakePackageConfigHelpers)
 
 set(NACRE_MODULE_SUBFOLDER ${CMAKE_INSTALL_LIBDIR}/nacre)  # in the prefix
+set(NACRE_DOCUMENTS_FOLDER ${CMAKE_INSTALL_DATAROOTDIR}/doc/nacre)
 
-# One row for each library that the layers may link: target | how the package finds it | what the linker needs.
-# Header-only libraries that stay inside our sources have no row: a user never needs them.
+# One row for each library that the layers may link: target | how the package finds it | what the linker needs | Debian's
+# package that has both. Header-only libraries that stay inside our sources have no row: a user never needs them.
 set(NACRE_PACKAGE_ROWS
-    "Threads::Threads|find_dependency(Threads)|-pthread"
-    "Boost::context|find_dependency(Boost COMPONENTS context)|-lboost_context"
-    "fmt::fmt|find_dependency(fmt)|-lfmt"
-    "tl::expected|find_dependency(tl-expected)|"
-    "tomlplusplus::tomlplusplus|find_dependency(tomlplusplus)|-ltomlplusplus"
-    "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|-lsodium"
-    "PkgConfig::zstd|nacre_find_by_pkg_config(zstd libzstd)|-lzstd"
-    "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc")
+    "Threads::Threads|find_dependency(Threads)|-pthread|libc6-dev"
+    "Boost::context|find_dependency(Boost COMPONENTS context)|-lboost_context|libboost-context-dev"
+    "fmt::fmt|find_dependency(fmt)|-lfmt|libfmt-dev"
+    "tl::expected|find_dependency(tl-expected)||libexpected-dev"
+    "tomlplusplus::tomlplusplus|find_dependency(tomlplusplus)|-ltomlplusplus|libtomlplusplus-dev"
+    "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|-lsodium|libsodium-dev"
+    "PkgConfig::zstd|nacre_find_by_pkg_config(zstd libzstd)|-lzstd|libzstd-dev"
+    "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc|libhwloc-dev")
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 
 set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files.txt)
@@ -22,18 +24,51 @@ set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files.txt)
 # Before everything else is installed: says in one line what to build when a part is not built yet. Call it in front of the
 # folders that install something.
 function(nacre_check_before_install)
-  install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${PROJECT_BINARY_DIR}\")")
-  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/check_built.cmake)
+  install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${PROJECT_BINARY_DIR}\")"
+          ALL_COMPONENTS)
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/check_built.cmake ALL_COMPONENTS)
 endfunction()
 
-# The target nacre_package builds all that is installed. Call it behind those folders.
+# Installs a program, module or library as part of a component; EXPORT and its name may follow. An installation of everything leaves out programs of the component
+# tools that are not built, and says so.
+function(nacre_install_target target component)
+  set(optional "")
+  if(component STREQUAL tools)
+    set(optional OPTIONAL)
+  endif()
+  install(TARGETS ${target} ${ARGN} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component} ${optional}
+                                    LIBRARY DESTINATION ${NACRE_MODULE_SUBFOLDER} COMPONENT ${component} ${optional}
+                                    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${optional})
+  set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS "${component}|${target}")
+endfunction()
+
+# The target nacre_package builds the library, the command and the modules, nacre_tools the programs beside them. Call it
+# behind the folders that install something.
 function(nacre_finish_install)
-  get_property(targets GLOBAL PROPERTY NACRE_INSTALLED_TARGETS)
   add_custom_target(nacre_package)
-  add_dependencies(nacre_package ${targets})
-  list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_FILE:\\1>")
-  list(JOIN targets "\n" files)
-  file(GENERATE OUTPUT ${NACRE_INSTALLED_FILES} CONTENT "${files}\n")
+  add_custom_target(nacre_tools)
+  get_property(rows GLOBAL PROPERTY NACRE_INSTALLED_TARGETS)
+  set(files "")
+  foreach(row IN LISTS rows)
+    string(REPLACE "|" ";" row ${row})
+    list(GET row 0 component)
+    list(GET row 1 target)
+    if(component STREQUAL tools)
+      add_dependencies(nacre_tools ${target})
+    else()
+      add_dependencies(nacre_package ${target})
+    endif()
+    string(APPEND files "${component}|$<TARGET_FILE:${target}>\n")
+  endforeach()
+  file(GENERATE OUTPUT ${NACRE_INSTALLED_FILES} CONTENT "${files}")
+endfunction()
+
+# The documents and the examples, which are a project of their own there.
+function(nacre_install_documents)
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
+          DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc PATTERN "*.in" EXCLUDE)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc)
 endfunction()
 
 # Links `libraries` into the exported target and writes the package files that find them again.
@@ -53,6 +88,11 @@ function(nacre_install_package target libraries)
     string(REPLACE "|" ";" row "${row}")
     list(GET row 1 find)
     list(GET row 2 flag)
+    get_target_property(type ${library} TYPE)
+    get_target_property(linked ${library} INTERFACE_LINK_LIBRARIES)
+    if(flag MATCHES "^-l" AND type STREQUAL INTERFACE_LIBRARY AND NOT linked)
+      set(flag "")  # headers alone, as toml++ is outside of Debian
+    endif()
     string(APPEND find_dependencies "${find}\n")
     string(APPEND link_flags " ${flag}")
     target_link_libraries(${target} PRIVATE ${library})
@@ -68,11 +108,11 @@ function(nacre_install_package target libraries)
   string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre.pc @ONLY)
 
-  set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS ${target})
-  install(TARGETS ${target} EXPORT nacre-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(EXPORT nacre-targets NAMESPACE nacre:: DESTINATION ${package_dir})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nacre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  nacre_install_target(${target} dev EXPORT nacre-targets)
+  install(EXPORT nacre-targets NAMESPACE nacre:: DESTINATION ${package_dir} COMPONENT dev)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nacre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nacre-config-version.cmake
-          DESTINATION ${package_dir})
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+          DESTINATION ${package_dir} COMPONENT dev)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  set_property(GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES ${libraries} Threads::Threads tl::expected)
 endfunction()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh BUILD_DIR: installs the build into a temporary prefix and builds main.cpp against it, with CMake and with pkg-config.
+# run.sh BUILD_DIR: installs the build into a temporary prefix and builds main.cpp against it, with CMake and with pkg-config,
+# then two of the installed examples; runs the installed programs, and looks at what each component installs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -39,8 +40,41 @@ export PKG_CONFIG_PATH
 $CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
 expect 2 ./greet --nacre.ranks=2
 
-echo "-- the installed emulator and its machines"
-prefix/bin/emulate --program line --machine prefix/share/nacre/machines/petaflops.toml
+echo "-- the installed programs and machines"
+for program in $(sed -n 's|^tools.*/||p' "$build/nacre_installed_files.txt"); do
+  case $program in
+    emulate) arguments="--program line --machine prefix/share/nacre/machines/petaflops.toml" ;;
+    incast) arguments="--switch sim --seconds 0.02 --runs 1" ;;
+    mesh2d) arguments="pipe --triangles 2000 --check" ;;
+    mesh3d) arguments="knot --tetrahedra 2000 --check" ;;
+    uts) arguments="--tree T1" ;;
+    *) echo "run.sh has no arguments for $program" >&2; exit 1 ;;
+  esac
+  # shellcheck disable=SC2086  # the arguments are words
+  "prefix/bin/$program" $arguments >program.log 2>&1 || { cat program.log; echo "$program $arguments failed" >&2; exit 1; }
+done
+if [ -x prefix/bin/incast ]; then
+  if prefix/bin/incast --switch star --runs 1 --seconds 0.05 >star.log 2>&1; then code=0; else code=$?; fi
+  [ "$code" = 0 ] || { [ "$code" = 77 ] && grep "^star: " star.log; } || { cat star.log; exit 1; }
+fi
+
+echo "-- the installed examples"
+examples=prefix/share/doc/nacre/examples
+cmake -G Ninja -S "$examples" -B examples -DCMAKE_PREFIX_PATH="$scratch/prefix" >examples.log || { cat examples.log; exit 1; }
+cmake --build examples --target example_counter example_access
+ctest --test-dir examples --no-tests=error -R '^example\.(counter|access)\.'
+
+echo "-- components"
+# part COMPONENT THERE MISSING: the component installs the one and not the other.
+part() {
+  cmake --install "$build" --prefix "parts/$1" --component "$1" >part.log || { cat part.log; exit 1; }
+  [ -e "parts/$1/$2" ] || { echo "component $1 has no $2" >&2; exit 1; }
+  [ ! -e "parts/$1/$3" ] || { echo "component $1 has $3" >&2; exit 1; }
+}
+part runtime bin/nacre include
+part dev include/nacre/nacre.hpp bin
+part doc share/doc/nacre/docs/tutorial.md bin
+part tools bin/uts bin/nacre
 
 echo "-- the installed command"
 expect 2 prefix/bin/nacre run -n 2 build/greet

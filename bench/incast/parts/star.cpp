@@ -151,7 +151,7 @@ outcome measure_star(const plan& how) {
 void enter_star(int argc, char** argv, const plan& how) {
   if (std::getenv("NACRE_STAR") != nullptr) return;
   const double megabits = how.bits_per_second / 1e6;
-  std::vector<std::string> words{NACRE_STAR_TOOL,
+  std::vector<std::string> words{(bench::own_folder() / NACRE_STAR_TOOL).string(),
                                  "--hosts",
                                  std::to_string(std::max(how.senders, 3U) + 1),
                                  "--rate",
