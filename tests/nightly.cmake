@@ -80,3 +80,10 @@ add_custom_target(nightly_undefined
   COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${undefined} --output-on-failure -j 4
   USES_TERMINAL VERBATIM)
 add_dependencies(nightly nightly_undefined)
+
+# The Debian packages, in a fresh root.
+if(NACRE_REPOSITORY_TESTS)
+  add_custom_target(nightly_deb COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/deb.sh ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
+  add_dependencies(nightly_deb nacre_package nacre_tools)
+  add_dependencies(nightly nightly_deb)
+endif()

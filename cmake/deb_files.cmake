@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of `cpack`, when all is in its folders and no package is made yet: adds what Debian wants in each package.
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+  return()
+endif()
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} upper)
+  set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/usr)
+  file(WRITE ${usr}/share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}/copyright
+       "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+       "Upstream-Name: ${CPACK_PACKAGE_NAME}\nSource: ${CPACK_DEBIAN_PACKAGE_HOMEPAGE}\n\n"
+       "Files: *\nCopyright: the authors of Nacre\nLicense: Apache-2.0\n"
+       " On Debian systems the text of this license is in /usr/share/common-licenses/Apache-2.0.\n")
+endforeach()
+file(GLOB_RECURSE archives ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/dev/*.a)
+foreach(archive IN LISTS archives)
+  execute_process(COMMAND strip --strip-debug --enable-deterministic-archives ${archive} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
