@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of tools/tidy: the files, folders and blocks that comments and documents name exist."""
 import re
+import textwrap
 
 from cpp_text import comments
+from markdown_text import blocks
 
 # A file's name with the folder that it is written with. Names in angle brackets are headers of others, or <nacre/...>,
 # which the includes check; "x" stands for any name.
@@ -32,12 +34,18 @@ def check_named_files(tree):
                 tree.report(name, number, "named", f"{path} does not exist: name the file that holds this now")
 
 
+def is_part(code, text):
+    """Whether the parts of `code`, between lines that say ..., stand in `text`, each with any indentation."""
+    parts = re.split(r"^ *\.\.\.\n", code, flags=re.M)
+    return all(any(textwrap.indent(part, " " * depth) in text for depth in range(0, 13, 2)) for part in parts)
+
+
 def check_documents(tree):
     for name in (n for n in tree.text if n.endswith(".md")):
-        for match in re.finditer(r"^<!-- (\S+) -->\n```\w*\n(.*?)^```", tree.text[name], re.S | re.M):
-            if match[2] not in tree.text.get(match[1], ""):
-                line = tree.text[name].count("\n", 0, match.start()) + 1
-                tree.report(name, line, "document", f"the block is not part of {match[1]}: copy it from there")
+        for line, _, path, code in blocks(tree.text[name]):
+            if path and not is_part(code, tree.text.get(path, "")):
+                tree.report(name, line - 1, "document", f"the block is not part of {path}: copy it from there, with a line ... "
+                                                        "for what is left out")
 
 
 def check_map(tree):

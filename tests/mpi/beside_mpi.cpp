@@ -133,6 +133,17 @@ int single(int argc, char** argv) {
   return code;
 }
 
+/// The least that an application does, as docs/running.md shows it.
+int shortest(int argc, char** argv) {
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);  // SERIALIZED, if it leaves MPI alone meanwhile
+  const int code = nacre::run(nacre::mpi_config(MPI_COMM_WORLD, argc, argv), [](nacre::runtime& rt) {
+    if (rt.rank().value() == 0) std::printf("%u ranks\n", rt.size());
+  });
+  MPI_Finalize();
+  return code;
+}
+
 /// Nobody has initialised MPI, and rank 1 goes wrong in one way or the other.
 int goes_wrong(const std::string& how, int argc, char** argv) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
@@ -182,6 +193,7 @@ int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "beside";
   try {
     if (how == "beside") return beside(argc, argv);
+    if (how == "shortest") return shortest(argc, argv);
     if (how == "single") return single(argc, argv);
     if (how == "yields" || how == "yields_beside") return tells_of_yields(how != "yields", argc, argv);
     return goes_wrong(how, argc, argv);

@@ -84,6 +84,12 @@ TEST_P(under_mpirun, an_application_that_uses_mpi_itself_disturbs_nobody_and_is_
   }
 }
 
+TEST_P(under_mpirun, an_application_hands_over_its_communicator_in_four_lines) {
+  const outcome got = run_beside(2, "shortest --nacre.workers=1");
+  EXPECT_EQ(got.exit_code, 0) << got.output;
+  EXPECT_TRUE(holds(got, "2 ranks")) << got.output;
+}
+
 TEST_P(under_mpirun, ranks_with_other_handlers_are_refused_with_what_to_do) {
   const outcome same = run_ranks(GetParam(), 2, "handlers_few");
   EXPECT_TRUE(holds(same, "all ranks have met")) << same.output;
