@@ -40,6 +40,8 @@ class planted_tree(unittest.TestCase):
                    HEAD + '#include "wire/line.hpp"\n#include <fmt/format.h>\nint line() { return 1; }\n')
         self.write("apps/reader/main.cpp", HEAD + '#include "shelf.hpp"\n#include <nacre/book.hpp>\nint main() {}\n')
         self.write("apps/reader/shelf.hpp", HEADER)
+        self.write("README.md", "# Planted\n\nSee [the page](docs/a.md).\n")
+        self.write("docs/a.md", "Text.\n")
 
     def write(self, name, text):
         path = self.root / name

@@ -251,50 +251,6 @@ class rooms(planted_tree):
         self.assert_offence("src/mobile/array/places.hpp:4: room", "must not name the whole")
 
 
-class documents(planted_tree):
-    def test_the_map_names_files_that_exist(self):
-        self.write("src/README.md", "| question | file |\n|---|---|\n| Where? | `base/stone`, `wire/`, `include/nacre/book.hpp` |\n")
-        self.assertEqual(self.run_tidy()[0], [])
-        self.write("src/README.md", "| Where? | `base/pebble` |\n")
-        self.assert_offence("src/README.md:1: map", "base/pebble does not exist")
-        self.write("src/README.md", "| Where? | `wire/page.js` |\n")
-        self.assert_offence("src/README.md:1: named", "wire/page.js does not exist")
-
-    def test_the_map_of_programs_names_files_there_or_from_the_top(self):
-        self.write("apps/mesh2d/cut.cpp", HEAD)
-        self.write("apps/README.md", "| Where? | `mesh2d/cut`, `src/base/stone` |\n")
-        self.assertEqual(self.run_tidy()[0], [])
-        self.write("apps/README.md", "| Where? | `mesh2d/saw` |\n")
-        self.assert_offence("apps/README.md:1: map", "mesh2d/saw does not exist")
-
-    def test_a_file_that_a_comment_names_and_that_exists(self):
-        self.write("docs/a.md", "Text.\n")
-        self.append("src/wire/line.hpp", "/// See stone.hpp, base/stone.hpp, wire/line.cpp and docs/a.md, not <gtest.hpp> or x_test.cpp.\n"
-                                         "inline int end = 1;  ///< api*.cpp, tl/expected, sits in nacre/book.hpp\n")
-        self.append("apps/reader/shelf.hpp", "// reader/main.cpp and main.cpp are the same\n")
-        self.assertEqual(self.run_tidy()[0], [])
-
-    def test_a_file_that_a_comment_names_and_that_does_not_exist(self):
-        for number, path in enumerate(["pebble.hpp", "wire/stone.hpp", "stone_test.cpp", "page/plane.js", "docs/b.md"]):
-            with self.subTest(path):
-                self.write("src/wire/line.hpp", HEADER + f"/// The ends (see {path}).\ninline int end = {number};\n")
-                self.assert_offence("src/wire/line.hpp:4: named", f"{path} does not exist")
-
-    def test_a_file_that_a_document_names(self):
-        self.write("docs/a.md", "In `src/wire/line.cpp`, `wire/line.cpp` and `stone.hpp`; not the pebble.hpp of others.\n")
-        self.assertEqual(self.run_tidy()[0], [])
-        self.write("docs/a.md", "Text.\nThe test `pebbles`, in `src/wire/line_test.cpp`.\n")
-        self.assert_offence("docs/a.md:2: named", "src/wire/line_test.cpp does not exist")
-
-    def test_a_block_that_differs_from_its_example(self):
-        self.write("docs/a.md", "Text.\n\n<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 2; }\n```\n")
-        self.assert_offence("docs/a.md:3: document", "not part of src/wire/line.cpp")
-
-    def test_a_block_that_equals_a_part_of_its_example(self):
-        self.write("docs/a.md", "<!-- src/wire/line.cpp -->\n```cpp\nint line() { return 1; }\n```\n")
-        self.assertEqual(self.run_tidy()[0], [])
-
-
 class headers_alone(planted_tree):
     def compile_all(self):
         compiler = os.environ.get("CXX", "c++")
