@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The newcomer's entry: `make demo` shows what Nacre does, `make test` shows that it works. CMake does the building.
 .DEFAULT_GOAL := help
-.PHONY: help demo test install-deps configure format clean
+.PHONY: help demo test docs install-deps configure format clean
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Options for CMake, such as -DNACRE_WERROR=ON.
 CONFIGURE ?=
@@ -9,6 +9,7 @@ CONFIGURE ?=
 help:
 	@echo 'make demo          install what is missing, build, and run Nacre on 2 processes and on 64 simulated ranks'
 	@echo 'make test          install what is missing, build everything, run every test'
+	@echo 'make docs          build the site of the documents, build/docs/site/index.html'
 	@echo 'make install-deps  only install what is missing (Debian, Ubuntu)'
 	@echo 'make format        clang-format the sources in place'
 	@echo 'make clean         remove build/'
@@ -29,6 +30,9 @@ test: PURPOSE = test
 test: configure
 	@cmake --build --preset release -j $(JOBS)
 	@sh tools/run_tests.sh release
+
+docs:
+	@sh tools/docs.sh
 
 format:
 	@sh tools/format.sh
