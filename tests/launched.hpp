@@ -32,8 +32,9 @@ inline constexpr seconds patience{sanitized ? 200 : 60};  // of a stopwatch, bel
 inline constexpr auto patience_seconds = static_cast<double>(patience.count());
 
 struct outcome {
-  int status = -1;     ///< as from waitpid
-  double seconds = 0;  ///< those in which the machine stood still left out, see stopwatch
+  int status = -1;          ///< as from waitpid
+  double seconds = 0;       ///< those in which the machine stood still or was busy left out, see stopwatch
+  double wall_seconds = 0;  ///< all of them
   std::string output;
   std::string errors;
 };
@@ -102,12 +103,14 @@ class launched {
   /// Reads to the end and waits; what takes longer is killed.
   outcome end(seconds at_most = patience) {
     stopwatch taken;
+    const auto begin = std::chrono::steady_clock::now();
     const auto too_long = static_cast<double>(at_most.count());
     while (taken.look() < too_long && read_some()) continue;
     if (taken.look() >= too_long) kill(pid_, SIGKILL);
     waitpid(pid_, &seen_.status, 0);
     pid_ = -1;
     seen_.seconds = taken.look();
+    seen_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return seen_;
   }
 

@@ -132,7 +132,7 @@ TEST(nacre_run_scripts, end_within_seconds_although_the_others_take_no_notice) {
             std::vector<std::string>{"nacre run: rank 2 was killed by signal 9 (Killed); ending the job"});
   EXPECT_EQ(code_of(got), 128 + SIGKILL);
   EXPECT_LT(got.seconds, unhurried_end);
-  EXPECT_GT(got.seconds, 2.0) << "they have their time to end in peace";
+  EXPECT_GT(got.wall_seconds, 2.0) << "they have their time to end in peace";
 }
 
 TEST(nacre_run_scripts, that_one_rank_leaves_without_joining_end_those_that_wait_for_it) {
@@ -146,13 +146,17 @@ TEST(nacre_run_scripts, that_one_rank_leaves_without_joining_end_those_that_wait
 TEST(nacre_run_scripts, whose_ranks_wait_for_one_that_does_not_come_end_with_one_line_that_says_what_to_change) {
   for (const std::string transport : {"tcp", "shm", "udp"}) {
     const std::string option = "--nacre." + transport + ".connect_timeout";
-    const outcome got = nacre_command({"run", "-n", "8", "--transport", transport, "sh", "-c",
-                                       "if [ $NACRE_JOB_RANK = 5 ]; then exec sleep 600; fi; exec \"$0\" \"$@\"",
-                                       own_path(), "--as-rank", "meet", option + "=300ms", "--nacre.workers=1"});
-    EXPECT_EQ(lines_of(got.errors),
-              std::vector<std::string>{"nacre run: rank 5 has not joined the job in time: look for an error of it, or "
-                                       "give it more time with " +
-                                       option + "; ending the job"});
+    const std::string line =
+        "nacre run: rank 5 has not joined the job in time: look for an error of it, or give it more time with " +
+        option + "; ending the job";
+    outcome got;
+    for (const std::string limit : {"300ms", "5s", "60s"}) {  // on a busy machine others than rank 5 may be late, too
+      got = nacre_command({"run", "-n", "8", "--transport", transport, "sh", "-c",
+                           "if [ $NACRE_JOB_RANK = 5 ]; then exec sleep 600; fi; exec \"$0\" \"$@\"", own_path(),
+                           "--as-rank", "meet", option + "=" + limit, "--nacre.workers=1"});
+      if (lines_of(got.errors) == std::vector<std::string>{line}) break;
+    }
+    EXPECT_EQ(lines_of(got.errors), std::vector<std::string>{line});
     EXPECT_EQ(code_of(got), 1);
   }
 }
