@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run after a test executable was linked, by nacre_register_suites: writes CTEST_FILE, which registers each suite of the
-# executable with CTest as one test, <target>.<suite>.
+# executable with CTest as one test, <target>.<suite>, and a large suite as several, <target>.<suite>.<part>.
 #
 #   cmake -D TARGET=... -D EXECUTABLE=... -D FILTER=... -D COST=... -D TIMEOUT=... -D CTEST_FILE=... -P this_file
+set(cases_max 40)  # of one test
+
 set(filter_option "")
 if(FILTER)
   set(filter_option "--gtest_filter=${FILTER}")
@@ -11,20 +13,41 @@ execute_process(COMMAND ${EXECUTABLE} ${filter_option} --gtest_list_tests OUTPUT
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "${EXECUTABLE} does not list its tests (exit code ${code}):\n${listing}")
 endif()
+string(REGEX MATCH "-.*" left_out "${FILTER}")  # behind its minus; the filter of a suite leaves the same out
 
-# A line without indentation is a suite, "name." or "prefix/name.  # TypeParam = ..."; those below it are its tests.
+set(suite "")
+set(tests "")
+macro(finish_suite)
+  if(suite)
+    math(EXPR parts "(${cases} + ${cases_max} - 1) / ${cases_max}")
+    foreach(part RANGE 1 ${parts})
+      set(name "${TARGET}.${suite}")
+      set(environment "")
+      if(parts GREATER 1)
+        string(APPEND name ".${part}")
+        math(EXPR index "${part} - 1")
+        set(environment " ENVIRONMENT [=[GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}]=]")
+      endif()
+      string(APPEND tests "add_test([=[${name}]=] [=[${EXECUTABLE}]=] [=[--gtest_filter=${suite}.*${left_out}]=] --gtest_brief=1)\n"
+             "set_tests_properties([=[${name}]=] PROPERTIES TIMEOUT ${TIMEOUT} COST ${COST}${environment})\n")
+    endforeach()
+  endif()
+endmacro()
+
+# A line without indentation is a suite, "name." or "prefix/name.  # TypeParam = ..."; those below it are its cases.
 string(REPLACE ";" "," listing "${listing}")
 string(REPLACE "[" "(" listing "${listing}")
 string(REPLACE "]" ")" listing "${listing}")
 string(REPLACE "\n" ";" lines "${listing}")
-set(tests "")
 foreach(line IN LISTS lines)
   if(line MATCHES "^([A-Za-z_][^ ]*)[.]( |$)")
-    set(suite ${CMAKE_MATCH_1})
-    # The filter of the whole executable says what of the suite is left out: all behind its minus.
-    string(REGEX MATCH "-.*" left_out "${FILTER}")
-    string(APPEND tests "add_test([=[${TARGET}.${suite}]=] [=[${EXECUTABLE}]=] [=[--gtest_filter=${suite}.*${left_out}]=] --gtest_brief=1)\n"
-           "set_tests_properties([=[${TARGET}.${suite}]=] PROPERTIES TIMEOUT ${TIMEOUT} COST ${COST})\n")
+    set(next_suite ${CMAKE_MATCH_1})
+    finish_suite()
+    set(suite ${next_suite})
+    set(cases 0)
+  elseif(line MATCHES "^  ")
+    math(EXPR cases "${cases} + 1")
   endif()
 endforeach()
+finish_suite()
 file(WRITE ${CTEST_FILE} "${tests}")
