@@ -6,7 +6,7 @@ site_pages.py SOURCES FOLDER
 
 A page keeps its place in the tree, so that links between pages stay as they are; README.md becomes index.md. A file or folder
 that a page links to and that is no page gets one: the text of the file, or what the folder holds. The navigation follows
-docs/README.md: each heading is a part, the pages that it links to are its entries.
+docs/README.md: each heading is a part, the pages that it links to are its entries; folders are entries with their pages below.
 """
 import pathlib
 import posixpath
@@ -102,6 +102,14 @@ class site:
         text = "".join(made) + text[done:]
         return FENCE.sub(dedented, text)
 
+    def entry_of(self, path):
+        """The page that the navigation names for one that docs/README.md links to: a folder of docs/ is one entry."""
+        folder = posixpath.dirname(path)
+        if folder.startswith("docs/") and path.endswith(".md"):
+            self.make(folder)
+            path = folder
+        return page_of(path, self.root)
+
     def navigation(self):
         """The parts of docs/README.md, or of README.md where there is none, as tables of contents that only the side bar shows."""
         source = "docs/README.md" if "docs/README.md" in self.names else "README.md"
@@ -113,7 +121,7 @@ class site:
         starts = [(m.start(), m[1]) for m in heading.finditer(text)]
         for first, _, target in links(text):
             local = local_target(source, target)
-            page = local and page_of(local[0], self.root)
+            page = local and self.entry_of(local[0])
             if page not in self.pages or page in self.named or page == "index.md" or self.pages[page].startswith("---\norphan"):
                 continue
             title = next((title for start, title in reversed(starts) if start < first), "")

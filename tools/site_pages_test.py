@@ -17,7 +17,7 @@ TREE = {
     "LICENSE": "Take it.\n",
     "CONTRIBUTING.md": "# Contributing\n",
     "docs/README.md": "# Documents\n\n## Start\n\n- [tutorial.md](tutorial.md#first): learn\n\n## Change it\n\n"
-                      "- [src](../src/README.md), [again](tutorial.md)\n- [protocols](protocols)\n",
+                      "- [src](../src/README.md), [again](tutorial.md)\n- [a](protocols/a.md)\n",
     "docs/tutorial.md": "# A *first* `program`\n\n## First\n\n[code](../src/main.cpp), [up](../README.md)\n\n![p](p.svg)\n\n"
                         "```cpp\n    int x;\n      int y;\n```\n",
     "docs/protocols/a.md": "# Protocol a\n\n[tutorial](../tutorial.md)\n",
