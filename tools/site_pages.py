@@ -120,7 +120,7 @@ class site:
             parts[0][1].append("docs/index.md")
         starts = [(m.start(), m[1]) for m in heading.finditer(text)]
         for first, _, target in links(text):
-            local = local_target(source, target)
+            local = local_target(source, target) if starts and first > starts[0][0] else None
             page = local and self.entry_of(local[0])
             if page not in self.pages or page in self.named or page == "index.md" or self.pages[page].startswith("---\norphan"):
                 continue

@@ -16,7 +16,7 @@ TREE = {
     "README.md": "# Planted\n\nSee [documents](docs/README.md), [all](docs/protocols) and [the licence](LICENSE).\n",
     "LICENSE": "Take it.\n",
     "CONTRIBUTING.md": "# Contributing\n",
-    "docs/README.md": "# Documents\n\n## Start\n\n- [tutorial.md](tutorial.md#first): learn\n\n## Change it\n\n"
+    "docs/README.md": "# Documents\n\nFirst [the sources](../src/README.md).\n\n## Start\n\n- [tutorial.md](tutorial.md#first): learn\n\n## Change it\n\n"
                       "- [src](../src/README.md), [again](tutorial.md)\n- [a](protocols/a.md)\n",
     "docs/tutorial.md": "# A *first* `program`\n\n## First\n\n[code](../src/main.cpp), [up](../README.md)\n\n![p](p.svg)\n\n"
                         "```cpp\n    int x;\n      int y;\n```\n",
@@ -47,7 +47,7 @@ class pages(unittest.TestCase):
             for _, _, target in links(page.read_text()):
                 count += 1
                 self.assertTrue((page.parent / target.split("#")[0]).is_file(), f"{page}: {target}")
-        self.assertEqual(count, 11)
+        self.assertEqual(count, 12)
         self.assertFalse((self.root / "pages/docs/site").exists())
 
     def test_a_linked_source_has_a_page_with_its_text(self):
