@@ -46,6 +46,7 @@ struct program_option::rule {
   double most = std::numeric_limits<double>::infinity();
   bool bounded = false;  // by the program, not only by the type
   std::vector<std::string> words{};
+  std::string otherwise{};  // the value of an option that is not given, as --help shows it
   std::function<std::string(const std::string&)> test{};
 
   [[noreturn]] void refuse(const std::string& value, const std::string& why) const {
@@ -78,10 +79,11 @@ struct program_option::rule {
     return static_cast<std::size_t>(found - words.begin());
   }
 
+  /// Shows the default as a part of the type: each version of CLI11 shows defaults in its own way.
   void describe() const {
     std::string text = words.empty() ? called : "{" + detail::joined(words, ",") + "}";
     if (bounded) text += fmt::format(" in [{} - {}]", bound(least), bound(most));
-    option->type_name(text);
+    option->type_name(otherwise.empty() ? text : text + "=" + otherwise);
   }
 };
 

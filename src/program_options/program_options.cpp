@@ -84,7 +84,8 @@ program_option& program_option::verbatim() {
 }
 
 program_option& program_option::otherwise(std::string_view text) {
-  rule_->option->default_str(std::string(text));
+  rule_->otherwise = text;
+  rule_->describe();
   return *this;
 }
 
@@ -109,7 +110,7 @@ struct program_options::state {
   program_option declare(std::string_view option, std::string_view about, std::shared_ptr<rule> how,
                          CLI::callback_t read, const std::string& usual) {
     how->option = app->add_option(std::string(option), std::move(read), std::string(about));
-    if (!usual.empty()) how->option->default_str(usual);
+    how->otherwise = usual;
     return finished(*how);
   }
 
