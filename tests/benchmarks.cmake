@@ -57,7 +57,7 @@ if(TARGET flood AND TARGET nacre_command)
 endif()
 
 # Benchmarks say what their options are, and do not begin with one that they have not.
-foreach(program chase flood hops message_rate raw_ucx stress)
+foreach(program chase flood hops losses message_rate peers raw_ucx stress)
   if(TARGET ${program})
     add_test(NAME ${program}.options
              COMMAND sh -c "\"$1\" --help | grep -q Usage && { \"$1\" --no-such-option; test $? -eq 2; }" sh

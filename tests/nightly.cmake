@@ -86,6 +86,8 @@ if(NACRE_REPOSITORY_TESTS)
   add_custom_target(nightly_deb COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/deb.sh ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
   add_dependencies(nightly_deb nacre_package nacre_tools)
   add_dependencies(nightly nightly_deb)
+endif()
+
 # What newcomers see on the distributions that are named in README.md: `make demo` and `make test` in fresh roots.
 find_program(NACRE_DEBOOTSTRAP debootstrap PATHS /usr/sbin /sbin)
 if(NACRE_DEBOOTSTRAP)
