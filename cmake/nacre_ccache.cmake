@@ -5,10 +5,11 @@ if(NACRE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(NACRE_CCACHE_PROGRAM ccache)
   if(NACRE_CCACHE_PROGRAM)
     message(STATUS "ccache: ${NACRE_CCACHE_PROGRAM}; -DNACRE_CCACHE=OFF compiles without")
-    # What a source includes is taken from the compiler, not looked for first; precompiled headers are known by their contents.
+    # What a source includes is taken from the compiler, not looked for first; precompiled headers are known by their contents. A
+    # file that changes while it is compiled must not be known by its new contents, so times are looked at.
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
-        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${NACRE_CCACHE_PROGRAM})
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${NACRE_CCACHE_PROGRAM})
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # else it refuses precompiled headers of the cache, as a new clone's files are newer
       add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
     endif()

@@ -46,7 +46,7 @@ for program in $(sed -n 's|^tools.*/||p' "$build/nacre_installed_files.txt"); do
     emulate) arguments="--program line --machine prefix/share/nacre/machines/petaflops.toml" ;;
     incast) arguments="--switch sim --seconds 0.02 --runs 1" ;;
     mesh2d) arguments="pipe --triangles 2000 --check" ;;
-    mesh3d) arguments="knot --tetrahedra 2000 --check" ;;
+    mesh3d) arguments="cube --tetrahedra 2000 --check" ;;
     uts) arguments="--tree T1" ;;
     *) echo "run.sh has no arguments for $program" >&2; exit 1 ;;
   esac
