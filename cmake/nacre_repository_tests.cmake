@@ -18,6 +18,6 @@ set_tests_properties(tidy_headers_compile_alone PROPERTIES PROCESSORS 2)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/nacre/nacre.hpp)
   add_test(NAME package_out_of_tree COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/run.sh ${PROJECT_BINARY_DIR})
-  set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 300 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+  set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 600 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
   add_test(NAME package_is_built_by_demo COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/demo.sh ${PROJECT_BINARY_DIR})
 endif()

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run.sh BUILD_DIR: installs the build into a temporary prefix and builds main.cpp against it, with CMake and with pkg-config,
-# then two of the installed examples; runs the installed programs, and looks at what each component installs.
+# then one of the installed examples; runs the installed programs, and looks at what each component installs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-build=$1
+build=$(cd "$1" && pwd)
 : "${CXX:=c++}"
 export CXX
 
@@ -41,7 +41,9 @@ $CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
 expect 2 ./greet --nacre.ranks=2
 
 echo "-- the installed programs and machines"
-for program in $(sed -n 's|^tools.*/||p' "$build/nacre_installed_files.txt"); do
+sed -n 's|^tools.*/||p' "$build/nacre_installed_files.txt" >programs
+[ -s programs ] || { echo "run.sh finds no programs that are installed" >&2; exit 1; }
+for program in $(cat programs); do
   case $program in
     emulate) arguments="--program line --machine prefix/share/nacre/machines/petaflops.toml" ;;
     incast) arguments="--switch sim --seconds 0.02 --runs 1" ;;
@@ -61,8 +63,8 @@ fi
 echo "-- the installed examples"
 examples=prefix/share/doc/nacre/examples
 cmake -G Ninja -S "$examples" -B examples -DCMAKE_PREFIX_PATH="$scratch/prefix" >examples.log || { cat examples.log; exit 1; }
-cmake --build examples --target example_counter example_access
-ctest --test-dir examples --no-tests=error -R '^example\.(counter|access)\.'
+cmake --build examples --target example_access
+ctest --test-dir examples --no-tests=error -R '^example\.access\.' >examples.log || { cat examples.log; exit 1; }
 
 echo "-- components"
 # part COMPONENT THERE MISSING: the component installs the one and not the other.
