@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deb.sh BUILD_DIR: makes the Debian packages of a build and installs them with apt into a fresh root of this machine's release,
-# which holds nothing else; there it builds and runs the counter program with CMake and with pkg-config, then all examples, and
-# removes the packages again. Needs root, debootstrap and the targets nacre_package and nacre_tools.
+# deb.sh BUILD_DIR [brief]: makes the Debian packages of a build and installs them with apt into a fresh root of this machine's release,
+# which holds nothing else; there it builds and runs the counter program with CMake and with pkg-config, then (unless brief) all
+# examples, and removes the packages again. Needs root, debootstrap and the targets nacre_package and nacre_tools.
 set -eu
 
 # Outer part: a folder that goes away at the end, and a mount namespace, with which all mounts go away.
@@ -17,18 +17,21 @@ if [ "${1:-}" != --inside ]; then
   scratch=$(mktemp -d /var/tmp/nacre_deb.XXXXXX)
   trap 'rm -rf --one-file-system "$scratch"' EXIT
   trap 'exit 1' HUP INT TERM
-  unshare --mount --propagation private sh "$here/deb.sh" --inside "$scratch" "$build"
+  unshare --mount --propagation private sh "$here/deb.sh" --inside "$scratch" "$build" "${2:-}"
   exit
 fi
 
-scratch=$2 build=$3
+scratch=$2 build=$3 brief=$4
 root=$scratch/root
 began=$(date +%s)
 # step TEXT: the seconds since the script began, and what begins now.
 step() { printf -- '-- %4d s: %s\n' $(($(date +%s) - began)) "$1"; }
 # quietly COMMAND...: shows the output only where the command fails.
 quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; echo "deb.sh: failed: $*" >&2; exit 1; }; }
-inside() { chroot "$root" env LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+inside() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+    ${http_proxy:+http_proxy="$http_proxy"} chroot "$root" "$@"
+}
 
 step "cpack -G DEB"
 quietly cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/debs"
@@ -95,7 +98,7 @@ step "the counter program, by CMake and by pkg-config"
 inside sh /debs/counter.sh >"$scratch/counter" 2>&1 || { cat "$scratch/counter"; exit 1; }
 grep -v '^--' "$scratch/counter"
 
-if [ -z "${NACRE_DEB_BRIEF:-}" ]; then
+if [ "$brief" != brief ]; then
   step "all examples"
   quietly inside sh -c 'cmake -G Ninja -S /usr/share/doc/nacre/examples -B /examples && cmake --build /examples'
   inside ctest --test-dir /examples >"$scratch/examples" || { cat "$scratch/examples"; exit 1; }

@@ -48,7 +48,7 @@ for program in $(cat programs); do
     emulate) arguments="--program line --machine prefix/share/nacre/machines/petaflops.toml" ;;
     incast) arguments="--switch sim --seconds 0.02 --runs 1" ;;
     mesh2d) arguments="pipe --triangles 2000 --check" ;;
-    mesh3d) arguments="cube --tetrahedra 2000 --check" ;;
+    mesh3d) arguments="sphere --tetrahedra 5000 --check" ;;
     uts) arguments="--tree T1" ;;
     *) echo "run.sh has no arguments for $program" >&2; exit 1 ;;
   esac
