@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-1 of sixteen children at a time in the lanes of AVX-512.
-#pragma GCC diagnostic ignored "-Wpsabi"  // how vectors are returned does not matter where all is inlined
 #include "sha1.hpp"
 
 #include <cstdint>

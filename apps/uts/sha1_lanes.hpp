@@ -55,6 +55,10 @@ template <class Word>
   return {v.a + start.a, v.b + start.b, v.c + start.c, v.d + start.d, v.e + start.e};
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 14 overlooks how `w` begins
+#endif
 /// Hashes all jobs, one in each lane of a vector of words; lanes that the last group has no job for repeat its last
 /// one. Always inlined, as sha1_compress.
 template <class Lanes>
@@ -79,5 +83,8 @@ template <class Lanes>
     }
   }
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 }  // namespace uts

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // how vectors are returned does not matter where all is inlined
 #include "sha1.hpp"
 #include "sha1_lanes.hpp"
 
