@@ -20,7 +20,7 @@ install_sphinx() {
   rm -rf "$environment"
   python3 -m venv "$environment" >"$build/install.log" 2>&1 ||
     stop "python3 cannot make a virtual environment: install python3-venv (its message is in $build/install.log)"
-  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --retries 2 --timeout 15 \
+  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --retries 1 --timeout 10 \
     --requirement "$requirements" >"$build/install.log" 2>&1 ||
     stop "the package index of Python cannot be reached, or lacks what $requirements lists (pip's message is in
 $build/install.log): try again with a network, or set the index that pip shall use. The documents in docs/ can be read as they are."

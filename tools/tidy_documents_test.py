@@ -73,6 +73,16 @@ class documents(planted_tree):
         self.assertEqual(self.run_tidy()[0], [])
 
 
+    def test_calls_in_a_table(self):
+        table = "Text.\n\n<!-- src/wire/line.cpp -->\n| other | here |\n|---|---|\n| `f(x)` | %s, or `nacre run` |\n"
+        for good in ("`line( )`", "`int line() {...}`", "nothing"):
+            with self.subTest(good):
+                self.write("docs/a.md", table % good)
+                self.assertEqual(self.run_tidy()[0], [])
+        self.write("docs/a.md", table % "`lines()`")
+        self.assert_offence("docs/a.md:6: untested", "`lines()` is not in src/wire/line.cpp")
+
+
 class linked(planted_tree):
     def test_a_link_to_a_file_that_does_not_exist(self):
         for link in ("[b](b.md)", "[c](../src/c.cpp)", "![picture](d.svg)", '<img src="e.png">', "[f][g]\n\n[g]: f.md"):

@@ -65,3 +65,27 @@ def check_blocks_are_tested(tree):
             if CPP_LINE.search(code):
                 tree.report(name, line, "untested", "a block of C++ by indentation: write it as ```cpp, and "
                                                     "<!-- examples/NAME.cpp --> with its file in front")
+
+
+def table_calls(text):
+    """(line, file, code) of each call in the last column of a table that is marked with the file of its example."""
+    path = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.fullmatch(r"<!-- (\S+) -->", line):
+            path = match[1]
+        elif not line.startswith("|"):
+            path = None
+        elif path:
+            last = re.split(r"(?<!\\)\|", line.rstrip().removesuffix("|"))[-1]
+            yield from ((number, path, code) for code in re.findall(r"`([^`]+)`", last)
+                        if "(" in code and not code.startswith("find_package"))
+
+
+def check_tables_are_tested(tree):
+    """Calls in a marked table stand in the example, whatever its blanks and what ... stands for."""
+    for name in (n for n in tree.text if n.endswith(".md")):
+        for line, path, code in table_calls(tree.text[name]):
+            text = re.sub(r"\s", "", tree.text.get(path, ""))
+            parts = re.split(r"(?:args|arguments)?\.\.\.", re.sub(r"\s", "", code))
+            if not all(part in text for part in parts):
+                tree.report(name, line, "untested", f"`{code}` is not in {path}: use it there as it is written here")
