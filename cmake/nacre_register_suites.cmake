@@ -28,7 +28,7 @@ macro(finish_suite)
         math(EXPR index "${part} - 1")
         set(environment " ENVIRONMENT [=[GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}]=]")
       endif()
-      string(APPEND tests "add_test([=[${name}]=] [=[${EXECUTABLE}]=] [=[--gtest_filter=${suite}.*${left_out}]=] --gtest_brief=1)\n"
+      string(APPEND tests "add_test([=[${name}]=] [=[${EXECUTABLE}]=] [=[--gtest_filter=${suite}.*${left_out}]=])\n"
              "set_tests_properties([=[${name}]=] PROPERTIES TIMEOUT ${TIMEOUT} COST ${COST}${environment})\n")
     endforeach()
   endif()

@@ -66,7 +66,7 @@ TEST(progress_line, tells_of_all_ranks_and_leaves_nothing_behind) {
   EXPECT_NE(said.find(" handlers, "), std::string::npos) << said;
   EXPECT_NE(said.find("of 3 workers busy"), std::string::npos) << said;
   EXPECT_NE(said.find("3 of 3 ranks answer"), std::string::npos) << said;
-  EXPECT_TRUE(said.ends_with("\r\x1b[K")) << "it is erased";
+  EXPECT_TRUE(said.ends_with("\r\x1b[K")) << "it is erased: " << said;
   EXPECT_EQ(said.find('\n'), std::string::npos) << "it stays one line";
 }
 
