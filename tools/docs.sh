@@ -37,7 +37,10 @@ NACRE_REFERENCE=no
 rm -rf "$build/pages" "$build/site" "$build/reference"
 if command -v doxygen >/dev/null; then
   echo "Making the reference with Doxygen"
-  sed -e "s|@PROJECT_SOURCE_DIR@|$PWD|; s|@PROJECT_BINARY_DIR@|$PWD/$build|; s|@PROJECT_VERSION@|$version|" docs/Doxyfile.in >"$build/Doxyfile"
+  sed -e "s|@PROJECT_SOURCE_DIR@|$PWD|g; s|@PROJECT_BINARY_DIR@|$PWD/$build|; s|@PROJECT_VERSION@|$version|" docs/Doxyfile.in >"$build/Doxyfile"
+  case $(doxygen --version) in
+    1.[0-8].* | 1.9.[0-4] | 1.9.[0-4]" "*) echo "HTML_EXTRA_STYLESHEET += $PWD/docs/site/reference_dark.css" >>"$build/Doxyfile" ;;
+  esac
   doxygen "$build/Doxyfile" >"$build/doxygen.log" 2>&1 || stop "Doxygen failed: see $build/doxygen.log"
   NACRE_REFERENCE=yes
 else
