@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""skipped_tests.py LOG: the reasons why tests were skipped, each with its count, from CTest's Testing/Temporary/LastTest.log.
+"""skipped_tests.py LOG: why tests were skipped, each reason with its count, from CTest's Testing/Temporary/LastTest.log.
 
 The last line is the number of skipped tests alone.
 """
@@ -8,20 +8,21 @@ import collections
 import re
 import sys
 
-# "path/x_test.cpp:12: Skipped", then the reason; or what a script says that ends with the code for a skip.
+SKIPPED = re.compile(r"^Test Pass Reason:\nSkip ", re.M)
+# "path/x_test.cpp:12: Skipped", then the reason; a script or a benchmark says it in a line of its own.
 BY_GTEST = re.compile(r"^\S+:\d+: Skipped\n(.*)$", re.M)
-BY_SCRIPT = re.compile(r"^(.*was skipped.*|\S+\.sh: .*)$", re.M)
+BY_PROGRAM = re.compile(r"^(\S+\.sh: .*|.*\bskipped\b.*)$", re.M)
 
 
-def reasons_of(text):
+def reasons_of(log):
     """The reason of each skipped test in the text of the log."""
-    for record in text.split("\n----------------------------------------------------------\n"):
-        pass
-    for record in re.split(r"^\d+/\d+ Testing: ", text, flags=re.M)[1:]:
-        if not re.search(r"^Test (Skipped|Not Run)", record, re.M):
+    for record in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
+        if not SKIPPED.search(record):
             continue
-        reason = BY_GTEST.search(record) or BY_SCRIPT.search(record)
-        yield reason[1].strip() if reason and reason[1].strip() else "it gave no reason: " + record.split("\n", 1)[0]
+        title = record.split("\n", 1)[0]
+        output = record.partition("\nOutput:\n")[2].partition("<end of output>")[0]
+        reason = BY_GTEST.search(output) or BY_PROGRAM.search(output)
+        yield reason[1].strip() if reason and reason[1].strip() else f"{title} gives no reason"
 
 
 def main():
