@@ -92,6 +92,7 @@ const std::vector<way>& ways() {
                                     {"udp", {"--nacre.transport=udp"}, false},
                                     {"ucx", {"--nacre.transport=ucx"}, true},
                                     {"auto_over_tcp", {"--nacre.transport=auto", "--nacre.auto.between=tcp"}, false},
+                                    {"auto_over_udp", {"--nacre.transport=auto", "--nacre.auto.between=udp"}, false},
                                     {"auto_over_ucx", {"--nacre.transport=auto", "--nacre.auto.between=ucx"}, true}};
   return all;
 }

@@ -20,7 +20,8 @@ TEST(ranks_of_several_hosts, use_ucx_when_all_want_it_or_all_that_do_not_care_ha
   for (const preferences& all :
        {preferences{preference::tcp, preference::tcp}, preferences{preference::either, preference::either},
         preferences{preference::either, preference::with_rdma}, preferences{preference::with_rdma, preference::either},
-        preferences{preference::with_rdma, preference::with_rdma, preference::either}, preferences{preference::tcp}}) {
+        preferences{preference::with_rdma, preference::with_rdma, preference::either}, preferences{preference::tcp},
+        preferences{preference::udp, preference::udp}}) {
     EXPECT_FALSE(agree_on_ucx(all)) << all.size();
   }
 }
@@ -30,6 +31,7 @@ TEST(ranks_of_several_hosts, refuse_to_begin_with_different_preferences) {
        {preferences{preference::tcp, preference::ucx}, preferences{preference::tcp, preference::with_rdma},
         preferences{preference::either, preference::either, preference::ucx},
         preferences{preference::ucx, preference::ucx, preference::with_rdma},
+        preferences{preference::udp, preference::tcp}, preferences{preference::either, preference::udp},
         preferences{preference::either, static_cast<preference>('?')}}) {
     try {
       static_cast<void>(agree_on_ucx(all));

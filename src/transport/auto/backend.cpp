@@ -30,10 +30,9 @@ constexpr std::array options{
     option{.name = "auto.between",
            .kind = option_kind::choice,
            .default_value = "auto",
-           .range = "auto|tcp|ucx",
-           .help =
-               "What carries messages between hosts: tcp; ucx; auto is ucx where every rank has an RDMA device to open "
-               "and the module for UCX, otherwise tcp"},
+           .range = "auto|tcp|udp|ucx",
+           .help = "What carries messages between hosts: tcp; udp, for a network that loses packets; ucx; auto is ucx "
+                   "where every rank has an RDMA device to open and the module for UCX, otherwise tcp"},
 };
 
 settings read_settings(const config& configuration) {
@@ -45,11 +44,13 @@ settings read_settings(const config& configuration) {
   }
   settings result{.tcp = tcp::read_settings(configuration),
                   .ucx = ucx::read_settings(configuration),
+                  .udp = udp::read_settings(configuration),
                   .near = shm::read_settings(configuration),
                   .host = host};
   const std::string& between = configuration.get_string("auto.between");
   if (between == "tcp") result.between = preference::tcp;
   if (between == "ucx") result.between = preference::ucx;
+  if (between == "udp") result.between = preference::udp;
   return result;
 }
 
@@ -69,13 +70,14 @@ std::unique_ptr<fabric> join_job(const config& configuration, const program& own
 }  // namespace
 
 backend make_backend() noexcept {
-  return {
-      .name = "auto",
-      .help = "shm among the ranks of one host, tcp or ucx between hosts; start them with nacre run or srun --mpi=pmix",
-      .options = options,
-      .virtual_time = false,
-      .make_local = make_local,
-      .join_job = join_job};
+  return {.name = "auto",
+          .help =
+              "shm among the ranks of one host, tcp, udp or ucx between hosts; start them with nacre run or srun "
+              "--mpi=pmix",
+          .options = options,
+          .virtual_time = false,
+          .make_local = make_local,
+          .join_job = join_job};
 }
 
 }  // namespace nacre::transport::auto_transport

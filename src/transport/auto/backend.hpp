@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend auto: shm among the ranks of one host, and tcp or ucx between hosts, as one transport.
+// The backend auto: shm among the ranks of one host, and tcp, udp or ucx between hosts, as one transport.
 #pragma once
 
 #include "transport/transport.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend auto: shared memory between ranks of one host, sockets or UCX between hosts.
+// The fabrics of the backend auto: shared memory between ranks of one host, sockets, datagrams or UCX between hosts.
 #include "transport/auto/fabric.hpp"
 
 #include <unistd.h>
@@ -40,6 +40,13 @@ std::string_view host_of(const peer_identity& peer) noexcept {
   return note.substr(std::min<std::size_t>(note.size(), 1));
 }
 
+/// The end that reaches the ranks of other hosts.
+std::unique_ptr<endpoint> far_endpoint_of(launch::joined_rank here, bool by_ucx, const settings& how) {
+  if (by_ucx) return ucx::endpoint_of(std::move(here), how.ucx);
+  if (how.between == preference::udp) return udp::endpoint_of(std::move(here), how.udp);
+  return tcp::endpoint_of(std::move(here), how.tcp);
+}
+
 std::unique_ptr<endpoint> endpoint_among(launch::joined_rank here, const settings& how) {
   const bool by_ucx = agree_on_ucx(preferences_of(here));
   const auto size = static_cast<std::uint32_t>(here.candidates.size());
@@ -64,7 +71,7 @@ std::unique_ptr<endpoint> endpoint_among(launch::joined_rank here, const setting
   };
   if (near_count == size) return make_near();
   auto near = near_count > 1 ? make_near() : nullptr;
-  auto far = by_ucx ? ucx::endpoint_of(std::move(here), how.ucx) : tcp::endpoint_of(std::move(here), how.tcp);
+  auto far = far_endpoint_of(std::move(here), by_ucx, how);
   if (near == nullptr) return far;
   return std::make_unique<auto_endpoint>(std::move(near), std::move(far), std::move(is_near));
 }
@@ -95,6 +102,8 @@ bool agree_on_ucx(std::span<const preference> all) {
 local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : near_(ranks, how.near) {
   if (how.between == preference::ucx) {
     far_ = std::make_unique<ucx::local_fabric>(ranks, how.ucx);
+  } else if (how.between == preference::udp) {
+    far_ = std::make_unique<udp::local_fabric>(ranks, how.udp);
   } else {
     far_ = std::make_unique<tcp::local_fabric>(ranks, how.tcp);
   }
@@ -111,7 +120,7 @@ std::unique_ptr<fabric> join_job(settings how) {
   if (how.host.empty()) how.host = own_host();
   launch::join_options join = how.tcp.join;
   join.note = note_of(how);
-  if (how.between == preference::ucx) join.connections = 1;
+  if (how.between == preference::ucx || how.between == preference::udp) join.connections = 1;
   return std::make_unique<member_fabric>(
       std::move(join), [how](launch::joined_rank here) { return endpoint_among(std::move(here), how); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabrics of the backend auto: shared memory between ranks of one host, sockets or UCX between hosts.
+// The fabrics of the backend auto: shared memory between ranks of one host, sockets, datagrams or UCX between hosts.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "transport/tcp/fabric.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/fabric.hpp"
+#include "transport/udp/fabric.hpp"
 
 namespace nacre::transport::auto_transport {
 
@@ -18,6 +19,7 @@ namespace nacre::transport::auto_transport {
 enum class preference : char {
   tcp = 't',
   ucx = 'u',
+  udp = 'd',
   either = 'e',    ///< the best one for all; this rank has no RDMA device that UCX could use
   with_rdma = 'r'  ///< the best one for all; this rank has an RDMA device
 };
@@ -31,6 +33,7 @@ enum class preference : char {
 struct settings {
   tcp::settings tcp;
   ucx::settings ucx;
+  udp::settings udp;
   shm::settings near;
   std::string host = "";  ///< ranks with equal names share a host; empty: own_host()
   preference between = preference::either;
@@ -40,7 +43,7 @@ struct settings {
 [[nodiscard]] std::string own_host();
 
 /// All ranks in this process; those with even numbers count as one host, the others as another. Between the two it uses
-/// tcp, or ucx when that is wanted.
+/// tcp, or ucx or udp when that is wanted.
 class local_fabric final : public fabric {
  public:
   local_fabric(std::uint32_t ranks, const settings& how);

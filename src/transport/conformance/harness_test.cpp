@@ -25,7 +25,7 @@ constexpr int steps_of_watching = 20;
 config configuration_of(const backend& row, job::buffers how) {
   config result{option_table{.component = row.name, .options = row.options}};
   if (row.name == "auto") {  // made of others
-    for (const char* name : {"tcp", "shm", "ucx"}) {
+    for (const char* name : {"tcp", "shm", "ucx", "udp"}) {
       const backend& each = find_backend(name);
       const option_table table{.component = each.name, .options = each.options};
       result.declare({&table, 1});
