@@ -2,8 +2,8 @@
 // The program netsort sorts over every transport, whoever creates the wires and whether they stay or wander.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>

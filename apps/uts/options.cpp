@@ -6,9 +6,9 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <nacre/error.hpp>
 #include <program_options.hpp>
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <nacre/nacre.hpp>
 #include <optional>
+#include <string_view>
 
 #include "report.hpp"
 #include "search.hpp"

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <string>
-#include <utility>
 #include <nacre/archive.hpp>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "presets.hpp"
 

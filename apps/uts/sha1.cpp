@@ -6,8 +6,8 @@
 #include <cpuid.h>
 #endif
 
-#include <nacre/error.hpp>
 #include <cstddef>
+#include <nacre/error.hpp>
 #include <stdexcept>
 #include <string>
 

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <nacre/error.hpp>
-#include <cstddef>
 #include <random>
 #include <stdexcept>
 #include <string>

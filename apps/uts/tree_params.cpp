@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <nacre/error.hpp>
 #include <cstddef>
+#include <nacre/error.hpp>
 #include <stdexcept>
 #include <utility>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nacre/error.hpp>
 #include <cmath>
+#include <nacre/error.hpp>
 #include <random>
 #include <stdexcept>
 #include <string>

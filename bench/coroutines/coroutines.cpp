@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <utility>
 #include <program_options.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <nacre/nacre.hpp>
 

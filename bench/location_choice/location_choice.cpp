@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <string_view>
 #include <nlohmann/json.hpp>
 #include <program_options.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nacre/location.hpp>

@@ -85,9 +85,10 @@ std::string binding_text() {
   }
   const std::string processors = text_of(processors_of_this_thread());
   if (!host_describes_its_processors()) {
-    return fmt::format("{} cores with {} hardware threads: processors {}; NUMA domains are unknown, since /sys does "
-                       "not describe the processors here",
-                       cores.size(), threads, processors);
+    return fmt::format(
+        "{} cores with {} hardware threads: processors {}; NUMA domains are unknown, since /sys does "
+        "not describe the processors here",
+        cores.size(), threads, processors);
   }
   return fmt::format("{} cores with {} hardware threads in {} NUMA domain{}: processors {}", cores.size(), threads,
                      domains.size(), domains.size() == 1 ? "" : "s", processors);

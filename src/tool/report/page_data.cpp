@@ -9,10 +9,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tool/report/base64.hpp"

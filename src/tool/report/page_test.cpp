@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <tuple>

@@ -2,9 +2,9 @@
 // A trace as JSON of the Trace Event Format, which Perfetto and Chrome read: ranks are processes, tracks their threads.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
