@@ -76,6 +76,7 @@ make_root() {
   mkdir -p "$root"
   debootstrap --variant=minbase --include=ca-certificates,git,make "$suite" "$root" "$mirror" || return
   apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$root/etc/apt/apt.conf.d/00proxy" || true
+  echo 'Acquire::Check-Valid-Until "false";  // a mirror may be some weeks old' >"$root/etc/apt/apt.conf.d/00mirror"
   for file in /etc/hosts /etc/resolv.conf; do cp -L "$file" "$root$file"; done
   printf '#!/bin/sh\nexit 101  # as in containers: services do not start\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
