@@ -14,7 +14,7 @@
 namespace nacre::transport::udp {
 namespace {
 
-constexpr std::uint64_t seeds = tests::sanitized ? 100 : 500;
+constexpr std::uint64_t seeds = tests::sanitized ? 30 : 500;
 constexpr std::chrono::minutes longest{10};
 
 struct named_faults {
