@@ -74,6 +74,7 @@ int act_as_rank(int argc, char** argv) {
     }
     rt.barrier();
     if (rt.rank().value() == owner) move_much(rt, there, way == "put", what == "drop");
+    while (rt.rank().value() == copier && who == "copier") ::pause();  // until it is killed, however late that is
     rt.barrier();
     std::printf("somebody has survived\n");
   });
