@@ -107,6 +107,6 @@ fi
 
 step "apt-get purge"
 quietly inside sh -c "apt-get purge -q -y 'nacre*' libnacre-dev"
-left=$(find "$root/usr" -path '*nacre*' | head)
+left=$(find "$root/usr" -name '*nacre*' | head)
 [ -z "$left" ] || { echo "deb.sh: purged packages leave behind: $left" >&2; exit 1; }
 step "done"
