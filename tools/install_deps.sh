@@ -8,14 +8,14 @@ purpose=${1:-test}
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libmetis-dev"
+  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
 # long as the first.
 optional="ccache"
 if [ "$purpose" = test ]; then
   # Transports of others, what mesh2d reads and draws, what benchmarks compare with, the reference.
   packages="$packages libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmimalloc-dev libtbb-dev
-    libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low doxygen"
+    libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low doxygen"
   # Without lld programs link slower, without clang the sanitizer builds and their tests take twice as long, without
   # libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test compares
   # mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without Chromium none looks at the pages of nacre
