@@ -3,7 +3,7 @@
 # fresh_root.sh [OPTION...] SUITE [COMMAND]: what a newcomer sees on a Debian or Ubuntu SUITE (bookworm, trixie, testing, ...).
 #
 # Makes a root of the suite's smallest packages with debootstrap, from the mirror that this machine's apt uses, puts a clone of
-# this repository's last commit into it, and runs `make install-deps`, `make demo` and `make test` there, or COMMAND. Prints the
+# this repository's last commit into it, and runs `make demo` and `make test` there, or COMMAND. Prints the
 # time of each step, keeps what they print in build/fresh_root/SUITE.log, and removes the root. The first step that fails ends
 # the run with its exit code. Processes of the root end with it, servers do not start by themselves, /sys is as in most
 # containers, and the network is that of this machine.
@@ -110,7 +110,6 @@ step "git clone" clone
 if [ $# -gt 0 ]; then
   step "$*" inside "$*"
 else
-  step "make install-deps" inside "apt-get update -q && make install-deps"
   step "make demo" inside "make demo"
   step "make test" inside "make test"
 fi
