@@ -25,14 +25,16 @@ void write_file(const std::string& path, const std::string& text) {
 }
 
 void write_json(const std::string& path, const nlohmann::json& figures) {
-  if (!path.empty()) write_file(path, figures.dump(1) + "\n");
+  if (!path.empty()) write_file(path, figures.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 void write_json(const std::string& path, const nlohmann::ordered_json& figures) {
-  if (!path.empty()) write_file(path, figures.dump(1) + "\n");
+  if (!path.empty()) write_file(path, figures.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-void print_json(const nlohmann::json& figures) { fmt::print("{}\n", figures.dump()); }
+void print_json(const nlohmann::json& figures) {
+  fmt::print("{}\n", figures.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 nlohmann::json read_json(const std::string& line) { return nlohmann::json::parse(line, nullptr, false); }
 

@@ -45,11 +45,21 @@ foreach(row IN ITEMS "ucx|UCX|" "openmpi|Open MPI|openmpi-bin" "mpich|MPICH|mpic
 endforeach()
 list(JOIN modules ", " CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS)
 
+set(packages "nacre ${same_version}" "pkg-config | pkgconf")
+if(NACRE_SHARED)
+  set(shared_package libnacre${PROJECT_VERSION})  # each version has a soname of its own
+  nacre_deb(shared ${shared_package} "runtime for irregular, adaptive parallel programs: shared library"
+            "The library for programs, plugins and modules of Python that share one runtime in a process.")
+  set(CPACK_DEBIAN_SHARED_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_SHARED_PACKAGE_SUGGESTS "nacre")
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)  # packages of programs that are linked with it learn its name
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+  list(APPEND packages "${shared_package} ${same_version}")
+endif()
 nacre_deb(dev libnacre-dev "runtime for irregular, adaptive parallel programs: development files"
-          "The static library, its headers, and the files by which CMake and pkg-config find both.")
+          "The static library, headers, and the files by which CMake and pkg-config find them and the shared library.")
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 get_property(libraries GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES)
-set(packages "nacre ${same_version}" "pkg-config | pkgconf")
 foreach(library IN LISTS libraries)
   set(row ${NACRE_PACKAGE_ROWS})
   list(FILTER row INCLUDE REGEX "^${library}\\|")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, in components: runtime (the command, machines), a module for each MPI and for UCX, dev (library, headers,
-# CMake package, nacre.pc), tools (programs to run), doc (documents and examples).
+# What is installed, if NACRE_INSTALL is on, in components: runtime (the command, machines), a module for each MPI and for UCX, shared (libnacre.so), dev
+# (libnacre.a, headers, CMake package, nacre.pc), tools (programs to run), doc (documents and examples).
 include(CMakePackageConfigHelpers)
 
 set(NACRE_MODULE_SUBFOLDER ${CMAKE_INSTALL_LIBDIR}/nacre)  # in the prefix
@@ -24,6 +24,9 @@ set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files.txt)
 # Before everything else is installed: says in one line what to build when a part is not built yet. Call it in front of the
 # folders that install something.
 function(nacre_check_before_install)
+  if(NOT NACRE_INSTALL)
+    return()
+  endif()
   install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${PROJECT_BINARY_DIR}\")"
           ALL_COMPONENTS)
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/check_built.cmake ALL_COMPONENTS)
@@ -36,9 +39,11 @@ function(nacre_install_target target component)
   if(component STREQUAL tools)
     set(optional OPTIONAL)
   endif()
-  install(TARGETS ${target} ${ARGN} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component} ${optional}
-                                    LIBRARY DESTINATION ${NACRE_MODULE_SUBFOLDER} COMPONENT ${component} ${optional}
-                                    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${optional})
+  if(NACRE_INSTALL)
+    install(TARGETS ${target} ${ARGN} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component} ${optional}
+                                      LIBRARY DESTINATION ${NACRE_MODULE_SUBFOLDER} COMPONENT ${component} ${optional}
+                                      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${optional})
+  endif()
   set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS "${component}|${target}")
 endfunction()
 
@@ -65,14 +70,27 @@ endfunction()
 
 # The documents and the examples, which are a project of their own there.
 function(nacre_install_documents)
+  if(NOT NACRE_INSTALL)
+    return()
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
           DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc PATTERN "*.in" EXCLUDE)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${NACRE_DOCUMENTS_FOLDER} COMPONENT doc)
 endfunction()
 
-# Links `libraries` into the exported target and writes the package files that find them again.
-function(nacre_install_package target libraries)
+# Installs libnacre.so as a component of its own; what the linker looks for, and the CMake package, come with the component dev.
+function(nacre_install_shared_library target)
+  if(NACRE_INSTALL)
+    install(TARGETS ${target} EXPORT nacre-shared-targets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT shared NAMELINK_COMPONENT dev)
+    install(EXPORT nacre-shared-targets NAMESPACE nacre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nacre COMPONENT dev)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS "shared|${target}")
+endfunction()
+
+# Links `libraries` into the exported targets and writes the package files that find them again.
+function(nacre_install_package targets libraries)
   set(find_dependencies "")
   set(link_flags "")
   foreach(library IN LISTS libraries)
@@ -95,9 +113,17 @@ function(nacre_install_package target libraries)
     endif()
     string(APPEND find_dependencies "${find}\n")
     string(APPEND link_flags " ${flag}")
-    target_link_libraries(${target} PRIVATE ${library})
+    foreach(target IN LISTS targets)
+      target_link_libraries(${target} PRIVATE ${library})
+    endforeach()
   endforeach()
-  target_link_libraries(${target} PUBLIC Threads::Threads tl::expected)
+  foreach(target IN LISTS targets)
+    target_link_libraries(${target} PUBLIC Threads::Threads tl::expected)
+  endforeach()
+  set(library_of_package static)  # which nacre::nacre is
+  if(BUILD_SHARED_LIBS AND NACRE_SHARED)
+    set(library_of_package shared)
+  endif()
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nacre)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nacre-config.cmake.in nacre-config.cmake
@@ -106,13 +132,25 @@ function(nacre_install_package target libraries)
   # Relative to the file itself: the prefix is known only to `cmake --install`.
   file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
+  set(pc_library "-l:libnacre.a${link_flags}")  # by its whole name: -lnacre is the shared library where there is one
   configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre.pc @ONLY)
 
-  nacre_install_target(${target} dev EXPORT nacre-targets)
+  set_property(GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES ${libraries} Threads::Threads tl::expected)
+  nacre_install_target(nacre dev EXPORT nacre-targets)
+  if(NACRE_SHARED)
+    nacre_install_shared_library(nacre_shared)
+    set(pc_library "-lnacre -pthread -Wl,-rpath,\${libdir}")
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre-shared.pc @ONLY)
+  endif()
+  if(NOT NACRE_INSTALL)
+    return()
+  endif()
   install(EXPORT nacre-targets NAMESPACE nacre:: DESTINATION ${package_dir} COMPONENT dev)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nacre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nacre-config-version.cmake
           DESTINATION ${package_dir} COMPONENT dev)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
-  set_property(GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES ${libraries} Threads::Threads tl::expected)
+  if(NACRE_SHARED)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre-shared.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  endif()
 endfunction()

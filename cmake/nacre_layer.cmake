@@ -6,13 +6,6 @@
 #   x_plugin.cpp          part of a shared object that is loaded at run time, see the folder's CMakeLists.txt
 #   x_libfuzzer.cpp       built by tools/libfuzzer.sh only
 
-# Of tests that have one thread the thread sanitizer sees nothing: they are left out where this is not -1.
-string(FIND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" "-fsanitize=thread" NACRE_UNDER_TSAN)
-set(NACRE_SANITIZED FALSE)
-if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" MATCHES "-fsanitize=")
-  set(NACRE_SANITIZED TRUE)
-endif()
-
 # Splits the *.cpp files below `folder` into `<prefix>_sources` and `<prefix>_tests` of the caller.
 function(nacre_glob prefix folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -23,10 +16,15 @@ function(nacre_glob prefix folder)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()
 
-# For tests: they take half the time to compile, and what they test is as it was.
+# For examples: they take two thirds of the time to compile, and what they show is as it was.
+function(nacre_optimise_nothing target)
+  target_compile_options(${target} PRIVATE -O0)
+endfunction()
+
+# For tests, some of which compute for long, and for what waits for people, files and processes.
 function(nacre_optimise_little target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_options(${target} PRIVATE -O0)
+    nacre_optimise_nothing(${target})
   else()
     target_compile_options(${target} PRIVATE -O1)
   endif()
@@ -38,7 +36,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/nacre_one_thread.cmake)
 # selects. One thread runs a simulation, so that its tests are left out where ONE_THREAD is.
 function(nacre_register_tests target)
   set(filter "${ARGN}")
-  if(NOT NACRE_UNDER_TSAN EQUAL -1)
+  if(NACRE_SANITIZER STREQUAL "thread")
     if(filter MATCHES "-")
       string(APPEND filter ":")
     else()
@@ -52,7 +50,7 @@ function(nacre_register_tests target)
     set(cost 100)  # takes longest, and so begins first: what is left at the end must not be one test that takes minutes
   endif()
   nacre_optimise_little(${target})
-  if(NACRE_SANITIZED AND NOT target MATCHES "_mp_test$")  # each case of those starts processes anyway
+  if(NACRE_SANITIZER AND NOT target MATCHES "_mp_test$")  # each case of those starts processes anyway
     nacre_register_suites(${target} "${filter}" ${cost})
   else()
     gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${target}." DISCOVERY_TIMEOUT 60
@@ -64,10 +62,12 @@ endfunction()
 # to begin, so that some thousands of them, one for each case, take minutes.
 function(nacre_register_suites target filter cost)
   set(tests_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/nacre_register_suites.cmake)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
   add_custom_command(
     TARGET ${target} POST_BUILD BYPRODUCTS ${tests_file} VERBATIM
     COMMAND ${CMAKE_COMMAND} -D TARGET=${target} -D EXECUTABLE=$<TARGET_FILE:${target}> -D "FILTER=${filter}" -D COST=${cost}
-            -D TIMEOUT=900 -D CTEST_FILE=${tests_file} -P ${PROJECT_SOURCE_DIR}/cmake/nacre_register_suites.cmake)
+            -D TIMEOUT=900 -D CTEST_FILE=${tests_file} -P ${script})
   file(CONFIGURE OUTPUT ${tests_file}.include @ONLY CONTENT [[
 if(EXISTS "@tests_file@")
   include("@tests_file@")
@@ -89,10 +89,11 @@ function(nacre_precompile target)
     elseif(ARGN)
       target_precompile_headers(${target} PRIVATE ${ARGN})
     elseif(target MATCHES "_tests?$")
-      nacre_precompiled(nacre_precompiled_for_tests <gtest/gtest.h>)
+      nacre_precompiled(nacre_precompiled_for_tests <gtest/gtest.h> <filesystem> <fstream> <random> <thread>)
       target_precompile_headers(${target} REUSE_FROM nacre_precompiled_for_tests)
     else()
-      nacre_precompiled(nacre_precompiled_for_layers <algorithm> <chrono> <functional> <memory> <mutex> <string> <vector>)
+      nacre_precompiled(nacre_precompiled_for_layers <algorithm> <chrono> <cmath> <filesystem> <fstream> <functional> <map>
+                        <memory> <mutex> <optional> <random> <sstream> <string> <thread> <unordered_map> <vector>)
       target_precompile_headers(${target} REUSE_FROM nacre_precompiled_for_layers)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -102,13 +103,16 @@ function(nacre_precompile target)
   endif()
 endfunction()
 
-# Up to eight sources of a target are compiled at a time: what they have in common, headers and the templates that all of
+# Up to eight sources of a target are compiled at a time, of debug and sanitizer builds sixteen: what they have in common, headers and the templates that all of
 # them use, is paid for once. So in one target no two sources may give one name to different things, not even without
 # linkage; a local variable may have the name of what another file declares. The preset debug compiles all sources apart:
 # each names all that it needs.
 function(nacre_unite target)
   if(NACRE_UNITE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
+    endif()
     target_compile_options(${target} PRIVATE -Wno-shadow)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # what is in no header looks as if it were
@@ -122,7 +126,9 @@ function(nacre_precompiled name)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cpp CONTENT "// Only its headers matter.\n")
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${name}.cpp)
     target_precompile_headers(${name} PRIVATE ${ARGN})
-    if(name MATCHES "_tests$")
+    if(name STREQUAL nacre_precompiled_for_layers)
+      nacre_compile_for_shared(${name})
+    elseif(name MATCHES "_tests$")
       target_link_libraries(${name} PRIVATE GTest::gtest)
       nacre_optimise_little(${name})
     endif()
@@ -145,6 +151,7 @@ function(nacre_layer name)
     set(scope PUBLIC)
     add_library(nacre_${name} STATIC ${layer_sources})
     set_property(GLOBAL APPEND PROPERTY NACRE_LAYERS_WITH_SOURCES nacre_${name})
+    nacre_compile_for_shared(nacre_${name})
     if(layer_WAITS)
       nacre_optimise_little(nacre_${name})
     endif()
@@ -159,7 +166,7 @@ function(nacre_layer name)
   target_link_libraries(nacre_${name} ${scope} ${layer_DEPENDS} ${layer_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY NACRE_LAYER_LIBRARIES ${layer_LIBRARIES})
 
-  if(NACRE_TESTS AND layer_tests AND (NACRE_UNDER_TSAN EQUAL -1 OR NOT layer_ONE_THREAD))
+  if(NACRE_TESTS AND layer_tests AND NOT (layer_ONE_THREAD AND NACRE_SANITIZER STREQUAL "thread"))
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
     nacre_precompile(${name}_tests)

@@ -72,6 +72,8 @@ int place_by_column(nacre::runtime& rt) {
   const auto some = rt.create_array<cell>(nacre::array_options{.location = nacre::location_policy::path_update},
                                           nacre::extents{8, 8}, make);
   rt.destroy(some);
+  const auto tiles = rt.create_array<cell>(nacre::extents{12, 12}, make, nacre::by_tile{});
+  rt.destroy(tiles);
 
   auto grid = rt.create_array<cell>(nacre::extents{8, 8}, make, by_column{});  // array_ptr<cell, by_column>
   const auto listed = rt.create_array<cell>(nacre::extents{8, 8}, make, by_column_listed{});

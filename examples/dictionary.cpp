@@ -48,7 +48,15 @@ int main(int argc, char** argv) {
     rt.send<&headword::add>(dictionary["shared"], "of all ranks");
     rt.wait_quiescence();
 
-    bool right = true;
+    // Another one, in which each rank is the home of some initials.
+    const auto letters = rt.create_array<headword>(
+        nacre::keyed_by<std::string>{.home = [](const std::string& word, std::uint32_t ranks) {
+          return std::uint32_t(word.at(0) - 'a') * ranks / 26;
+        }});
+    rt.send<&headword::add>(letters["pearl"], "a gem");
+    rt.wait_quiescence();
+
+    bool right = rt.call<&headword::look_up>(letters["pearl"]).get().find("a gem") == 0;
     for (const auto& [word, meaning] : expected)
       right &= rt.call<&headword::look_up>(dictionary[word]).get() == meaning;
     right = rt.all_reduce(right, std::logical_and<>{});
@@ -58,6 +66,7 @@ int main(int argc, char** argv) {
       std::printf("%d words, nacre: %s, %s\n", words, meanings.c_str(), right ? "all right" : "WRONG");
     }
     rt.barrier();
+    rt.destroy(letters);
     rt.destroy(dictionary);
   });
 }

@@ -23,6 +23,18 @@ nacre::task<T> two_results(nacre::context& ctx, nacre::rank_id rank) {
   co_return second + third;
 }
 
+struct ports {
+  nacre::awaited<double> halo(int /*step*/, double value) { return value; }
+};
+
+bool receive_in_main(nacre::runtime& rt) {
+  const int step = 1;
+  const auto group = rt.create_group<ports>();
+  auto received = rt.next<&ports::halo>(group, step);
+  rt.send<&ports::halo>(group[nacre::rank_id((rt.rank().value() + 1) % rt.size())], step, 0.5);
+  return received.get() == 0.5;
+}
+
 bool use_memory(nacre::runtime& rt) {
   std::vector<double> values(4, rt.rank().value());
   const std::span<double> span(values);
@@ -43,7 +55,7 @@ int main(int argc, char** argv) {
     nacre::future<T> f = rt.call<handler>(rank, 4);
     const T five = f.get(), all = rt.call<two_results>(rt.rank(), rank).get();
     rt.wait_quiescence();
-    bool right = use_memory(rt) && rt.now() >= begin;
+    bool right = use_memory(rt) && receive_in_main(rt) && rt.now() >= begin;
     right = rt.all_reduce(right && five == 5, std::logical_and<>{});
     rt.barrier();
     if (rt.rank().value() == 0) std::printf("%d and %d, %s\n", five, all + 2, right ? "all right" : "WRONG");

@@ -7,6 +7,7 @@
 // prints: server 1 did not answer in time
 // prints: together they say 1 and 2
 // prints: a tick
+// prints: the search has stopped
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
@@ -34,6 +35,18 @@ nacre::task<int> impatient(nacre::context& ctx) {
   }
 }
 
+/// Tries one place after the other, as long as somebody waits for what it finds.
+nacre::task<int> search(nacre::context& ctx) {
+  for (int place = 0; place < 1'000'000; ++place) {
+    if (ctx.cancelled()) {
+      std::puts("the search has stopped");
+      co_return -1;  // nobody gets it
+    }
+    co_await ctx.sleep(0.001);  // looks there
+  }
+  co_return 0;
+}
+
 void tick() { std::puts("a tick"); }
 
 int main(int argc, char** argv) {
@@ -51,5 +64,8 @@ int main(int argc, char** argv) {
     rt.after<tick>(0.005);                       // on this rank, later
     auto never = rt.after<tick>(3600);           // a handle
     if (!never.cancel()) std::puts("too late");  // taken back: the job does not wait an hour
+
+    auto found = rt.call<search>(nacre::rank_id{1});
+    if (!found.wait_for(0.02)) found.cancel();  // the search learns of it, wherever it runs
   });
 }

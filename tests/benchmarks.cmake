@@ -5,7 +5,7 @@
 # Trees of handlers that go from rank to rank need room for their width (echo), so they get more.
 if(TARGET flood AND TARGET nacre_command)
   set(transports shm tcp)
-  if(TARGET nacre_ucx AND NOT sanitizer)  # they would find UCX's leaks
+  if(TARGET nacre_ucx AND NOT NACRE_SANITIZER)  # they would find UCX's leaks
     list(APPEND transports ucx)
   endif()
   foreach(transport IN LISTS transports)
@@ -55,6 +55,21 @@ if(TARGET flood AND TARGET nacre_command)
   add_test(NAME flood.self_without_options
            COMMAND flood --pattern=self --work=0 --messages=1000000 --peak-max=48 --nacre.workers=1)
 endif()
+
+# What bench/history runs of two commits finds all that it has sent.
+foreach(program words chains tiles round_trips)
+  if(TARGET history_${program})
+    add_test(NAME history.${program} COMMAND nacre_command run -n 2 $<TARGET_FILE:history_${program}> 2000)
+  endif()
+endforeach()
+
+# The tiles of bench/defaults come to the sum that stays, in every style.
+foreach(style counting next bare)
+  if(TARGET defaults_stencil)
+    add_test(NAME defaults.stencil_${style}
+             COMMAND defaults_stencil --style ${style} --tiles 5 --width 3 --steps 20 --runs 2 --nacre.ranks=2)
+  endif()
+endforeach()
 
 # Benchmarks say what their options are, and do not begin with one that they have not.
 foreach(program chase flood hops losses message_rate peers raw_ucx stress)

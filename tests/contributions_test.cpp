@@ -20,16 +20,17 @@ namespace nacre::tests {
 namespace {
 
 struct gatherer {
-  std::uint64_t steps = 0, total = 0;
+  std::uint64_t steps = 0, total = 0, others = 0;
   void on_sum(context&, std::uint64_t, std::uint64_t sum) {
     ++steps;
     total += sum;
   }
-  void on_other(context&, std::uint64_t, std::uint64_t) {}
+  void on_other(context&, std::uint64_t, std::uint64_t sum) { others += sum; }
   std::uint64_t sum() const { return total; }
+  std::uint64_t sum_of_others() const { return others; }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(steps, total);
+    ar(steps, total, others);
   }
 };
 
@@ -52,8 +53,15 @@ struct tile {
     once(ctx, 1, to);
   }
   void by_others(context& ctx, mobile_ptr<gatherer> to) {
-    if (ctx.index()[0] == 2) return ctx.contribute<&gatherer::on_other>(1, 1U, std::plus<>{}, to);
+    if (ctx.index()[0] == 2) return ctx.contribute<&gatherer::on_sum>(1, 1U, std::bit_or<>{}, to);
     once(ctx, 1, to);
+  }
+  /// Two reductions of one step, in either order.
+  void both(context& ctx, std::uint64_t step, mobile_ptr<gatherer> to) {
+    const bool first = (static_cast<std::uint64_t>(ctx.index()[0]) + step) % 2 == 0;
+    if (first) once(ctx, step, to);
+    ctx.contribute<&gatherer::on_other>(step, 2U, std::plus<>{}, to);
+    if (!first) once(ctx, step, to);
   }
   void badly(context& ctx, mobile_ptr<gatherer> to) { ctx.contribute<&gatherer::on_sum>(1, 1U, throws(), to); }
   void most(context& ctx, mobile_ptr<gatherer> to) {
@@ -145,7 +153,7 @@ TEST_P(contributions_death, tell_what_to_write_instead) {
               testing::ExitedWithCode(1), "to another target.*: write one handler, one operation and one target");
   EXPECT_EXIT(
       job(over, "2", [](runtime& rt, const grid_of_tiles& grid, auto to) { rt.send<&tile::by_others>(grid, to); }),
-      testing::ExitedWithCode(1), "on_(other|sum).* instead of .*on_(sum|other).*: write one handler");
+      testing::ExitedWithCode(1), "on_sum by .* instead of .*on_sum by .*: write one handler");
   EXPECT_EXIT(job(over, "1",
                   [](runtime& rt, const grid_of_tiles& grid, auto to) {
                     rt.send<&tile::once>(grid, 3, to);
@@ -176,6 +184,27 @@ TEST(contributions, that_are_missing_are_named_in_the_report_of_a_deadlock) {
 TEST(messages_that_are_kept, are_named_in_the_report_of_a_deadlock_when_they_do_not_come) {
   EXPECT_EXIT(job("sim", "2", [](runtime& rt, const grid_of_tiles& grid, auto) { rt.send<&tile::wait>(grid[8]); }),
               testing::ExitedWithCode(1), "deadlock: .*tile::wait awaits .*tile::halo with the number 12");
+}
+
+TEST(contributions, of_two_reductions_have_the_same_step_numbers) {
+  constexpr std::uint64_t steps = 5;
+  for (const char* transport : {"inproc", "sim"}) {
+    config made;
+    made.set("transport", transport);
+    made.set("ranks", "3");
+    EXPECT_EQ(run(made,
+                  [&](runtime& rt) {
+                    const auto grid = rt.create_array<tile>(extents{9});
+                    if (rt.rank().value() != 0) return rt.wait_quiescence();
+                    const auto to = rt.create<gatherer>();
+                    for (std::uint64_t step = 0; step < steps; ++step) rt.send<&tile::both>(grid, step, to);
+                    rt.wait_quiescence();
+                    EXPECT_EQ(rt.call<&gatherer::sum>(to).get(), 9 * steps);
+                    EXPECT_EQ(rt.call<&gatherer::sum_of_others>(to).get(), 18 * steps);
+                  }),
+              0)
+        << transport;
+  }
 }
 
 TEST(contributions, to_a_section_cost_in_proportion_to_its_places) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of real ranks that stands still says so, and one that only takes its time does not.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,6 +40,18 @@ struct friendly {
   void serialize(Archive& ar) {
     ar(other);
   }
+};
+
+struct mailbox {
+  nacre::awaited<int> letter(int, int value) { return value; }
+};
+
+/// One of many objects that each wait for a message with a number of their own, which nobody sends.
+struct patient {
+  nacre::awaited<> news(int /*step*/) { return {}; }
+  nacre::task<void> wait(nacre::context& ctx, int step) { co_await ctx.next<&patient::news>(step); }
+  template <class Archive>
+  void serialize(Archive&) {}
 };
 
 /// Defers every command, and answers none.
@@ -67,8 +83,55 @@ void await_each_other(runtime& rt) {
   rt.call<&friendly::ask>(own).get();
 }
 
+double processor_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& of) {
+    return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// Two ranks of this process in a deadlock. Tells by the exit code whether they take less than a tenth of a processor.
+void sleep_in_deadlock(runtime& rt) {
+  if (rt.rank() == rank_id(0)) {
+    std::thread([] {
+      ::poll(nullptr, 0, 300);  // until they wait
+      const auto begin = std::chrono::steady_clock::now();
+      const double before = processor_seconds();
+      ::poll(nullptr, 0, 1000);
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      std::_Exit(processor_seconds() - before < 0.1 * taken.count() ? 0 : 3);
+    }).detach();
+  }
+  const auto own = rt.create<friendly>();
+  const auto other = rt.broadcast(own, rank_id(1));
+  if (rt.rank() != rank_id(0)) return;
+  rt.call<&friendly::meet>(own, other).get();
+  rt.call<&friendly::meet>(other, own).get();
+  rt.call<&friendly::ask>(own).get();
+}
+
 void command_a_silent_module(runtime& rt) {
   if (rt.rank() == rank_id(1)) rt.extension("silent").command(rank_id(2), 7).get();
+}
+
+/// All that anyone has sent has run.
+void ask_for_a_message_that_nobody_sends(runtime& rt) {
+  const auto boxes = rt.create_group<mailbox>();
+  if (rt.rank() == rank_id(0)) rt.send<&mailbox::letter>(boxes[rank_id(1)], 4, 1);
+  rt.wait_quiescence();
+  if (rt.rank() == rank_id(1)) static_cast<void>(rt.next<&mailbox::letter>(boxes, 5).get());
+}
+
+/// Rank r has the objects that wait for r + 1, r + 1 + ranks, and so on, the last number first.
+void await_many_messages(runtime& rt) {
+  constexpr int waits = 90;
+  const int ranks = static_cast<int>(rt.size());
+  for (int step = waits - ranks + static_cast<int>(rt.rank().value()) + 1; step > 0; step -= ranks) {
+    rt.send<&patient::wait>(rt.create<patient>(), step);
+  }
+  rt.wait_quiescence();
 }
 
 void sleep_for_long() { ::poll(nullptr, 0, static_cast<int>(3 * deadlock_patience.count())); }
@@ -95,7 +158,10 @@ int act_as_rank(int argc, char** argv) {
   const std::string_view what = argv[1];
   return run(how, what == "--as-one-that-awaits-itself"      ? await_oneself
                   : what == "--as-two-that-await-each-other" ? await_each_other
+                  : what == "--as-two-that-sleep"            ? sleep_in_deadlock
                   : what == "--as-one-that-commands"         ? command_a_silent_module
+                  : what == "--as-one-that-asks"             ? ask_for_a_message_that_nobody_sends
+                  : what == "--as-many-that-await-messages"  ? await_many_messages
                   : what == "--as-slow-handler"              ? wait_for_a_slow_handler
                                                              : wait_for_a_slow_main);
 }
@@ -169,6 +235,29 @@ TEST_P(deadlock, of_a_command_that_a_module_has_deferred_names_both) {
   expect_part(said, "main waits for a result on rank 1, main has ended on ranks 0, 2. ");
   expect_part(said, "A command that a module has deferred waits until the module answers it by reply or fail");
   EXPECT_EQ(said.find(" call"), std::string::npos) << said;
+}
+
+TEST_P(deadlock, of_a_main_that_asks_for_a_message_which_nobody_sends_names_it) {
+  const std::string said = line_of(GetParam(), 3, {"--as-one-that-asks"});
+  expect_part(said, "though 1 message has not come that main asked for: main of rank 1 awaits ");
+  expect_part(said, "mailbox::letter with the number 5 of group 1, and has one with the number 4; ");
+  expect_part(said, "Main waits until somebody sends a message with that number");
+  expect_part(said, "main waits for a result on rank 1, main has ended on ranks 0, 2. ");
+}
+
+TEST_P(deadlock, of_objects_that_await_messages_names_those_of_the_least_numbers) {
+  const std::string said = line_of(GetParam(), 3, {"--as-many-that-await-messages"});
+  std::size_t behind = 0;
+  for (int step = 1; step <= 4; ++step) {
+    const std::size_t found = said.find("patient::news with the number " + std::to_string(step) + "; ", behind);
+    ASSERT_NE(found, std::string::npos) << step << "\n" << said;
+    behind = found;
+  }
+}
+
+TEST(ranks_in_deadlock, sleep) {
+  const outcome got = launched(command_of("inproc", 2, {"--as-two-that-sleep"})).end();
+  EXPECT_EQ(code_of(got), 0) << got.output;
 }
 
 TEST_P(deadlock, is_not_told_of_a_job_that_waits_for_a_slow_handler_or_main_or_when_nobody_wants_it) {

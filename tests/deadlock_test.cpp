@@ -140,6 +140,59 @@ TEST(deadlock, names_the_messages_that_wait_at_their_sources) {
               "rank 0 keeps [0-9][0-9]+ messages to object 0:1 until it clears them, on rank [012]");
 }
 
+/// Waits for a message of each neighbour on a line before it goes on to the next step.
+struct cell {
+  static constexpr int cells = 40, steps = 12, lost_step = 5, lost_by = 30;
+  nacre::awaited<> halo(int /*step*/) { return {}; }
+  nacre::task<void> step(nacre::context& ctx, int now, nacre::array_ptr<cell> all) {
+    const auto place = static_cast<int>(ctx.index()[0]);
+    int expected = 0;
+    for (const int next : {place - 1, place + 1}) {
+      if (next < 0 || next >= cells) continue;
+      ++expected;
+      if (now == lost_step && place == lost_by && next > place) continue;  // the fault
+      ctx.send<&cell::halo>(all[next], now);
+    }
+    while (expected-- > 0) co_await ctx.next<&cell::halo>(now);
+    if (now + 1 < steps) ctx.send<&cell::step>(ctx.self<cell>(), now + 1, all);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(deadlock, names_the_element_whose_message_was_lost_before_those_that_wait_for_later_steps) {
+  EXPECT_EXIT(run_simulated({{"ranks", "4"}},
+                            [](nacre::runtime& rt) {
+                              const auto all = rt.create_array<cell>(nacre::extents{cell::cells});
+                              if (rt.rank() == nacre::rank_id(0)) rt.send<&cell::step>(all, 0, all);
+                              rt.wait_quiescence();
+                            }),
+              testing::ExitedWithCode(1),
+              "for a result or for the others; element .31. of array 1 [^;]* with the number 5; [^;]*"
+              " with the number 6; .*; and [0-9]+ more");
+}
+
+struct mailbox {
+  nacre::awaited<int> letter(int, int value) { return value; }
+};
+
+TEST(deadlock, names_the_message_that_main_asks_for) {
+  EXPECT_EXIT(
+      run_simulated({{"ranks", "3"}},
+                    [](nacre::runtime& rt) {
+                      const auto boxes = rt.create_group<mailbox>();
+                      if (rt.rank() == nacre::rank_id(0)) {
+                        rt.send<&mailbox::letter>(boxes[nacre::rank_id(1)], 4, 1);
+                      }
+                      if (rt.rank() == nacre::rank_id(1)) {
+                        static_cast<void>(rt.next<&mailbox::letter>(boxes, 5).get());
+                      }
+                    }),
+      testing::ExitedWithCode(1),
+      "deadlock: nothing can happen any more.*main of rank 1 awaits .*mailbox::letter with the number 5 of group "
+      "1, and has one with the number 4");
+}
+
 TEST(deadlock, is_none_while_objects_move_for_ever_and_quiescence_is_still_to_be_found) {
   for (const char* balancer : {"rotate", "random"}) {
     for (int seed = 1; seed <= 4; ++seed) {

@@ -17,7 +17,7 @@ namespace {
 
 /// The report of a run of the program, started by these words; null when it fails.
 nlohmann::json emulated(std::vector<std::string> words, const std::vector<std::string>& options) {
-  std::vector<std::string> command{"timeout", "-k", "5", "60"};
+  std::vector<std::string> command{"timeout", "-k", "5", "540"};
   command.insert(command.end(), words.begin(), words.end());
   command.insert(command.end(), {NACRE_BIN_DIR "/emulate", "--json", "-", "--nacre.workers=1"});
   command.insert(command.end(), options.begin(), options.end());

@@ -13,7 +13,7 @@ namespace nacre::tests {
 namespace {
 
 outcome run_emulate(const std::vector<std::string>& start, const std::vector<std::string>& options) {
-  std::vector<std::string> command{"timeout", "-k", "5", "100"};
+  std::vector<std::string> command{"timeout", "-k", "5", "540"};
   command.insert(command.end(), start.begin(), start.end());
   command.insert(command.end(), {NACRE_BIN_DIR "/emulate", "--quiet"});
   command.insert(command.end(), options.begin(), options.end());

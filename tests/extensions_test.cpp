@@ -10,10 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -24,12 +21,8 @@
 #include <nacre/command_program.hpp>
 #include <nacre/nacre.hpp>
 
-#include "backplane/extension/extension_file.hpp"
-
 namespace nacre {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string module_file(const std::string& name) { return NACRE_EXTENSIONS_DIR "/" + name + ".so"; }
 
@@ -277,51 +270,6 @@ TEST(extensions, a_program_gathers_sends_waits_and_scatters_by_one_signal) {
     EXPECT_THROW(command_program(rt).gather(source, 0, std::size_t{1} << 40), usage_error);
     rt.barrier();
   });
-}
-
-std::string refusal_of(const fs::path& file) {
-  ::unsetenv("EXTENSION_CODE_RAN");
-  try {
-    static_cast<void>(load_extension_file(file));
-  } catch (const setup_error& refused) {
-    return ::getenv("EXTENSION_CODE_RAN") == nullptr ? refused.what() : "its code has run";
-  }
-  return "loaded";
-}
-
-TEST(extension_files, a_file_that_does_not_fit_is_refused_before_any_of_its_code_runs) {
-  const auto says = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  for (const auto& [name, reason] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"other_version", "has version 99 of the interface"},
-           {"other_build", "was built by x"},
-           {"without_entry", "lacks the symbol nacre_make_extension"},
-           {"lacks_symbol", "nowhere_to_be_found"},
-           {"no_module", "is no extension module"}}) {
-    const std::string told = refusal_of(module_file(name));
-    EXPECT_TRUE(says(told, reason)) << name << ": " << told;
-  }
-  EXPECT_EQ(refusal_of(module_file("loaded_counter")), "loaded");
-  EXPECT_TRUE(says(refusal_of("/nowhere/x.so"), "cannot be read"));
-  EXPECT_TRUE(says(refusal_of("/proc/self/exe"), "is no "));
-}
-
-TEST(extension_files, a_file_that_is_cut_off_anywhere_is_refused) {
-  std::ifstream in(module_file("loaded_counter"), std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(in)), {});
-  const fs::path cut = fs::temp_directory_path() / ("cut_" + std::to_string(::getpid()) + ".so");
-  for (std::size_t bytes = 0; bytes < whole.size(); bytes = bytes * 3 / 2 + 1) {
-    std::ofstream(cut, std::ios::binary | std::ios::trunc).write(whole.data(), static_cast<std::streamsize>(bytes));
-    EXPECT_THROW(static_cast<void>(check_extension_file(cut)), setup_error) << bytes;
-  }
-  fs::remove(cut);
-}
-
-TEST(extension_files, the_current_folder_is_not_searched_for_a_bare_name) {
-  const fs::path before = fs::current_path();
-  fs::current_path(NACRE_EXTENSIONS_DIR);
-  EXPECT_THROW(static_cast<void>(find_extension_file("loaded_counter.so")), setup_error);
-  EXPECT_EQ(find_extension_file("./loaded_counter.so"), fs::current_path() / "loaded_counter.so");
-  fs::current_path(before);
 }
 
 }  // namespace

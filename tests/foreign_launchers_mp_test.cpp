@@ -168,6 +168,19 @@ TEST_F(slurm, ends_a_job_whose_rank_is_killed_over_every_transport) {
   if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
 }
 
+/// The script of docs/running.md, with a program that ends well and with one that refuses to run.
+TEST_F(slurm, runs_the_script_of_the_documents) {
+  const shared_folder folder;
+  const std::string script = NACRE_SOURCE_DIR "/examples/slurm_job.sh", enter = "cd " + folder.file(".") + " && ";
+  const outcome got =
+      run(enter + "sbatch --wait -o counted " + script + " " + uts + " --tree T1; echo counted $?; " +
+          "sbatch --wait -o refused " + script + " " + uts + " --no-such-option; echo refused $?; " + "cat counted");
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  EXPECT_TRUE(contains(got.output, "\ncounted 0\n")) << got.errors;
+  EXPECT_TRUE(contains(got.output, "\nrefused 2\n")) << got.errors;
+  EXPECT_TRUE(contains(got.output, counted)) << got.errors;
+}
+
 // ---- mpirun of Open MPI, whose server speaks PMIx
 
 class mpirun_of_openmpi : public testing::TestWithParam<way> {

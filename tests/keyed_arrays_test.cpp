@@ -100,7 +100,9 @@ struct place_log {
 void random_main(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(100 + rt.rank().value());
   const std::uint64_t keys = 1 + rng(seed).fork(4).below(12);
-  const spots all = rt.create_array<place_log>(keyed_by<spot>{.keys_max = 1000});
+  keyed_by<spot> how{.keys_max = 1000};
+  if (rng(seed).fork(5).below(2) == 0) how.home = [](const spot& of, std::uint32_t ranks) { return of.number % ranks; };
+  const spots all = rt.create_array<place_log>(how);
   std::map<std::uint64_t, std::uint64_t> sent;  // by key
   std::vector<future<std::uint64_t>> asked;
   std::uint64_t told = 0;

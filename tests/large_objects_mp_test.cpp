@@ -158,7 +158,7 @@ int act_as_rank(int argc, char** argv) {
 // ---- the jobs
 
 outcome job(const std::string& transport, const std::vector<std::string>& words) {
-  std::vector<std::string> command{"timeout", "-k", "5", "60"};
+  std::vector<std::string> command{"timeout", "-k", "5", "540"};
   const bench::launcher start = start_of(transport, 2);
   command.insert(command.end(), start.words.begin(), start.words.end());
   command.insert(command.end(), {own_path(), "--as-rank"});

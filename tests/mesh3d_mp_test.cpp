@@ -104,11 +104,14 @@ TEST(mesh3d_program, reads_surfaces_and_says_which_cannot_be_meshed) {
     return (folder / name).string();
   };
   const std::string points = "v 10 0 0\nv 12 0 0\nv 10 2 0\nv 10 0 2\n";
-  const std::string whole = write("whole.obj", points + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  const std::string whole =  // a box, whose second face is continued in the next line
+      write("whole.obj",
+            "v 10 0 0\nv 12 0 0\nv 12 2 0\nv 10 2 0\nv 10 0 2\nv 12 0 2\nv 12 2 2\nv 10 2 2\n"
+            "f 1 4 3 2\nf 5 6 \\\n7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n");
   const std::string vtu = (folder / "whole.vtu").string();
   const outcome made = run(bin + "mesh3d " + whole + " --size 0.1 --check --json --keep both --out " + vtu);
   ASSERT_EQ(made.exit_code, 0) << made.output;
-  EXPECT_NEAR(nlohmann::json::parse(made.output).at("surface").at("volume").get<double>(), 4.0 / 3, 1e-9);
+  EXPECT_NEAR(nlohmann::json::parse(made.output).at("surface").at("volume").get<double>(), 8, 1e-9);
   EXPECT_GT(files::file_size(vtu), 10'000u);
   const auto expect_refused = [](const std::string& arguments, const std::string& said) {
     const outcome got = run(bin + "mesh3d " + arguments);

@@ -82,6 +82,10 @@ TEST(coroutines, whose_parameters_are_views_see_their_arguments_until_they_end) 
   }
 }
 
+std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
+  return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
+}
+
 constexpr int many = 64;
 int begun = 0;
 std::uint64_t held = 0;  // of rank 0's credit, when the last has begun
@@ -111,13 +115,35 @@ TEST(coroutines, that_keep_their_messages_keep_no_credit_of_the_sender) {
   EXPECT_LT(held, 2U * 64 * 1024) << "more than the message that has just come";
 }
 
+// ---- messages that main asks for
+
+struct keeper {
+  nacre::awaited<std::size_t> take(std::span<const std::byte> ballast) { return ballast.size(); }
+};
+
+TEST(messages_that_main_asks_for, keep_no_credit_of_their_sender_until_then) {
+  nacre::config small = settings("sim");
+  small.set("receive_memory", "1MiB");  // of which all messages of this test take four times as much
+  std::uint64_t left = 1;
+  EXPECT_EQ(nacre::run(small,
+                       [&](nacre::runtime& rt) {
+                         const auto g = rt.create_group<keeper>();
+                         const std::vector<std::byte> ballast(64 * 1024);
+                         if (rt.rank() == rank_id{0}) {
+                           for (int n = 0; n < many; ++n) rt.send<&keeper::take>(g[rank_id{1}], ballast);
+                         }
+                         rt.wait_quiescence();
+                         if (rt.rank() != rank_id{1}) return;
+                         left = rt.call<held_here>(rt.rank(), 0U).get();
+                         for (int n = 0; n < many; ++n) EXPECT_EQ(rt.next<&keeper::take>(g).get(), ballast.size());
+                       }),
+            0);
+  EXPECT_EQ(left, 0U);
+}
+
 // ---- bundles
 
 void work_a_little(nacre::context& ctx, int) { ctx.charge(2e-6); }
-std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
-  return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
-}
-
 /// A bundle for workers alone, of which idle ones take a part; one that is taken apart; and one for objects: its parts
 /// run in it or become messages: what they cost their sender is given back to the last byte.
 TEST(bundles, give_all_their_credit_back_however_they_are_shared) {

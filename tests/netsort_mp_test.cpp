@@ -37,7 +37,7 @@ class netsort_program : public testing::TestWithParam<way> {
   /// The report of a run with these options; null when it fails.
   nlohmann::json sort(std::vector<std::string> options) {
     const auto& [transport, ranks] = GetParam();
-    std::vector<std::string> command{"timeout", "-k", "5", "60"};
+    std::vector<std::string> command{"timeout", "-k", "5", "540"};
     command.insert(command.end(), words_.begin(), words_.end());
     command.insert(command.end(), {NACRE_BIN_DIR "/netsort", "--json", "--nacre.workers=2"});
     if (in_one_process(transport)) {

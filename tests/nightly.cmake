@@ -35,6 +35,12 @@ if(TARGET campaign_test)
   add_dependencies(nightly nightly_campaign nightly_flow nightly_model nightly_mutants)
 endif()
 
+if(TARGET submitter_mp_test)
+  add_custom_target(nightly_submitters COMMAND ${CMAKE_COMMAND} -E env NACRE_SUBMITTER_SENDS=1000000
+                                               $<TARGET_FILE:submitter_mp_test> --gtest_filter=*run_all* VERBATIM)
+  add_dependencies(nightly nightly_submitters)
+endif()
+
 # What each operation costs with ever more of what it is about; one that grows faster than it may fails it.
 if(TARGET sweep)
   add_custom_target(nightly_sweep COMMAND sweep --most 1000000 --json sweep.json VERBATIM)
@@ -71,7 +77,8 @@ add_custom_target(nightly_apart
   USES_TERMINAL VERBATIM)
 add_dependencies(nightly nightly_apart)
 
-# All checks of undefined behaviour, and all of mesh3d; the preset asan leaves out three checks that take long to compile.
+# All checks of undefined behaviour, and all programs: the presets leave out some programs (cmake/nacre_sanitizers.cmake), and
+# asan three checks that take long to compile.
 set(undefined ${PROJECT_BINARY_DIR}/undefined)
 add_custom_target(nightly_undefined
   COMMAND ${CMAKE_COMMAND} --preset asan -S ${PROJECT_SOURCE_DIR} -B ${undefined} -DNACRE_SANITIZE_ALL=ON
@@ -79,7 +86,14 @@ add_custom_target(nightly_undefined
   COMMAND ${CMAKE_COMMAND} --build ${undefined}
   COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${undefined} --output-on-failure -j 4
   USES_TERMINAL VERBATIM)
-add_dependencies(nightly nightly_undefined)
+set(threads ${PROJECT_BINARY_DIR}/threads)
+add_custom_target(nightly_threads
+  COMMAND ${CMAKE_COMMAND} --preset tsan -S ${PROJECT_SOURCE_DIR} -B ${threads} -DNACRE_SANITIZE_ALL=ON
+  COMMAND ${CMAKE_COMMAND} --build ${threads}
+  COMMAND ${CMAKE_COMMAND} -E env TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+          ${CMAKE_CTEST_COMMAND} --test-dir ${threads} --output-on-failure -j 4
+  USES_TERMINAL VERBATIM)
+add_dependencies(nightly nightly_undefined nightly_threads)
 
 # The Debian packages, in a fresh root.
 if(NACRE_REPOSITORY_TESTS)

@@ -95,7 +95,7 @@ void run_ranks(const std::string& transport, const std::string& part) {
   const bench::launcher start = start_of(transport, 3);
   ASSERT_TRUE(start.missing.empty()) << start.missing;
   ignore_foreign_leaks(transport);
-  std::vector<std::string> command{"timeout", "-k", "5", "100"};
+  std::vector<std::string> command{"timeout", "-k", "5", "540"};
   command.insert(command.end(), start.words.begin(), start.words.end());
   command.insert(command.end(), {own_path(), part, std::string("--nacre.direct_min=") + nearly_all});
   const outcome got = launched(command).end();

@@ -24,7 +24,9 @@ outranks the others:
 - in the TOML file that `--nacre.config=FILE` names: `latency = "2us"` under `[sim]`
 
 A program may have defaults of its own, which all three outrank. A name that does not exist, or a value out of its
-range, ends the program before it begins, with exit code 2 and a line that says what was probably meant.
+range, ends the program before it begins, with exit code 2 and a line that says what was probably meant. Only an unknown
+variable of the environment does not: it costs a line, unless it says where Nacre is installed (`NACRE_ROOT`, `NACRE_DIR`,
+`NACRE_HOME`, `NACRE_PREFIX`, `NACRE_VERSION`).
 
 These tables are made from the source. When a test says that they are out of date, it also says which file to copy here.
 

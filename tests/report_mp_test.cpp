@@ -228,6 +228,29 @@ TEST_F(report, for_vampir_is_read_back_by_otf2_print) {
   EXPECT_EQ(count("MPI_RECV"), moved);
 }
 
+TEST_F(report, for_vampir_where_there_is_no_room_is_refused_and_leaves_nothing) {
+  const std::string formats = nacre_command({"report", "--help"}).output;
+  if (formats.find("otf2") == std::string::npos) GTEST_SKIP() << "built without OTF2 (libopen-trace-format2-dev)";
+  simulate();
+  // Blocks of 512 bytes: the first write fails, or one in the middle, which the library hides, or at the end.
+  for (const int blocks : {0, 1, 8, 16, 64}) {
+    const outcome got = launched({"/bin/sh", "-c",
+                                  "trap '' XFSZ; ulimit -f " + std::to_string(blocks) +
+                                      "; exec " NACRE_BIN_DIR "/nacre report " + trace_ + " --format otf2"})
+                            .end();
+    if (code_of(got) == 0) {
+      EXPECT_GT(blocks, 1) << "it has room in so little";
+      EXPECT_EQ(got.errors, "");
+      std::filesystem::remove_all(trace_ + ".otf2");
+      continue;
+    }
+    EXPECT_EQ(code_of(got), 2) << blocks << " blocks: " << got.errors;
+    EXPECT_TRUE(got.errors.starts_with("nacre: the archive cannot be written: ")) << got.errors;
+    EXPECT_EQ(lines_of(got.errors).size(), 1U) << got.errors;
+    EXPECT_FALSE(std::filesystem::exists(trace_ + ".otf2"));
+  }
+}
+
 /// The page as a browser has made it; nothing where there is none.
 std::optional<outcome> browse(const std::string& page, const std::string& folder) {
   if (std::system("command -v chromium >/dev/null") != 0) return std::nullopt;

@@ -24,6 +24,15 @@ inline void run_simulated(const settings& with, const std::function<void(runtime
   EXPECT_EQ(run(made, main), 0);
 }
 
+/// Runs `main` on two ranks of one worker each; the job must succeed.
+inline void run_on_two_ranks(const char* transport, const std::function<void(runtime&)>& main) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  EXPECT_EQ(run(made, main), 0);
+}
+
 /// Every message costs so many seconds; the load is what is declared.
 struct piece {
   double seconds = 0;

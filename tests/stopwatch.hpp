@@ -11,7 +11,8 @@
 
 namespace nacre::tests {
 
-/// Seconds in which a job that must not hang ends, even on a busy machine; without that it would go on for a minute.
+/// Seconds of a stopwatch in which a job that must not hang ends, even on a busy machine. What would hold it up must
+/// last ten minutes or more: where a few threads share a processor, one minute counts less than this.
 inline constexpr double unhurried_end = 30;
 
 /// Counts from its making, as long as somebody looks: a look counts at most `look_max` since the one before, so that a

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -127,6 +128,49 @@ TEST(summary, handlers_so_short_that_they_are_timed_together_are_accounted_for) 
   EXPECT_GT(handler, 1e-9 * elements * rounds) << "a nanosecond each";
   EXPECT_LE(handler, static_cast<double>(all["seconds"]));
   EXPECT_GE(runtime, 0);
+}
+
+/// Its handler works before and after it has waited, by `next` and for a time.
+struct waiting {
+  int done = 0;
+  nacre::awaited<> go(int) { return {}; }
+  nacre::task<void> work(nacre::context& ctx, int number) {
+    ctx.charge(seconds_a_handler);
+    if (number % 3 == 0) co_await ctx.next<&waiting::go>(number);
+    if (number % 3 == 1) co_await ctx.sleep(1e-6);
+    ctx.charge(3 * seconds_a_handler);
+    ++done;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(done);
+  }
+};
+
+TEST(summary, what_a_coroutine_takes_after_it_has_waited_is_its_handlers_time_also_in_the_trace_of_loads) {
+  constexpr int coroutines = 300;
+  const std::string path = testing::TempDir() + "nacre_coroutine_loads";
+  nacre::config how;
+  how.set("transport", "sim");
+  how.set("record_load", path);
+  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+    const auto object = rt.create<waiting>();
+    for (int number = 0; number < coroutines; ++number) {
+      rt.send<&waiting::work>(object, number);
+      if (number % 3 == 0) rt.send<&waiting::go>(object, number);
+    }
+  });
+  const double expected = 4 * coroutines * seconds_a_handler;
+  EXPECT_NEAR(all["workers"][0]["handler_seconds"], expected, 0.02 * expected);
+  double recorded = 0;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    double interval = 0, rank = 0, object = 0, seconds = 0;
+    if (words >> interval >> rank >> object >> seconds) recorded += seconds;
+  }
+  std::remove(path.c_str());
+  EXPECT_NEAR(recorded, expected, 0.02 * expected);
 }
 
 struct parcel {

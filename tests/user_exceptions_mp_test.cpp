@@ -26,7 +26,7 @@ constexpr std::chrono::seconds long_enough{20};  // of processor time, which oth
 
 std::vector<place> all_places() {
   std::vector<place> all;
-  for (const auto part : {places_of_messages(), places_of_objects(), places_of_policies()}) {
+  for (const auto part : {places_of_messages(), places_of_objects(), places_of_containers(), places_of_policies()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -15,7 +15,15 @@ commands=build/editor/compile_commands.json
 case ${1:-} in
   --all) files=$(find src apps bench examples tests -name '*.cpp') ;;
   "") files=$(git diff --name-only --diff-filter=d HEAD -- '*.cpp') ;;
-  *) files="$*" ;;
+  *)
+    files=
+    for file; do
+      file=${file#"$PWD/"}
+      file=${file#./}
+      grep -qF "/$file\"" "$commands" || { echo "clang_tidy.sh: $file is no source that is compiled: write it from the root" >&2; exit 1; }
+      files="$files $file"
+    done
+    ;;
 esac
 # Only what is compiled has a command: not the programs that must fail to compile, nor fuzzers of decoders.
 for file in $files; do

@@ -65,7 +65,7 @@ step() {
 }
 
 make_root() {
-  [ ! -x "$root/usr/bin/apt-get" ] || return 0
+  if [ -x "$root/usr/bin/apt-get" ] && ! [ -d "$root/debootstrap" ]; then return 0; fi  # that folder is there until debootstrap ends
   # The repositories of distributions alone have these labels.
   mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
     sed -n 's/^\(Debian\|Ubuntu\) //p' | head -n 1)
@@ -77,7 +77,7 @@ make_root() {
   debootstrap --variant=minbase --include=ca-certificates,git,make "$suite" "$root" "$mirror" || return
   apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$root/etc/apt/apt.conf.d/00proxy" || true
   echo 'Acquire::Check-Valid-Until "false";  // a mirror may be some weeks old' >"$root/etc/apt/apt.conf.d/00mirror"
-  for file in /etc/hosts /etc/resolv.conf; do cp -L "$file" "$root$file"; done
+  for file in /etc/hosts /etc/resolv.conf; do cp -L "$file" "$root$file" || return; done
   printf '#!/bin/sh\nexit 101  # as in containers: services do not start\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
 }

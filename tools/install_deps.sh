@@ -5,6 +5,10 @@
 # when all are there.
 set -eu
 purpose=${1:-test}
+case $purpose in
+  demo | test) ;;
+  *) echo "usage: tools/install_deps.sh [demo|test]" >&2; exit 2 ;;
+esac
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
@@ -13,9 +17,9 @@ packages="ninja-build g++ cmake pkg-config python3
 # long as the first.
 optional="ccache"
 if [ "$purpose" = test ]; then
-  # Transports of others, what mesh2d reads and draws, what benchmarks compare with, the reference.
+  # Transports of others, what mesh2d reads and draws, what benchmarks compare with, the server of an example, Python's headers, the reference.
   packages="$packages libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmimalloc-dev libtbb-dev
-    libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low doxygen"
+    libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low libcpp-httplib-dev python3-dev doxygen"
   # Without lld programs link slower, without clang the sanitizer builds and their tests take twice as long, without
   # libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test compares
   # mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without Chromium none looks at the pages of nacre
@@ -47,9 +51,12 @@ done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then
-  as_root="env"
+  as_root() { env DEBIAN_FRONTEND=noninteractive "$@"; }
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-  as_root="sudo -n env"
+  # sudo forgets which proxy the network wants.
+  as_root() {
+    sudo -n env ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} DEBIAN_FRONTEND=noninteractive "$@"
+  }
 else
   echo "Packages are missing and this user may not install them. Run this, then try again:" >&2
   echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends$missing" >&2
@@ -57,8 +64,11 @@ else
 fi
 
 echo "Installing:$missing"
-$as_root DEBIAN_FRONTEND=noninteractive apt-get update -q
+as_root apt-get update -q || echo "apt-get update has failed: what it knew before is tried" >&2
+found=
 for package in $optional; do
-  if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
+  if apt-cache show "$package" >/dev/null 2>&1; then found="$found $package"; fi
 done
-$as_root DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+if [ -z "$found" ] || ! as_root apt-get install -q -y --no-install-recommends $missing $found; then
+  as_root apt-get install -q -y --no-install-recommends $missing
+fi

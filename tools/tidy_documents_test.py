@@ -63,10 +63,15 @@ class documents(planted_tree):
         self.assertEqual(self.run_tidy()[0], [])
 
     def test_a_block_of_cpp_that_no_test_compiles(self):
-        for fence in ("```cpp\nint line();\n```", "```\nconst auto p = rt.create<cell>();\n```", "    rt.send<&cell::add>(p, 1);"):
+        for fence in ("```cpp\nint line();\n```", "```\nconst auto p = rt.create<cell>();\n```", "    rt.send<&cell::add>(p, 1);",
+                      "``` C++\nint line();\n```", "```{.cc}\nint line();\n```", "```\nint main() {\n```", "> ```hpp\n> int line();\n> ```"):
             with self.subTest(fence):
                 self.write("docs/a.md", f"Text:\n\n{fence}\n")
                 self.assert_offence("docs/a.md:3: untested", "<!-- examples/NAME.cpp -->")
+
+    def test_a_block_of_cpp_from_a_file_that_nobody_compiles(self):
+        self.write("docs/a.md", "Text:\n\n<!-- docs/a.md -->\n```cpp\nint line();\n```\n")
+        self.assert_offence("docs/a.md:4: untested", "<!-- examples/NAME.cpp -->")
 
     def test_a_block_of_shell_or_output_needs_no_file(self):
         self.write("docs/a.md", "Text:\n\n    $ build/uts --tree T3; echo done\n    14200 solutions\n\n```sh\nmake demo\n```\n")
@@ -79,18 +84,24 @@ class documents(planted_tree):
             with self.subTest(good):
                 self.write("docs/a.md", table % good)
                 self.assertEqual(self.run_tidy()[0], [])
-        self.write("docs/a.md", table % "`lines()`")
-        self.assert_offence("docs/a.md:6: untested", "`lines()` is not in src/wire/line.cpp")
+        for bad in ("`lines()`", "`ne()`"):
+            with self.subTest(bad):
+                self.write("docs/a.md", table % bad)
+                self.assert_offence("docs/a.md:6: untested", f"{bad} is not in src/wire/line.cpp")
 
 
 class linked(planted_tree):
     def test_a_link_to_a_file_that_does_not_exist(self):
-        for link in ("[b](b.md)", "[c](../src/c.cpp)", "![picture](d.svg)", '<img src="e.png">', "[f][g]\n\n[g]: f.md"):
+        for link in ("[b](b.md)", "[c](../src/c.cpp)", "![picture](d.svg)", '<img src="e.png">', "[f][g]\n\n[g]: f.md", "[b](b.md 'B')",
+                     "[b](<b and c.md>)", "<a href='b.md'>b</a>", "a `\n\n[b](b.md)\n\nand another ` ", "this:\n\n- a\n\n    [b](b.md)",
+                     "this:\n\n1. a\n\n    - [b](b.md)"):
             with self.subTest(link):
                 self.write("docs/a.md", f"Text.\n\nSee {link}.\n")
                 offences, _ = self.run_tidy()
                 self.assertEqual(len(offences), 1, offences)
                 self.assertRegex(offences[0], r"docs/a\.md:\d: link: .* does not exist")
+        self.write("docs/a.md", "See [b][nowhere], `[f][g]` and [f][G].\n\n[g]: a.md\n")
+        self.assert_offence("docs/a.md:1: link", "[nowhere] is defined nowhere")
 
     def test_a_link_to_a_heading_that_does_not_exist(self):
         self.append("README.md", "## Use it, *now*: `a_b`\n\n[see](docs/a.md#two-words) [too](#use-it-now-a_b) [last](#twice-1)\n\n"
@@ -117,6 +128,11 @@ class linked(planted_tree):
         self.assert_offence("docs/b.md:1: unlinked", "link to it from docs/README.md")
         self.append("docs/a.md", "See [b](b.md).\n")
         self.assertEqual(self.run_tidy()[0], [])
+        self.write("docs/a.md", "Text.\n")
+        self.write("docs/b.md", "See [c](c.md).\n")
+        self.write("docs/c.md", "See [b](b.md).\n")
+        offences, _ = self.run_tidy()
+        self.assertEqual([each.split(":")[0] for each in offences], ["docs/b.md", "docs/c.md"], "they link to each other alone")
 
 
 if __name__ == "__main__":

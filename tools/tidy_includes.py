@@ -40,7 +40,7 @@ NAMES_OF = {
     "csignal": "raise sig_atomic_t signal",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t to_integer",
     "cstdint": "int16_t int32_t int64_t int8_t intmax_t intptr_t uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t",
-    "cstdio": "FILE clearerr fclose ferror fflush fgets fopen fprintf fputc fputs fread fseek ftell fwrite perror printf putchar "
+    "cstdio": "FILE clearerr fclose ferror fflush fgets fopen fprintf fputc fputs fread freopen fseek ftell fwrite perror printf putchar setvbuf "
               "puts rename snprintf sscanf tmpfile vsnprintf",
     "cstdlib": "_Exit abort aligned_alloc at_quick_exit atexit atof atoi calloc exit free getenv malloc quick_exit realloc strtod "
                "strtof strtol strtoll strtoul strtoull system",
@@ -65,7 +65,7 @@ NAMES_OF = {
     "limits": "numeric_limits",
     "list": "list pmr::list",
     "map": "map multimap pmr::map",
-    "memory": "addressof align allocate_shared allocator allocator_traits assume_aligned construct_at default_delete destroy "
+    "memory": "addressof align allocate_shared allocator allocator_arg allocator_traits assume_aligned construct_at default_delete destroy "
               "destroy_at destroy_n enable_shared_from_this make_shared make_unique make_unique_for_overwrite pointer_traits "
               "shared_ptr uninitialized_copy uninitialized_move unique_ptr weak_ptr",
     "memory_resource": "pmr::memory_resource pmr::monotonic_buffer_resource pmr::polymorphic_allocator",
@@ -145,6 +145,8 @@ HEADERS_OF |= {name: headers.split() for names, headers in {
     "istream": "istream iosfwd " + STREAMS,
     "endl flush": "ostream iostream",
     "ws": "istream iostream",
+    "nano micro milli": "ratio chrono",
+    "ranges::enable_view": "ranges span string_view",
     "ios ios_base hex dec fixed scientific streamoff streamsize streampos": "ios " + STREAMS,
 }.items() for name in names.split()}
 STANDARD = set(NAMES_OF) | {header for headers in HEADERS_OF.values() for header in headers} | set(
@@ -177,8 +179,21 @@ def missing_headers(tree, name):
     return missing
 
 
+def unknown_names(text):
+    """(line, name) of each first std:: name that NAMES_OF does not have: of those nobody could say that a header is missing."""
+    text = re.sub(COMMENT_OR_LITERAL, blank, text)
+    seen = set()
+    for match in USE.finditer(text):
+        word = match[1] or match[2]
+        if word and word not in HEADERS_OF and word not in seen:
+            seen.add(word)
+            yield text.count("\n", 0, match.start()) + 1, match[0]
+
+
 def check_includes(tree):
     for name in tree.code:
+        for line, word in unknown_names(tree.text[name]):
+            tree.report(name, line, "include", f"{word} is in no header that NAMES_OF of tools/tidy_includes.py has: add it there")
         for header, (line, word) in missing_headers(tree, name).items():
             tree.report(name, line, "include", f"{word} is declared by <{header}>: include it (tidy --add-includes does)")
 

@@ -19,6 +19,12 @@ class standard_includes(planted_tree):
                 self.write(self.LINE, HEAD + f'#include "wire/line.hpp"\n{use}\n')
                 self.assert_offence("src/wire/line.cpp:4: include", f"<{header}>: include it")
 
+    def test_a_standard_name_that_the_rule_does_not_know(self):
+        for use in ("std::mdspan<int, 2> all;", "auto least = std::ranges::fold_left(all);"):
+            with self.subTest(use):
+                self.write(self.LINE, HEAD + f"#include <mdspan>\n{use}\n")
+                self.assert_offence("src/wire/line.cpp:4: include", "NAMES_OF of tools/tidy_includes.py")
+
     def test_names_that_are_declared(self):
         for line in ("#include <cstdint>\nstd::uint32_t count = 1;", "#include <cstring>\nstd::size_t bytes = 1;",
                      "// std::string", 'const char* text = "std::string";', "int my_errno = 1;"):

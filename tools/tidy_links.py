@@ -3,10 +3,12 @@
 import posixpath
 import re
 
-from markdown_text import anchors, blocks, indented_blocks, line_of, links
+from markdown_text import anchors, blocks, indented_blocks, line_of, links, undefined_labels
 
+CPP_LANGUAGES = {"c", "cc", "cpp", "c++", "cxx", "h", "hpp"}
 # Lines by which a block is C++ although no fence says so.
-CPP_LINE = re.compile(r"^\s*(#include\b|template <|nacre::\w|(?:const )?auto \w+ = |(?:rt|ctx)\.\w+).*[;>{]\s*(//.*)?$", re.M)
+CPP_LINE = re.compile(r"^\s*(#include\b|template <|nacre::\w|(?:const )?auto \w+ = |(?:rt|ctx)\.\w+|int main\(|(?:struct|class) \w+ ).*"
+                      r"[;>{]\s*(//.*)?$", re.M)
 
 
 def local_target(name, target):
@@ -37,19 +39,24 @@ def check_links(tree):
         for place, _, target in links(tree.text[name]):
             if problem := problem_of_link(tree, name, target):
                 tree.report(name, line_of(tree.text[name], place), "link", problem)
+        for place, label in undefined_labels(tree.text[name]):
+            tree.report(name, line_of(tree.text[name], place), "link", f"[{label}] is defined nowhere in this page: write its target")
 
 
 def check_pages_are_found(tree):
-    """Another page links to each page of docs/."""
+    """Links lead from the pages outside of docs/ to each page in it, over pages in between."""
     pages = {n for n in tree.text if n.endswith(".md")}
-    linked = set()
-    for name in pages:
+    found = {n for n in pages if not n.startswith("docs/")}
+    to_follow = sorted(found)
+    while to_follow:
+        name = to_follow.pop()
         for _, _, target in links(tree.text[name]):
             local = local_target(name, target)
-            if local and local[0] != name:
-                linked.add(local[0])
-    for name in sorted(n for n in pages if n.startswith("docs/") and n not in linked):
-        tree.report(name, 1, "unlinked", "no other page links to this one: link to it from docs/README.md, or from "
+            if local and local[0] in pages - found:
+                found.add(local[0])
+                to_follow.append(local[0])
+    for name in sorted(pages - found):
+        tree.report(name, 1, "unlinked", "no page that a reader finds links to this one: link to it from docs/README.md, or from "
                                          "the page that a reader comes from")
 
 
@@ -57,8 +64,8 @@ def check_blocks_are_tested(tree):
     """A block of C++ in a document is marked with the file that it is part of; check_documents compares the two."""
     for name in (n for n in tree.text if n.endswith(".md")):
         for line, language, mark, code in blocks(tree.text[name]):
-            is_cpp = language in ("cpp", "cxx", "c") or (not language and CPP_LINE.search(code))
-            if is_cpp and not mark:
+            is_cpp = language in CPP_LANGUAGES or (not language and CPP_LINE.search(code))
+            if is_cpp and mark not in tree.code:
                 tree.report(name, line, "untested", "a block of C++ that no test compiles: put it into an example, and "
                                                     "<!-- examples/NAME.cpp --> in front of the block")
         for line, code in indented_blocks(tree.text[name]):
@@ -81,11 +88,22 @@ def table_calls(text):
                         if "(" in code and not code.startswith("find_package"))
 
 
+def squeezed(code):
+    """`code` with blanks only where two words would become one."""
+    return re.sub(r" ?([^\w ]) ?", r"\1", re.sub(r"\s+", " ", code))
+
+
+def stands_in(part, text):
+    """Whether `part` stands in `text`, and is no end or beginning of longer words there."""
+    pattern = r"\b" * bool(re.match(r"\w", part)) + re.escape(part) + r"\b" * bool(re.search(r"\w\Z", part))
+    return re.search(pattern, text) is not None
+
+
 def check_tables_are_tested(tree):
     """Calls in a marked table stand in the example, whatever its blanks and what ... stands for."""
     for name in (n for n in tree.text if n.endswith(".md")):
         for line, path, code in table_calls(tree.text[name]):
-            text = re.sub(r"\s", "", tree.text.get(path, ""))
-            parts = re.split(r"(?:args|arguments)?\.\.\.", re.sub(r"\s", "", code))
-            if not all(part in text for part in parts):
+            text = squeezed(tree.text.get(path, ""))
+            parts = re.split(r"(?:args|arguments)?\.\.\.", squeezed(code))
+            if not all(stands_in(part, text) for part in parts):
                 tree.report(name, line, "untested", f"`{code}` is not in {path}: use it there as it is written here")

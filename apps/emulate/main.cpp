@@ -23,8 +23,9 @@ constexpr const char* erase_line = "\r\x1b[K";
 
 void show_progress(const nacre::emulation_progress& at) {
   const double rate = at.seconds > 0 ? static_cast<double>(at.events) / at.seconds : 0;
-  fmt::print(stderr, "{}{:.3f} us of virtual time, {} handlers, {:.3g} a second", erase_line,
-             static_cast<double>(at.time.count()) / 1e3, at.events, rate);
+  const std::string line = fmt::format("{}{:.3f} us of virtual time, {} handlers, {:.3g} a second", erase_line,
+                                       static_cast<double>(at.time.count()) / 1e3, at.events, rate);
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 
@@ -63,7 +64,7 @@ int run(const emulate::options& asked, nacre::config configuration) {
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
     if (const std::string problem = problem_with_output(rt, asked.json_path); !problem.empty()) {
       if (rt.rank().value() != 0) return;
-      fmt::print(stderr, "emulate: {}\n", problem);
+      std::fputs(fmt::format("emulate: {}\n", problem).c_str(), stderr);
       verdict = nacre::program_options::usage_code;
       return;
     }
@@ -77,7 +78,7 @@ int run(const emulate::options& asked, nacre::config configuration) {
     const emulate::program_result result = asked.runs->run(rt, asked.machine, asked.with, how);
     const std::uint32_t workers = rt.all_reduce(rt.workers(), std::plus<>{});
     if (rt.rank().value() != 0) return;
-    if (line) fmt::print(stderr, "{}", erase_line);
+    if (line) std::fputs(erase_line, stderr);
     write_result({&asked, result, workers});
     if (!result.error.empty()) verdict = 1;
   });

@@ -143,7 +143,7 @@ std::string json_of(const report& of) {
   if (of.asked->critical_path) json["critical_path"] = json_of(run.path());
   for (const auto& [what, value] : of.result.figures) json[what] = value;
   if (of.result.digest != 0) json["digest"] = fmt::format("{:016x}", of.result.digest);
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace emulate

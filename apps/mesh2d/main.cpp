@@ -15,6 +15,7 @@
 #include "input/poly_writer.hpp"
 #include "input/shapes.hpp"
 #include "meshing/first_rank.hpp"
+#include "meshing/memory.hpp"
 #include "options.hpp"
 #include "output/report.hpp"
 #include "output/writers.hpp"
@@ -34,27 +35,29 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   const double started = rt.now();
   const bool draws = mesh2d::is_png(asked.out), gathers = !asked.out.empty() && !draws;
   mesh2d::picture drawn;
+  const bool is_simulated = configuration.get_string("transport") == "sim";
+  const double memory_bytes = meshing::memory_of_job(rt, is_simulated);
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
     for (const std::string& file : mesh2d::files_of(asked.out)) nacre::demand_writable(file, "--out");
     nacre::demand_writable(asked.write_poly, "--write-poly");
     const mesh2d::pslg input = read_input(asked);
     if (!asked.write_poly.empty()) mesh2d::write_poly(input, asked.write_poly);
-    made = mesh2d::make_plan(input, asked);
+    made = mesh2d::make_plan(input, asked, memory_bytes);
     if (draws) drawn = mesh2d::picture(mesh2d::frame_of(made, asked.width));
   });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
-    if (is_first) fmt::print(stderr, "mesh2d: {}\n", problem);
+    if (is_first) std::fputs(fmt::format("mesh2d: {}\n", problem).c_str(), stderr);
     return nacre::program_options::usage_code;
   }
   const double planned = rt.now();
   mesh2d::whole_mesh whole;
   mesh2d::result done =
       mesh2d::make_mesh(rt, asked, std::move(made), gathers ? &whole : nullptr, draws ? &drawn : nullptr);
-  if (is_first && !done.problem.empty()) fmt::print(stderr, "mesh2d: {}\n", done.problem);
+  if (is_first && !done.problem.empty()) std::fputs(fmt::format("mesh2d: {}\n", done.problem).c_str(), stderr);
   if (!done.problem.empty()) return nacre::program_options::usage_code;
   if (!is_first) return 0;
-  done.simulated = configuration.get_string("transport") == "sim";
+  done.simulated = is_simulated;
   done.plan_seconds = planned - started;
   const double written = rt.now();
   std::exception_ptr unwritten;  // the report, and the verdict of the check, are printed all the same

@@ -11,6 +11,7 @@
 #include <program_options.hpp>
 
 #include "meshing/first_rank.hpp"
+#include "meshing/memory.hpp"
 #include "meshing/output_file.hpp"
 #include "options.hpp"
 #include "output/report.hpp"
@@ -23,23 +24,25 @@ namespace {
 int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& configuration) {
   mesh3d::plan made;
   const double started = rt.now();
+  const bool is_simulated = configuration.get_string("transport") == "sim";
+  const double memory_bytes = meshing::memory_of_job(rt, is_simulated);
   const std::string problem = meshing::problem_on_first_rank(rt, [&] {
     nacre::demand_writable(asked.out, "--out");
     nacre::demand_writable(asked.costs, "--costs");
     for (const std::string& file : {asked.out, asked.costs}) nacre::demand_other_file(file, asked.input);
     nacre::demand_other_file(asked.costs, asked.out);
-    made = mesh3d::make_plan(asked);
+    made = mesh3d::make_plan(asked, memory_bytes);
   });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
-    if (is_first) fmt::print(stderr, "mesh3d: {}\n", problem);
+    if (is_first) std::fputs(fmt::format("mesh3d: {}\n", problem).c_str(), stderr);
     return nacre::program_options::usage_code;
   }
   const double planned = rt.now();
   mesh3d::whole_mesh whole;
   mesh3d::result done = mesh3d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
   if (!is_first) return 0;
-  done.simulated = configuration.get_string("transport") == "sim";
+  done.simulated = is_simulated;
   done.plan_seconds = planned - started;
   const double written = rt.now();
   std::exception_ptr unwritten;  // the report, and the verdict of the check, are printed all the same

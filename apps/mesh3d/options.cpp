@@ -55,7 +55,7 @@ void declare_surface(nacre::program_options& parser, options& asked) {
   parser.section("Surface");
   parser.add_choice("--keep", asked.keep,
                     {{"inside", sides::inside}, {"outside", sides::outside}, {"both", sides::both}},
-                    "Which tetrahedra are written");
+                    "Which tetrahedra are kept: written, and counted by --tetrahedra");
   parser.add("--margin", asked.surface.margin, "Space between the surface and the cube around it, whose side is 1")
       .called("LENGTH")
       .between(0.01, 0.49);
@@ -79,7 +79,7 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
       .called("LENGTH")
       .between(length_min, 1)
       .otherwise("0.1, or by --tetrahedra");
-  parser.add("--tetrahedra", asked.tetrahedra, "Choose lengths that give about so many")
+  parser.add("--tetrahedra", asked.tetrahedra, "Choose lengths that give about so many; with a surface, that are kept")
       .called("COUNT")
       .between(1, 1e11)
       .otherwise("none");

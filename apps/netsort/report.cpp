@@ -48,7 +48,7 @@ std::string result_json(const options& asked, const surroundings& where, const s
       {"wander", asked.wander},     {"ranks", where.ranks},  {"transport", where.transport},
       {"location", where.location}, {"sorted", what.sorted}, {"placing", json_of(what.placing)}};
   for (const phase_report& each : what.rounds) json["rounds"].push_back(json_of(each));
-  return json.dump() + "\n";
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace netsort

@@ -30,7 +30,7 @@ std::string text_of(const synthetic::result& found, const nacre::config& how, bo
                                   {"placed_seconds", found.placed_seconds},
                                   {"moves", found.moves},
                                   {"exact", found.exact}}
-               .dump() +
+               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
            "\n";
   }
   return fmt::format(

@@ -32,7 +32,7 @@ void progress_line::update(std::uint64_t nodes, double seconds) {
   const double elapsed = seconds - shown_at_seconds_;
   if (!enabled_ || elapsed < interval_seconds) return;
   const double rate = static_cast<double>(nodes - shown_nodes_) / elapsed;
-  fmt::print(stderr, "{}{}", erase_line, progress_text(nodes, rate, nodes_total_));
+  std::fputs(fmt::format("{}{}", erase_line, progress_text(nodes, rate, nodes_total_)).c_str(), stderr);
   std::fflush(stderr);
   shown_at_seconds_ = seconds;
   shown_nodes_ = nodes;

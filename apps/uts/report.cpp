@@ -103,7 +103,7 @@ std::string result_json(const search_result& result) {
                      {"depth", json_of(known->depth)}};
   }
   json["verdict"] = words[static_cast<std::size_t>(judge(result))];
-  return json.dump() + "\n";
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string preset_list() {

@@ -148,7 +148,7 @@ bool measure(nacre::runtime& rt, const options& how) {
             "{}\n",
             nlohmann::json{
                 {"library", "nacre"}, {"variant", name}, {"run", run}, {"millions", one.rate}, {"right", one.right}}
-                .dump());
+                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
       } else {
         fmt::print("{:<6} {:<14} {:8.2f} M/s  {}\n", "nacre", name, one.rate, one.right ? "right" : "WRONG");
       }

@@ -10,8 +10,9 @@
 // their second parameter and are found by argument-dependent lookup. A trivially copyable class without them is packed
 // as its bytes: padding is included, bools inside are not checked, and addresses inside are not detected. Give a class
 // that has any of these a `serialize`. Std types of packable types are packable. Pointers and references are not.
-// std::unique_ptr and std::shared_ptr are packed by value, so two shared_ptr to one object arrive as two objects. A
-// type that is read needs a default constructor or an `explicit T(nacre::deserialize_tag)`.
+// std::unique_ptr and std::shared_ptr are packed by value, so two shared_ptr to one object arrive as two objects. What
+// they own keeps its derived class if nacre::polymorphic lists it. A type that is read needs a default constructor or
+// an `explicit T(nacre::deserialize_tag)`.
 //
 // Format (little-endian, without type information: both sides must be the same program; see docs/protocols/wire.md):
 //
@@ -26,6 +27,7 @@
 //   vector<bool>, bitset<N>   length (vector only), eight bits a byte, lowest first, the rest zero
 //   optional, unique_ptr,     1 byte, 0 or 1, then the value if 1
 //   shared_ptr
+//   owner of a listed base    1 byte, 0 or the place of the class in its list from 1 on, then the object
 //   variant                   1 byte, the index of the alternative, then its value
 #pragma once
 

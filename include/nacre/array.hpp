@@ -140,7 +140,7 @@ void post_to_array(engine& core, thread_context& on, const array_request& reques
 void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
                  future_state& done);
 void post_erase(engine& core, thread_context& on, object_id element, future_state& done);
-[[nodiscard]] index index_of_element(engine& core, object_id element);
+[[nodiscard]] index index_of_element(engine& core, thread_context& on, object_id element);
 
 /// Two packed results to combine: the target that a row of fold_row is run on.
 struct folding {

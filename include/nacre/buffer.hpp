@@ -132,8 +132,8 @@ template <class Values>
 message_ptr adopt_buffer(Values& values) {
   constexpr std::size_t last_index = std::tuple_size_v<Values> - 1;
   buffer& last = std::get<last_index>(values);
-  const auto others = [&]<std::size_t... I>(auto& ar, std::index_sequence<I...>) {
-    (ar(std::as_const(std::get<I>(values))), ...);
+  const auto others = [&]<std::size_t... Index>(auto& ar, std::index_sequence<Index...>) {
+    (ar(std::as_const(std::get<Index>(values))), ...);
     ar.write_length(last.size());
   };
   constexpr auto indices = std::make_index_sequence<last_index>{};

@@ -17,7 +17,8 @@ namespace nacre::detail {
 
 /// The classes that the objects of a colocated function must have, as values of object_type::key.
 struct colocation_shape {
-  std::span<const void* const> keys;
+  std::span<const void* const> own_keys;  ///< as handler_info::own_key
+  std::span<const void*> keys;            ///< as those of object types, once the function has a number
 };
 inline constexpr std::size_t colocation_max = 16;
 
@@ -78,8 +79,9 @@ template <auto F, class... T, class... P>
 struct colocated_function<F, param_list<T...>, param_list<P...>> {
   using values = typename argument_types<P...>::values;
   using views = typename argument_types<P...>::views;
-  static constexpr const void* keys[] = {key_of<T>()...};
-  static constexpr colocation_shape shape{keys};
+  static constexpr const void* own_keys[] = {key_of<T>()...};
+  static inline const void* keys[] = {key_of<T>()...};
+  static constexpr colocation_shape shape{own_keys, keys};
   /// Runs F for one packed message; `target` is an array of pointers to the objects. Defined in invoke.hpp.
   static outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
   static inline handler_info row{body_of<values>::ops,

@@ -111,7 +111,7 @@ class config {
   [[nodiscard]] const std::string& get_string(std::string_view name) const;
 
   /// Takes every NACRE_NAME=value of a null-terminated list such as `environ`; '.' in a name is '_' there. Names that
-  /// begin with NACRE_JOB_ are the launcher's and are left alone; any other unknown NACRE_ name throws.
+  /// begin with NACRE_JOB_ are the launcher's; unknown names are left alone, and read_config tells of them.
   void apply_environment(const char* const* environment);
 
   /// Takes `--nacre.name=value` (and `--nacre.flag` for a boolean) out of the arguments, up to `--`; `argc` shrinks and

@@ -114,8 +114,12 @@ struct contribution_step {
   section_ptr among;
   std::uint64_t step = 0;
 };
+struct contribution_rows {
+  handler_id handler;   ///< of the result
+  handler_id combines;  ///< see contribution_row
+};
 void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
-                std::span<const std::byte> value, handler_id row, const contribution_target& target);
+                std::span<const std::byte> value, const contribution_rows& rows, const contribution_target& target);
 
 }  // namespace detail
 
@@ -131,9 +135,10 @@ class element_operations : public operations {
   /// reduce does, wherever the elements are; so sums of floating-point numbers are the same in every run. Op must be
   /// associative and runs on any rank, so it has no members or captures.
   ///
-  /// Steps may overlap and end in any order. Each element gives one value for a step, and all elements give the same F,
-  /// Op and `to`; a step number is used once for an array. Violations throw usage_error or end the job, with a line
-  /// that says what to write. A step is complete at the home of a place once the place has given a value or has no
+  /// Steps may overlap and end in any order. Each F counts steps of its own, so that several reductions may have the
+  /// number of one time step. Each element gives one value for a step, and all elements give the same Op and `to`; a
+  /// number is used once for an F and an array. Violations throw usage_error or end the job, with a line that says what
+  /// to write. A step is complete at the home of a place once the place has given a value or has no
   /// element: an element that ends before it contributes is not waited for, and its earlier values count; an element
   /// that is inserted takes part in the steps that its home has not completed, unless its place has given a value.
   /// Destroying the array drops incomplete steps, which is reported as a message that was not delivered. A step that
@@ -202,6 +207,17 @@ class element_operations : public operations {
     }
     return {0};
   }
+  /// `co_await ctx.next_n<&cell::halo>(step, 4)` waits for so many messages of a step, as next does for one, and runs F
+  /// for each, when all have come or a caller waits for the result of one. Its value is the vector of the results in
+  /// that order, or nothing where F has none. Without a step as next without one.
+  template <auto F, class T = typename detail::traits<F>::target>
+  [[nodiscard]] detail::next_n_request<F, T> next_n(std::uint64_t step, std::size_t count) const noexcept {
+    return {next<F, T>(step), count};
+  }
+  template <auto F, class T = typename detail::traits<F>::target>
+  [[nodiscard]] detail::next_n_request<F, T> next_n(std::size_t count) const noexcept {
+    return {next<F, T>(), count};
+  }
 
  protected:
   using operations::operations;
@@ -240,7 +256,9 @@ class element_operations : public operations {
       const std::span<std::byte> memory = many.empty() ? std::span(few).first(bytes) : std::span(many);
       writer out(memory);
       out(stored);
-      detail::contribute(*core_, *thread_, acting_, of, memory, detail::contribution_row<F, Target, Op>.id, to);
+      const detail::contribution_rows rows{detail::handler_of<F, Target>().id,
+                                           detail::contribution_row<F, Target, Op>.id};
+      detail::contribute(*core_, *thread_, acting_, of, memory, rows, to);
     }
   }
 };

@@ -46,6 +46,10 @@ namespace detail {
 // and no call waits. `result`, if not null, gets the reply.
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
+[[nodiscard]] bool stop_requested(engine& core) noexcept;
+/// See context::cancelled. `cause`: the message of the handler that runs.
+[[nodiscard]] bool is_cancelled(engine& core, thread_context& on, const message_header& cause);
+void handle_signals(engine& core);
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
 [[nodiscard]] double seconds_of(const engine& core, const thread_context& on);
 void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
@@ -126,7 +130,7 @@ void stamp(message& m, with how) noexcept {
 }  // namespace detail
 
 /// A message that is sent later; see rank_operations::after. Dropping it changes nothing. Movable; it belongs to the
-/// rank that made it.
+/// rank that made it, and may be kept longer than the job.
 class delayed_message {
  public:
   delayed_message() = default;

@@ -30,8 +30,15 @@ class usage_error : public std::logic_error {
 };
 
 namespace detail {
+/// A value that no archive can pack, such as one that nests too deeply. The text names its class.
+class unpackable_value : public usage_error {
+ public:
+  using usage_error::usage_error;
+};
+
 /// In a catch clause: rethrows an exception of the user's code with the name of the function in front of its text. An
-/// exception that has such a name already is rethrown unchanged, and so is a lack of memory.
+/// exception that has such a name already is rethrown unchanged, and so is a lack of memory. An unpackable_value keeps
+/// its type.
 [[noreturn]] void throw_named(const std::string& function);
 }  // namespace detail
 

@@ -82,6 +82,11 @@ class future_state {
     if (!ready()) on_abandon();
     release();
   }
+  /// As abandon, for the part of a future for several, by its on_abandon or its destructor. A part may have parts in
+  /// turn, to any depth: they are abandoned one after the other, by the outermost of these calls of a thread.
+  void abandon_part() noexcept;
+  /// As release, for the part of a future for several that is being destroyed: iterates, as abandon_part does.
+  void release_part() noexcept;
 
   /// acquire: pairs with the exchange in `complete`; the value is visible when this returns true.
   [[nodiscard]] bool ready() const noexcept { return state_.load(std::memory_order_acquire) == is_ready; }
@@ -117,6 +122,10 @@ class future_state {
   /// The request id of the call that the state belongs to; 0 when there is none. Own thread.
   [[nodiscard]] std::uint64_t call_number() const noexcept { return call_number_; }
   void set_call_number(std::uint64_t number) noexcept { call_number_ = number; }
+  /// The rank that the future belongs to; see rank_life. 0 when it needs none. Own thread.
+  void set_life(std::uint32_t number) noexcept { life_ = number; }
+  /// Whether the job has ended in which the result would have come, so that nothing of the rank is left. Own thread.
+  [[nodiscard]] bool outlives_job() const noexcept { return life_ != 0 && is_over(life_); }
   /// For results that no call brings: gives the result up, and completes with an error. False when that is impossible.
   virtual bool give_up(thread_context& /*by*/) { return false; }
 
@@ -133,14 +142,18 @@ class future_state {
   void set_error(call_error error) { error_ = std::move(error); }
 
  private:
+  friend class part_completion;
   enum : std::uint32_t { is_empty, is_awaited, is_ready };
   [[noreturn]] void throw_error() const;
+  [[nodiscard]] static bool is_over(std::uint32_t life) noexcept;
 
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::uint32_t> state_{is_empty};
   waiter* waiter_ = nullptr;
   std::uint64_t call_number_ = 0;
   std::optional<call_error> error_;
+  std::uint32_t life_ = 0;
+  future_state* next_part_ = nullptr;  // link of the parts that wait to be abandoned
 };
 
 template <class T>
@@ -181,6 +194,10 @@ class future_value<void> : public future_state {
   bool take(message_ptr& reply) override { return !reply->packed() || reply->header.payload_bytes == 0; }
 };
 
+/// The number of the life of the rank.
+[[nodiscard]] std::uint32_t life_of(engine& core) noexcept;
+/// Throws usage_error: the job has ended, and the result was not there.
+[[noreturn]] void throw_outlives_job();
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
 void wait_in_application(engine& core, thread_context& on, future_state& state);
 /// As wait_in_application, but ends when the time is over: after `seconds`, or at that instant of the rank's time.
@@ -196,13 +213,16 @@ void cancel(thread_context& on, future_state& state);
 }  // namespace detail
 
 /// The result of one call, to be taken once. Movable; it may be destroyed before the result is there. It belongs to the
-/// thread that made it.
+/// thread that made it. It may be kept longer than the job: a result that is there can be taken then, and waiting for
+/// another one throws usage_error.
 template <class T>
 class future {
  public:
   future() = default;
   future(engine& core, thread_context& on, detail::future_value<T>* state) noexcept
-      : core_(&core), thread_(&on), state_(state) {}
+      : core_(&core), thread_(&on), state_(state) {
+    state->set_life(detail::life_of(core));
+  }
   future(future&& other) noexcept
       : core_(other.core_), thread_(other.thread_), state_(std::exchange(other.state_, nullptr)) {}
   future& operator=(future&& other) noexcept {
@@ -221,7 +241,7 @@ class future {
   /// advance a little, so that a polling loop ends.
   [[nodiscard]] bool ready() const {
     if (state_ == nullptr || state_->ready()) return state_ != nullptr;
-    return thread_ != nullptr && detail::look_again(*thread_) && state_->ready();
+    return thread_ != nullptr && !state_->outlives_job() && detail::look_again(*thread_) && state_->ready();
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead: a wait
@@ -230,7 +250,7 @@ class future {
     if (state_ == nullptr)
       throw usage_error(
           "wait on a future that has no call (it was moved from, gave its value to get(), or never had one)");
-    if (core_ != nullptr) detail::wait_in_application(*core_, *thread_, *state_);
+    if (may_wait()) detail::wait_in_application(*core_, *thread_, *state_);
   }
   /// Application thread only: runs other work until the result is there, for at most so many seconds, which are virtual
   /// ones under simulation. Returns whether the result is there; the future is as before, so it can be waited for
@@ -248,7 +268,9 @@ class future {
     if (state_ == nullptr)
       throw usage_error(
           "cancel of a future that has no call (it was moved from, gave its value to get(), or never had one)");
-    if (thread_ != nullptr && !state_->ready()) detail::cancel(*thread_, *state_);
+    if (state_->ready()) return;
+    if (thread_ == nullptr || state_->outlives_job()) detail::throw_outlives_job();
+    detail::cancel(*thread_, *state_);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
   T get() {
@@ -257,14 +279,16 @@ class future {
   }
 
   /// For the runtime: the engine and the thread context that may wait for it. Null for a result that was there from the
-  /// beginning.
-  [[nodiscard]] engine* core() const noexcept { return core_; }
-  [[nodiscard]] thread_context* thread() const noexcept { return thread_; }
+  /// beginning, and when the job has ended.
+  [[nodiscard]] engine* core() const noexcept { return has_rank() ? core_ : nullptr; }
+  [[nodiscard]] thread_context* thread() const noexcept { return has_rank() ? thread_ : nullptr; }
   /// For the runtime: a result that is there already, without a call.
   explicit future(detail::future_value<T>* state) noexcept : state_(state) {}
 
   /// For `co_await`; see task.hpp.
   [[nodiscard]] detail::future_state* state() const noexcept { return state_; }
+  /// For the runtime: gives its reference to the caller; the future is empty afterwards.
+  [[nodiscard]] detail::future_state* release_state() noexcept { return std::exchange(state_, nullptr); }
   /// The value of a ready future; throws call_error when the call failed.
   T take() {
     const future emptied = std::move(*this);
@@ -277,7 +301,16 @@ class future {
     if (state_ == nullptr)
       throw usage_error(
           "wait on a future that has no call (it was moved from, gave its value to get(), or never had one)");
-    return core_ == nullptr || detail::wait_in_application(*core_, *thread_, *state_, how, seconds);
+    return !may_wait() || detail::wait_in_application(*core_, *thread_, *state_, how, seconds);
+  }
+  [[nodiscard]] bool has_rank() const noexcept {
+    return core_ != nullptr && state_ != nullptr && !state_->outlives_job();
+  }
+  /// False: the result is there, and no rank to wait on. Throws usage_error when neither is.
+  [[nodiscard]] bool may_wait() const {
+    if (has_rank()) return true;
+    if (!state_->ready()) detail::throw_outlives_job();
+    return false;
   }
 
   engine* core_ = nullptr;

@@ -85,7 +85,7 @@ struct group_type {
   void (*destroy)(void*) noexcept;
 };
 template <class T>
-inline constexpr group_type group_type_of{type_operations<T>::name(), key_of<T>(),
+inline constexpr group_type group_type_of{type_name<T>(), key_of<T>(),
                                           [](void* member) noexcept { delete static_cast<T*>(member); }};
 
 // The untyped operations; src/runtime/api_groups.cpp.

@@ -41,16 +41,17 @@ enum class outcome : std::uint8_t {
 /// The phase in which a handler failed.
 enum class handler_phase : std::uint8_t { decoding, running };
 
-/// One row of the handler table. It lives for ever. `id` is assigned when the first runtime starts. It is equal in
-/// every process of one binary, because rows are numbered in the order of their names. Lambdas may share a name: their
-/// order is that of `identity`, and then that of the files in the link of the program.
+/// One row of the handler table. It lives as long as the program or the library that holds it. `id` is assigned when
+/// the first job starts that can know it. It is equal in every process of one binary with the same libraries, because
+/// rows are numbered in the order of their names. Lambdas may share a name: their order is that of `identity`, and then
+/// that of the files in the link of the program.
 struct handler_info {
   body_ops ops;  ///< the arguments, while they are live values
   /// `target` is the object, the module, or null. The message stays the caller's, unless the handler keeps its memory,
   /// as a handler that takes a buffer does. Live values in the message have been moved from.
   outcome (*invoke)(engine&, thread_context&, message_ptr&, void* target, handler_id self);
   std::string_view name;
-  const void* target_key;  ///< the class that the handler is a member of; null for a free function
+  const void* target_key;  ///< key_of the class that the handler is a member of; null for a free function
   bool shared = false;     ///< a const member function
   bool coroutine = false;  ///< returns a task
   const colocation_shape* colocation = nullptr;  ///< for a colocated function: the classes of its objects
@@ -60,11 +61,21 @@ struct handler_info {
   /// Null, or for messages that their object keeps (next.hpp): the number by which they are asked for.
   std::uint64_t (*tag)(message&) = nullptr;
   bool takes_addresses = false;  ///< an argument holds_addresses
+  /// target_key as the library that holds the row has it. In the table one key stands for a class in all libraries.
+  const void* own_key = nullptr;
 };
 
-/// Adds a row to the list while static objects are initialised. Afterwards the list does not change.
-struct handler_registration {
+/// Adds a row to the list while static objects of the program or of a library are initialised, and takes it away when
+/// they end. A job knows the rows that were there when it began.
+class handler_registration {
+ public:
   explicit handler_registration(handler_info& row) noexcept;
+  handler_registration(const handler_registration&) = delete;
+  handler_registration& operator=(const handler_registration&) = delete;
+  ~handler_registration();
+
+ private:
+  handler_info& row_;
 };
 
 /// True for arguments that are simple, as body_ops::simple defines it.
@@ -73,9 +84,19 @@ inline constexpr bool is_simple = false;
 template <class... Ts>
 inline constexpr bool is_simple<std::tuple<Ts...>> = ((flat<Ts> || (block<Ts> && !custom<Ts>)) && ...);
 
+/// True for arguments that must lie at addresses at which a message cannot hold them. They are packed when the message
+/// is made, and read where the handler finds them.
+template <class Values>
+inline constexpr bool over_aligned = alignof(Values) > archive_alignment;
+/// True for values that a coroutine can keep: operator new makes its frame, and does not learn of their alignment.
+template <class T>
+inline constexpr bool aligned_in_frame = alignof(T) <= archive_alignment;
+template <>
+inline constexpr bool aligned_in_frame<void> = true;
+
+/// The live values in the body of a message. Of those that are over_aligned only the table is used.
 template <class Values>
 struct body_of {
-  static_assert(alignof(Values) <= 16, "an argument of a handler is over-aligned: send it as std::vector or by value");
   static Values& values(message& m) noexcept { return *std::launder(reinterpret_cast<Values*>(m.body())); }
   static const Values& values(const message& m) noexcept {
     return *std::launder(reinterpret_cast<const Values*>(m.body()));
@@ -113,16 +134,21 @@ constexpr std::string_view name_of() noexcept {
 template <auto F, class... T>
 struct handler_identity {};
 
-/// Its address identifies the class T.
+/// Its type_info identifies the class T, which need not be complete.
 template <class T>
-inline constexpr char class_key = 0;
+struct class_tag {};
 template <class T>
 constexpr const void* key_of() noexcept {
   if constexpr (std::is_void_v<T>) {
     return nullptr;
   } else {
-    return &class_key<T>;
+    return &typeid(class_tag<T>);
   }
+}
+/// True where two keys, none of them null, are of one class. In one file they are one address; libraries whose symbols
+/// are hidden have one each.
+inline bool same_class(const void* a, const void* b) noexcept {
+  return a == b || *static_cast<const std::type_info*>(a) == *static_cast<const std::type_info*>(b);
 }
 
 /// Runs F for one message; defined in invoke.hpp, where context is complete.
@@ -147,7 +173,8 @@ std::uint64_t tag_of(message& m) {
 }
 template <auto F>
 constexpr auto tag_function() noexcept -> std::uint64_t (*)(message&) {
-  if constexpr (is_awaited<typename traits<F>::result>) return &tag_of<F>;
+  using shape = traits<F>;
+  if constexpr (is_awaited<typename shape::result> && !std::is_void_v<typename shape::target>) return &tag_of<F>;
   return nullptr;
 }
 
@@ -195,12 +222,14 @@ decltype(auto) to_stored(Arg&& argument) {
 
 /// True for arguments that are packed when the message is made, because packing costs no more than storing them; they
 /// then need no work when the message leaves. These are flat arguments of at most 256 bytes together, and spans with
-/// any flat arguments. The elements of a span are copied once, into the message, and the handler sees them there.
+/// any flat arguments. The elements of a span are copied once, into the message, and the handler sees them there. Also
+/// true for arguments that are over_aligned.
 template <class Views>
 inline constexpr bool packs_at_once = false;
 template <class... Views>
-inline constexpr bool packs_at_once<std::tuple<Views...>> = ((is_span<Views> || flat<Views>)&&...) &&
-                                                            ((is_span<Views> || ...) || flat_sum<Views...>() <= 256);
+inline constexpr bool packs_at_once<std::tuple<Views...>> = over_aligned<std::tuple<Views...>> ||
+                                                            (((is_span<Views> || flat<Views>)&&...) &&
+                                                             ((is_span<Views> || ...) || flat_sum<Views...>() <= 256));
 
 /// An argument in the form that is packed: without a copy where its type permits.
 template <class Viewed, class Stored, class Arg>

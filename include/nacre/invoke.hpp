@@ -6,8 +6,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nacre/colocate.hpp>
+#include <nacre/group_next.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/task.hpp>
@@ -24,11 +26,14 @@ void handler_failed(engine& core, thread_context& on, const message_header& requ
 template <class R>
 message_ptr make_reply(R&& value) {
   using values = std::tuple<std::decay_t<R>>;
-  if constexpr (packs_at_once<values>) return make_packed<values, values>(std::forward<R>(value));
-  message_ptr m = make_message(sizeof(values));
-  ::new (static_cast<void*>(m->body())) values(std::forward<R>(value));
-  m->ops = &body_of<values>::ops;
-  return m;
+  if constexpr (packs_at_once<values>) {
+    return make_packed<values, values>(std::forward<R>(value));
+  } else {
+    message_ptr m = make_message(sizeof(values));
+    ::new (static_cast<void*>(m->body())) values(std::forward<R>(value));
+    m->ops = &body_of<values>::ops;
+    return m;
+  }
 }
 
 template <class Call>
@@ -85,6 +90,9 @@ void run_handler(engine& core, thread_context& on, const message_header& request
     if constexpr (is_task) {
       static_assert(traits<F>::all_by_value,
                     "a coroutine handler takes its arguments by value: they outlive the message");
+      static_assert(!over_aligned<typename traits<F>::values>,
+                    "a coroutine, as a call to all objects of a group is one, keeps its arguments in memory that is "
+                    "aligned to 16 bytes, and one of these needs more: send it as a std::vector");
       message_ptr* const keep = has_view<typename traits<F>::views> ? &m : nullptr;
       start_coroutine(core, on, request, self, keep,
                       [&](context& ctx) { return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments)); });
@@ -124,8 +132,13 @@ template <auto F, class T>
 outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
   if constexpr (is_awaited<typename shape::result>) {
-    static_assert(!std::is_void_v<T>, "a handler that returns nacre::awaited is a member function of a mobile object");
-    return outcome::malformed;  // it is kept, and run when it is asked for
+    if constexpr (is_member_handler<std::remove_const_t<decltype(F)>>) {
+      return take_for_main<F>(core, on, m, self, F);
+    } else {
+      static_assert(!std::is_void_v<T>,
+                    "a handler that returns nacre::awaited is a member function, of a mobile object or of a group's");
+      return outcome::malformed;  // it is kept, and run when it is asked for
+    }
   } else {
     if (!m->packed()) {
       run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
@@ -144,11 +157,10 @@ outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, h
   }
 }
 
-/// Runs F for a message that the object has kept.
 template <auto F, class T>
-typename next_awaiter<F, T>::result next_awaiter<F, T>::await_resume() {
+typename messages_awaiter<F, T>::result messages_awaiter<F, T>::run_oldest() {
   using shape = traits<F>;
-  message_ptr m = std::move(message);
+  message_ptr m = messages.pop_front();
   const message_header request = m->header;
   const auto run = [&](auto&& arguments) -> result {
     try {
@@ -174,9 +186,22 @@ typename next_awaiter<F, T>::result next_awaiter<F, T>::await_resume() {
     if (request.reply != 0) tell_caller(*this, request);
     throw;
   }
-  if (!in.finish()) refuse_kept_message(*this, request);
+  if (!in.finish()) refuse_kept_message(context_of(*this).core(), request);
   if constexpr (has_buffer<typename shape::views>) make_buffers_owning(arguments, m);
   return run(std::move(arguments));
+}
+
+template <auto F, class T>
+task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> what) {
+  using results = typename results_of_n<typename messages_awaiter<F, T>::result>::type;
+  if constexpr (std::is_void_v<results>) {
+    while (what.count != 0) what.count = co_await next_some_request<F, T, void>{what, nullptr};
+  } else {
+    results all;
+    all.reserve(what.count);
+    while (what.count != 0) what.count = co_await next_some_request<F, T, results>{what, &all};
+    co_return all;
+  }
 }
 
 template <auto F, class... T, class... P>

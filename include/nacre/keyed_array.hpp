@@ -15,6 +15,7 @@
 #include <nacre/core.hpp>
 #include <nacre/group.hpp>
 #include <nacre/key_hash.hpp>
+#include <nacre/key_home.hpp>
 
 namespace nacre {
 
@@ -23,10 +24,21 @@ namespace nacre {
 ///     auto ages = rt.create_array<person>(nacre::keyed_by<std::string>{});
 template <class K>
 struct keyed_by {
-  /// The most keys, which are spread over the ranks by their hashes: a rank takes its share of them, rounded down.
+  /// The most keys, which are spread over the ranks by their homes: a rank takes its share of them, rounded down.
   std::uint64_t keys_max = std::uint64_t{1} << 28;
   /// How ranks find the elements, as in array_options.
   location_policy location = location_policy::of_program;
+  /// Empty, so that the hash of a key chooses its home, or the function that says the home of each key: a lambda
+  /// without captures, a function object without members, or a pointer to a function, which takes (const K&,
+  /// std::uint32_t ranks) and returns a number below `ranks`, or a rank_id. Any thread of a rank calls it, when the
+  /// rank sends to a key for the first time. All ranks give the same function, and it returns the same for equal keys
+  /// on all of them; else a key may get an element on each of two ranks. A number that is no rank's throws usage_error
+  /// at the caller.
+  ///
+  ///     rt.create_array<block>(nacre::keyed_by<place>{.home = [](const place& of, std::uint32_t ranks) {
+  ///       return of.column * ranks / columns;
+  ///     }});
+  detail::key_home<K> home = {};
 };
 
 namespace detail {

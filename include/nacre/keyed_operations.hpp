@@ -75,7 +75,8 @@ class keyed_operations : public section_operations {
   template <class T, class K>
   [[nodiscard]] future<mobile_ptr<T>> element_of(const keyed_array_ptr<T, K>& in, const std::type_identity_t<K>& key) {
     const auto table = in.table();
-    return call<&detail::key_table<T, K>::find>(table[table_of(table).home_of(key)], key);
+    return call<&detail::key_table<T, K>::find>(table[table_of(table).home_of(*core_, {detail::hash_of(key), key})],
+                                                key);
   }
 
  protected:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <nacre/key_entries.hpp>
+#include <nacre/key_home.hpp>
 #include <nacre/key_text.hpp>
 #include <nacre/keyed_operations.hpp>
 #include <nacre/runtime.hpp>
@@ -22,8 +23,9 @@
 namespace nacre::detail {
 
 /// A keyed array is a sparse array whose places are given to keys, one after the other, by the home of each key: the
-/// rank that the key's hash chooses, which is the home of the places that it gives. Every rank has a table of the keys
-/// that it has used; the home's table decides. Keys are compared by ==, so a hash that two keys share does no harm.
+/// rank that the key's hash, or a function of the program, chooses; it is the home of the places that it gives. Every
+/// rank has a table of the keys that it has used; the home's table decides. Keys are compared by ==, so a hash that two
+/// keys share does no harm.
 ///
 /// | state of a key | a message to it | the home's answer, or the place is given |
 /// |---|---|---|
@@ -52,21 +54,28 @@ class key_table {
     bool makes;
   };
 
-  void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, bool on_first_use) {
+  void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, bool on_first_use, key_home<K> home) {
     self_ = self;
     places_ = places;
     rank_ = rank;
+    home_ = home;
     on_first_use_ = on_first_use;
     first_ = object_id::first_element + places.first();
     const auto [begin, end] = by_block::run_of(rank, places.shape(), self.size());
     next_.store(begin, std::memory_order_relaxed);  // no other thread uses the table yet
     end_ = end;
   }
-  [[nodiscard]] rank_id home_of(const K& key) const { return home_of_hash(hash_of(key)); }
+  /// Throws usage_error when the function of the program names no rank, and what that function throws.
+  [[nodiscard]] rank_id home_of(engine& core, const seen_key<K>& seen) const {
+    if (!home_) return rank_id(static_cast<std::uint32_t>(((seen.hash >> 32) * self_.size()) >> 32));
+    const std::int64_t named = home_(seen.key, self_.size());
+    if (named < 0 || named >= self_.size()) refuse_home(core, places_.first(), text_of_key(seen.key), named);
+    return rank_id(static_cast<std::uint32_t>(named));
+  }
 
   /// Posts a message to the element of a key, now or when the element is known. What the caller's arguments, and the
-  /// key's hash, comparison and copy throw comes to the caller, and then nothing has happened. A key that throws when
-  /// it is packed for its home ends the job: others may wait for the answer by then.
+  /// key's hash, home, comparison and copy throw comes to the caller, and then nothing has happened. A key that throws
+  /// when it is packed for its home ends the job: others may wait for the answer by then.
   template <class By>
   void post(By& by, const caller& at, const K& key, request what);
 
@@ -120,9 +129,6 @@ class key_table {
   };
   static constexpr std::size_t stripes = 16;
 
-  [[nodiscard]] rank_id home_of_hash(std::uint64_t hash) const noexcept {
-    return rank_id(static_cast<std::uint32_t>(((hash >> 32) * self_.size()) >> 32));
-  }
   [[nodiscard]] stripe& stripe_of(std::uint64_t hash) noexcept { return stripes_[(hash >> 8) % stripes]; }
   [[nodiscard]] object_id name_of(std::uint64_t element) const noexcept { return object_id::from_value(element); }
 
@@ -158,6 +164,7 @@ class key_table {
   array_ptr<T, by_block> places_;
   rank_id rank_;
   bool on_first_use_ = true;
+  key_home<K> home_;
   std::uint64_t first_ = 0;             // number of the first place among the elements of all arrays
   std::atomic<std::uint64_t> next_{0};  // the next place of this rank
   std::uint64_t end_ = 0;
@@ -169,7 +176,6 @@ template <class By>
 void key_table<T, K>::post(By& by, const caller& at, const K& key, request what) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
-  const bool home = home_of_hash(seen.hash) == rank_;
   const auto post_now = [&](std::uint64_t element) {
     post_to_object(at.core, at.on, {at.acting, name_of(element)}, std::move(what.message), what.result);
   };
@@ -180,6 +186,7 @@ void key_table<T, K>::post(By& by, const caller& at, const K& key, request what)
     if (found != in.keys.end() && found->second.known()) known = found->second.element;
   }
   if (known != 0) return post_now(known);
+  const rank_id home = home_of(at.core, seen);
   what.message = packed_form(std::move(what.message));
   entry* of = nullptr;
   bool claimed = false;
@@ -190,16 +197,16 @@ void key_table<T, K>::post(By& by, const caller& at, const K& key, request what)
       known = of->element;
     } else {
       claimed = of->waits == nullptr;
-      if (claimed) claim(in, seen, *of, home);
+      if (claimed) claim(in, seen, *of, home == rank_);
       open_keyed_call(at.core, *what.message, what.result);
       of->waits->messages.push_back({at.acting, std::move(what.message)});
     }
   }
   if (known != 0) return post_now(known);
   if (!claimed) return;
-  if (home) return settle(by, at, key, in, *of, what.makes);
+  if (home == rank_) return settle(by, at, key, in, *of, what.makes);
   try {
-    by.template send<&key_table::ask>(self_[home_of_hash(seen.hash)], key, what.makes);
+    by.template send<&key_table::ask>(self_[home], key, what.makes);
   } catch (...) {
     fail_for_key(at.core);
     throw;
@@ -210,7 +217,10 @@ template <class T, class K>
 void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
-  if (home_of_hash(seen.hash) != rank_) throw usage_error("the hash of a key differs between ranks");
+  if (const rank_id home = home_of(ctx.core(), seen); home != rank_) {
+    if (!home_) throw usage_error("the hash of a key differs between ranks");
+    refuse_question(ctx.core(), places_.first(), text_of_key(key), ctx.source(), home);
+  }
   entry* of = nullptr;
   bool claimed = false;
   {

@@ -2,11 +2,11 @@
 // Lambdas as handlers: stands in for the function pointer of a handler, and says what is wrong with a lambda.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include <nacre/archive/type_name.hpp>
 #include <nacre/signature.hpp>
 
 namespace nacre::detail {
@@ -149,18 +149,6 @@ template <class L>
 struct signature<lambda_handler<L>> : signature<lambda_function<L>> {};
 template <class L>
 struct signature<object_lambda_handler<L>> : object_signature<lambda_function<L>> {};
-
-/// Returns `whole` from `begin` to the end of the template argument that begins there, in the compiler's spelling.
-constexpr std::string_view template_argument(std::string_view whole, std::size_t begin) noexcept {
-  std::size_t depth = 0, end = begin;
-  for (; end < whole.size(); ++end) {
-    const char c = whole[end];
-    if (depth == 0 && (c == ';' || c == ']')) break;
-    if (c == '[' || c == '(' || c == '{') ++depth;
-    if (c == ']' || c == ')' || c == '}') --depth;
-  }
-  return whole.substr(begin, end - begin);
-}
 
 /// The name of a lambda for people, such as main()::<lambda(int)>; several lambdas may share it.
 template <class L>

@@ -187,6 +187,14 @@ class message_list {
     head_ = raw;
     ++count_;
   }
+  /// Takes the message, which comes behind `before`, a message of this list.
+  void insert_behind(message& before, message_ptr m) noexcept {
+    message* raw = m.release();
+    raw->next = before.next;
+    before.next = raw;
+    if (tail_ == &before) tail_ = raw;
+    ++count_;
+  }
   [[nodiscard]] message_ptr pop_front() noexcept {
     message* raw = head_;
     if (raw == nullptr) return nullptr;

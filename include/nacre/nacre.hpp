@@ -8,10 +8,12 @@
 #include <nacre/buffer.hpp>
 #include <nacre/config.hpp>
 #include <nacre/contribute.hpp>
+#include <nacre/curve_placement.hpp>
 #include <nacre/error.hpp>
 #include <nacre/extension.hpp>
 #include <nacre/future.hpp>
 #include <nacre/group.hpp>
+#include <nacre/group_next.hpp>
 #include <nacre/group_tree.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
@@ -26,7 +28,9 @@
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>
 #include <nacre/section.hpp>
+#include <nacre/submitter.hpp>
 #include <nacre/task.hpp>
+#include <nacre/tile_placement.hpp>
 #include <nacre/token_ring.hpp>
 #include <nacre/when_all.hpp>
 #include <nacre/when_any.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
@@ -29,6 +31,9 @@ namespace nacre {
 /// Messages to such a function are kept in the object, any number of them, in the order in which they come, and travel
 /// with it. The value of the co_await is `R`. A caller (`call`) gets its result when the function has run. The function
 /// ends by `return {};`, or by `return value;`.
+///
+/// A coroutine that waits for such a message when its object is to end goes on waiting: messages of other ranks may
+/// still come. When nothing else can happen in the job, the co_await throws call_error, "the object ends".
 template <class R>
 class [[nodiscard]] awaited {
  public:
@@ -49,24 +54,40 @@ class [[nodiscard]] awaited<void> {
   void take() noexcept {}
 };
 
+class object_entry;
+
 namespace detail {
 
 class coroutine_run;
 
-/// A coroutine handler that waits for a message of its object. It lives in the coroutine's frame.
+/// A coroutine handler that waits for messages of its object. It lives in the coroutine's frame.
 struct message_waiter {
   std::uint32_t handler = 0;
   std::uint64_t tag = 0;
-  message_ptr message{};  ///< set before the coroutine goes on
+  std::size_t missing = 1;  ///< so many more are needed
   coroutine_run* coroutine = nullptr;
-  work* resumption = nullptr;  ///< continues the coroutine
+  work* resumption = nullptr;     ///< continues the coroutine
+  message_list messages{};        ///< those that have come, in that order
+  bool ready = false;             ///< it goes on with them
+  bool given_up = false;          ///< the object is to end, nothing else can happen any more, and `messages` is empty
+  object_entry* entry = nullptr;  ///< of the object, which the coroutine has; null before it has looked
+
+  /// It goes on with the last message that it needs, and before with one that is to be answered.
+  void take(message_ptr m) noexcept {
+    ready = --missing == 0 || m->header.reply != 0;
+    messages.push_back(std::move(m));
+  }
+  [[nodiscard]] bool waits() const noexcept { return !ready && !given_up; }
 };
 
 // src/runtime/api_next.cpp. All are called by the coroutine, which has its object.
-/// Takes the oldest message that is kept for the waiter. False: there is none. Throws usage_error if the coroutine may
-/// not wait.
-[[nodiscard]] bool take_kept_message(message_waiter& by, const void* target_key);
-/// Lets the object get messages until the one comes. The coroutine may go on, on another thread, before this returns.
+/// Takes the oldest messages that are kept for the waiter, as many as it needs. False: it must wait. Throws usage_error
+/// if the coroutine may not.
+[[nodiscard]] bool take_kept_messages(message_waiter& by, const void* target_key);
+/// The coroutine does not need what is left in `by.messages`: the object keeps it as before.
+void keep_again(message_waiter& by);
+/// Lets the object get messages until the waiter is ready. The coroutine may go on, on another thread, before this
+/// returns.
 void await_message(message_waiter& by);
 /// The object of the coroutine.
 [[nodiscard]] void* object_of(const message_waiter& by);
@@ -74,12 +95,43 @@ void await_message(message_waiter& by);
 /// In a catch clause: tells the error to a caller that waits for a result.
 void tell_caller(const message_waiter& by, const message_header& request);
 void reply_to_caller(const message_waiter& by, const message_header& request, message_ptr reply);
-[[noreturn]] void refuse_kept_message(const message_waiter& by, const message_header& request);
+/// Throws call_error: the coroutine has been told to give up.
+[[noreturn]] void throw_given_up(const message_waiter& by);
+/// Ends the job: the message does not decode.
+[[noreturn]] void refuse_kept_message(engine& core, const message_header& request);
+/// Gives back the credit that a message occupies at its sender, before the message is kept for as long as may be.
+inline void return_credit(message& m) noexcept {
+  if (!m.packed() || m.ops == nullptr) return;
+  m.ops->destroy(m);
+  m.ops = nullptr;
+}
 
 /// A request for the next message to F, to be awaited.
 template <auto F, class T>
 struct next_request {
   std::uint64_t tag = 0;
+};
+/// A request for the next `count` of them.
+template <auto F, class T>
+struct next_n_request {
+  next_request<F, T> each;
+  std::size_t count = 0;
+};
+/// Likewise, for some of them at a time; `results` is null where F has none. The value is how many are left.
+template <auto F, class T, class Results>
+struct next_some_request {
+  next_n_request<F, T> what;
+  Results* results;
+};
+
+/// The results of next_n.
+template <class R>
+struct results_of_n {
+  using type = std::vector<R>;
+};
+template <>
+struct results_of_n<void> {
+  using type = void;
 };
 
 }  // namespace detail

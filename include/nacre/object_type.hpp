@@ -11,14 +11,15 @@
 
 #include <nacre/archive.hpp>
 #include <nacre/archive/held_addresses.hpp>
+#include <nacre/archive/type_name.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/location.hpp>
 
 namespace nacre::detail {
 
-/// The operations on objects of one type, for callers that do not know the class. It lives for ever and is numbered as
-/// handlers are.
+/// The operations on objects of one type, for callers that do not know the class. It lives and is numbered as the rows
+/// of handlers are.
 struct object_type {
   std::string_view name;
   void (*destroy)(void*) noexcept;
@@ -34,7 +35,8 @@ struct object_type {
   type_id id{};
   const std::type_info* identity = nullptr;  ///< differs between classes of one name
   object_type* next = nullptr;
-  bool has_addresses = false;  ///< holds_addresses
+  bool has_addresses = false;     ///< holds_addresses
+  const void* own_key = nullptr;  ///< as handler_info::own_key
 
   [[nodiscard]] std::size_t packed_size(void* object) const {
     sizer size;
@@ -43,8 +45,15 @@ struct object_type {
   }
 };
 
-struct type_registration {
+class type_registration {
+ public:
   explicit type_registration(object_type& row) noexcept;
+  type_registration(const type_registration&) = delete;
+  type_registration& operator=(const type_registration&) = delete;
+  ~type_registration();
+
+ private:
+  object_type& row_;
 };
 
 template <class T>
@@ -88,15 +97,10 @@ struct type_operations {
     if constexpr (std::equality_comparable<T>) return *static_cast<const T*>(a) == *static_cast<const T*>(b);
     return true;
   }
-  static constexpr std::string_view name() noexcept {
-    constexpr std::string_view whole = __PRETTY_FUNCTION__;
-    constexpr std::size_t begin = whole.find("T = ") + 4;
-    return template_argument(whole, begin);
-  }
 };
 
 template <class T>
-inline object_type type_row{type_operations<T>::name(),
+inline object_type type_row{type_name<T>(),
                             &type_operations<T>::destroy,
                             &type_operations<T>::count,
                             &type_operations<T>::pack,

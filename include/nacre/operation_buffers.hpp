@@ -58,7 +58,12 @@ class container_part {
   [[nodiscard]] stripe_state& state(std::uint32_t stripe) noexcept { return states_[stripe]; }
   [[nodiscard]] std::uint32_t stripes() const noexcept { return static_cast<std::uint32_t>(states_.size()); }
 
+  /// The job has ended, so that nothing of the rank is left but this part. Main.
+  void end_job() noexcept { job_ended_ = true; }
+  [[nodiscard]] bool job_ended() const noexcept { return job_ended_; }
+
  private:
+  bool job_ended_ = false;
   const void* key_;
   std::string_view name_;
   std::vector<stripe_state> states_;
@@ -78,7 +83,8 @@ class operation_buffers;
 class pending_operations {
  public:
   virtual ~pending_operations() = default;
-  /// Packs all of it into `into`, whose lock is held. Must not throw anything but for want of memory.
+  /// Packs all of it into `into`, whose lock is held. Throws what a function of the key throws, and for want of memory;
+  /// what has not been packed is still pending then.
   virtual void flush(operation_buffers& into) = 0;
 };
 

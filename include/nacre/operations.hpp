@@ -39,7 +39,23 @@ void unload_extension(engine& core, thread_context& on, std::string_view name);
 /// their comments say that they wait. None may be called from a thread that the program started itself. Arguments are
 /// converted to the handler's parameter types before the call returns, so the caller's values may change or end then.
 class operations : public keyed_operations {
+  using overloaded = detail::several_functions_have_this_name_so_use_a_lambda_that_calls_one;
+
  public:
+  using keyed_operations::after;
+  using keyed_operations::call;
+  using keyed_operations::reduce;
+  using keyed_operations::send;
+  /// Do not compile: the name of several functions is no handler. The compiler's list of candidates says so.
+  template <overloaded F, class... Args>
+  void send(Args&&... use_a_lambda_that_calls_one);
+  template <overloaded F, class... Args>
+  void call(Args&&... use_a_lambda_that_calls_one);
+  template <overloaded F, class... Args>
+  void reduce(Args&&... use_a_lambda_that_calls_one);
+  template <overloaded F, class... Args>
+  void after(Args&&... use_a_lambda_that_calls_one);
+
   /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
   /// const. The memory must stay at its address until withdraw. An object that exposes its own members must refuse to
   /// move by may_migrate, else a balancer may move it. Elements that several ranks access at a time, one of them

@@ -26,6 +26,9 @@ class rank_operations {
   /// lets a little time go on.
   [[nodiscard]] double now() const { return detail::seconds_of(*core_, *thread_); }
 
+  /// Whether the program has been asked to stop, by a signal to any of its ranks, since main has called handle_signals.
+  [[nodiscard]] bool stop_requested() const noexcept { return detail::stop_requested(*core_); }
+
   /// Runs F on the rank `to`. One-way; messages between two ranks on one channel stay in order.
   template <auto F, class... Args>
   void send(rank_id to, Args&&... args) {
@@ -148,19 +151,20 @@ class rank_operations {
   void send(Number, L, Args&&...) {
     static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write send(nacre::rank_id{1}, ...)");
   }
-  /// Runs a lambda without captures on the rank `to` and returns a future of its result, as call<F> does.
+  /// Runs a lambda without captures on the rank `to` and returns a future of its result, as call<F> does. The types are
+  /// not written: clang 16 would make them of the arguments of other calls, too.
   template <class L, class... Args>
-  [[nodiscard]] future<detail::result_of<detail::rank_lambda<L>>> call(rank_id to, L, Args&&... args) {
+  [[nodiscard]] auto call(rank_id to, L, Args&&... args) {
     return call<detail::rank_lambda<L>>(with{}, to, std::forward<Args>(args)...);
   }
   template <class L, class... Args>
-  [[nodiscard]] future<detail::result_of<detail::rank_lambda<L>>> call(with how, rank_id to, L, Args&&... args) {
+  [[nodiscard]] auto call(with how, rank_id to, L, Args&&... args) {
     return call<detail::rank_lambda<L>>(how, to, std::forward<Args>(args)...);
   }
   template <std::integral Number, class L, class... Args>
-  future<detail::result_of<detail::rank_lambda<L>>> call(Number, L, Args&&...) {
+  auto call(Number, L, Args&&...) {
     static_assert(!std::is_same_v<Number, Number>, "a rank is a nacre::rank_id: write call(nacre::rank_id{1}, ...)");
-    return {};
+    return future<detail::result_of<detail::rank_lambda<L>>>();
   }
 
  protected:

@@ -14,10 +14,13 @@
 #include <nacre/collectives.hpp>
 #include <nacre/contribute.hpp>
 #include <nacre/ids.hpp>
+#include <nacre/library_mode.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/operations.hpp>
 
 namespace nacre {
+
+class submitter;
 
 /// The interface of one rank for its main. Belongs to the application thread of the rank.
 class runtime : public operations {
@@ -113,9 +116,9 @@ class runtime : public operations {
     return create_array<T>(array_options{}, shape, std::forward<Args>(args)...);
   }
   /// Collective: makes an array whose places are keys of type K, such as std::string. The element of a key is made on
-  /// the key's home, the rank that its hash chooses, when a message is sent to the key for the first time: by T(key) if
-  /// T is no aggregate and has such a constructor, else by T(). All ranks give the same options. See keyed_array_ptr
-  /// and keyed_operations.
+  /// the key's home, the rank that its hash or keyed_by::home chooses, when a message is sent to the key for the first
+  /// time: by T(key) if T is no aggregate and has such a constructor, else by T(). All ranks give the same options. See
+  /// keyed_array_ptr and keyed_operations.
   ///
   ///     auto words = rt.create_array<word>(nacre::keyed_by<std::string>{});
   ///     rt.send<&word::seen>(words["nacre"], 1);
@@ -138,6 +141,19 @@ class runtime : public operations {
     const auto make = [&]() -> void* { return new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)); };
     return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make), size());
   }
+  /// Main's request for the next message to F of its own rank's object with the first argument `step`. F is a member
+  /// function that returns nacre::awaited: messages to it are kept, any number of them, until main asks, and each is
+  /// given once, in the order in which they came, to main's requests in their order. F runs on a worker when both have
+  /// come; its result is that of the future, which fails with call_error when F throws or when the group ends first. A
+  /// future that is dropped, or cancelled, gives the request up. Without a step: a message to an F of which the first
+  /// parameter is no integer. Throws usage_error when the group has ended.
+  ///
+  ///     nacre::future<row> above = rt.next<&tile::halo>(group, step);     // as MPI_Irecv
+  ///     use(above.get());                                                 // as MPI_Wait
+  template <auto F, class T>
+  [[nodiscard]] future<detail::result_of<F>> next(group_ptr<T> group, std::uint64_t step);
+  template <auto F, class T>
+  [[nodiscard]] future<detail::result_of<F>> next(group_ptr<T> group);
   using operations::destroy;
   /// Collective: waits for quiescence, and ends the objects of a group on all ranks. Later uses throw usage_error. A
   /// handler that on_quiescence runs must not use the group meanwhile.
@@ -174,6 +190,15 @@ class runtime : public operations {
   /// module.
   void unload_extension(std::string_view name) { detail::unload_extension(*core_, *thread_, name); }
 
+  /// From now on SIGTERM and SIGINT ask the program to stop, in place of ending this process: stop_requested() becomes
+  /// true on every rank that has called this, and one line says so. The second signal of a kind ends the process as
+  /// ever, and a launcher kills ranks that take long. A signal that the process ignores stays ignored.
+  void handle_signals() { detail::handle_signals(*core_); }
+
+  /// A door for threads of the program that are not this rank's: see submitter, in <nacre/submitter.hpp>. The job stays
+  /// open until all copies of it are closed. Throws usage_error under simulation.
+  [[nodiscard]] nacre::submitter submitter();
+
   /// The counters of this rank since its start.
   [[nodiscard]] rank_counters counters() const noexcept { return detail::counters_of(*core_); }
 
@@ -203,9 +228,10 @@ class runtime : public operations {
     const auto places = open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false);
     const auto table = create_group<detail::key_table<T, K>>();
     auto& own = local(table);
-    own.begin(table, places, rank(), on_first_use);
+    own.begin(table, places, rank(), on_first_use, how.home);
     detail::name_keys(*core_, places.first(), [&own](object_id element) { return own.text_of(element); });
-    const std::uint32_t mark = detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0);
+    const std::uint32_t mark =
+        detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0) + 2 * how.home.mark();
     detail::fill_array(*core_, *thread_, places.first(), mark, nullptr);
     return {places, table};
   }
@@ -215,10 +241,10 @@ class runtime : public operations {
 class context : public element_operations {
  public:
   context(engine& core, thread_context& on, const message_header& cause) noexcept
-      : element_operations(core, on, object_id::from_value(cause.object)), source_(cause.source) {}
+      : element_operations(core, on, object_id::from_value(cause.object)), cause_(&cause) {}
 
   /// The rank that sent the message.
-  [[nodiscard]] rank_id source() const noexcept { return rank_id(source_); }
+  [[nodiscard]] rank_id source() const noexcept { return rank_id(cause_->source); }
   /// The worker that runs the handler.
   [[nodiscard]] worker_id worker() const noexcept;
   /// The mobile object that the handler runs on.
@@ -227,20 +253,31 @@ class context : public element_operations {
     return mobile_ptr<T>(acting_);
   }
   /// The place of that object in its array. Throws usage_error when it is not an element of an array.
-  [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, acting_); }
+  [[nodiscard]] nacre::index index() const { return detail::index_of_element(*core_, *thread_, acting_); }
   /// Declares a cost of the handler, in seconds: it advances virtual time under simulation, and adds to the load
   /// otherwise. Less than 0, and NaN, count as 0.
   void charge(double seconds) noexcept;
   /// True when idle workers or ranks ask for work: split if you can. Cheap enough to ask every few microseconds.
   [[nodiscard]] bool wanted_elsewhere() const noexcept;
 
+  /// Whether the caller of this handler has given up its call: by future::cancel, because its deadline is over, or
+  /// because the caller's rank is gone. Then the result will be dropped, and the handler may return at once with any
+  /// value. It stays true. False for a message without a result, for one to all elements of an array or all objects of
+  /// a group, and where the caller has only dropped its future. Takes a look at a table; when the caller is on another
+  /// rank the first look asks that rank, returns false, and costs some messages, so that later ones know after the time
+  /// of a message or two. A handler that does not ask pays nothing. Under simulation a handler that is no coroutine is
+  /// one event, in which no news of another rank can come.
+  [[nodiscard]] bool cancelled() const;
+
   /// For the runtime: sets the thread context on which a suspended coroutine continues.
   void move_to(thread_context& on) noexcept { thread_ = &on; }
   [[nodiscard]] engine& core() const noexcept { return *core_; }
   [[nodiscard]] thread_context& current_thread() const noexcept { return *thread_; }
+  /// For the runtime: the header of the message has moved.
+  void set_cause(const message_header& cause) noexcept { cause_ = &cause; }
 
  private:
-  std::uint32_t source_;
+  const message_header* cause_;  // lives as long as the context
 };
 
 namespace detail {

@@ -57,6 +57,9 @@ class scheduler {
   virtual void push_made(worker_id by, work& item) { push(by, item); }
   /// As push_made, for an object that a handler on this rank has just made and sent its first message.
   virtual void push_first(worker_id by, work& item) { push_made(by, item); }
+  /// As push, for a coroutine that goes on because of what an item that runs on the worker `by` has done. It must also
+  /// run under pressure::unsent.
+  virtual void push_resumed(worker_id by, work& item) { push(by, item); }
   /// Tells that the worker `by` is under the pressure `now` from here on. Under pressure::unsent, pop may return null
   /// although items wait; this function is called again when the pressure ends. A scheduler may ignore it.
   virtual void set_pressure(worker_id /*by*/, pressure /*now*/) {}

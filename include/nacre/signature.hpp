@@ -70,10 +70,25 @@ struct split_context<context&, Params...> : argument_types<Params...> {
   static constexpr bool takes_context = true;
 };
 
-/// The case of something that is not a function. Its members only keep the compiler from printing further errors.
+/// The case of something that is not a function, or of a function that a message cannot call; the compiler's message
+/// says which in one sentence. Its members only keep the compiler from printing further errors.
 template <class Signature>
 struct signature : argument_types<> {
-  static_assert(!std::is_same_v<Signature, Signature>,
+  static constexpr bool is_member = std::is_member_function_pointer_v<Signature>;
+  static constexpr bool is_function = std::is_function_v<std::remove_pointer_t<Signature>>;
+  static constexpr bool is_object = std::is_class_v<Signature>;
+  static_assert(
+      !is_member,
+      "a member function that is a handler is const or not, without volatile, & and &&, and without ... among "
+      "its parameters: leave them out, or use a lambda that calls it, as in send(object, [](cell& c, int n) { "
+      "c.f(n); }, 1)");
+  static_assert(!is_function,
+                "a function with ... among its parameters is no handler, as a message holds arguments of known types: "
+                "use a lambda that calls it, as in send(rank, [](int n) { f(1, n); }, 1)");
+  static_assert(!is_object,
+                "a lambda that is a handler, or another object with operator(), stands behind the target: write "
+                "send(rank, add, 1) instead of send<add>(rank, 1)");
+  static_assert(is_member || is_function || is_object,
                 "a handler is a named function, as in send<f>(rank, 1) with void f(int), a member function, as in "
                 "send<&cell::f>(object, 1), or a lambda behind the target, as in send(rank, [](int) {}, 1)");
   static constexpr bool possible = false;
@@ -145,6 +160,11 @@ struct sent_back<void> {
 /// The type that a caller of F receives: its result, or the value that its coroutine returns.
 template <auto F>
 using result_of = typename sent_back<typename task_value<typename traits<F>::result>::type>::type;
+
+/// The template parameter of functions that only show, in the compiler's list of candidates, why the name of several
+/// functions is no handler: nothing converts to it, so they are never chosen. A failed assertion could not tell such a
+/// name from that of one function of a variadic template.
+struct several_functions_have_this_name_so_use_a_lambda_that_calls_one {};
 
 }  // namespace detail
 }  // namespace nacre

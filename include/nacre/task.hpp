@@ -3,67 +3,29 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include <nacre/coroutine_run.hpp>
 #include <nacre/future.hpp>
 #include <nacre/handler.hpp>
+#include <nacre/next_awaiter.hpp>
 #include <nacre/runtime.hpp>
 
 namespace nacre {
 
 namespace detail {
 
-/// For the trace: a coroutine that has waited continues, and has then suspended again or ended.
-void resumption_begins(thread_context& on, handler_id handler);
-void resumption_ended(thread_context& on);
-
-/// The state of a coroutine handler that outlives its message: the context, and the request to answer. It deletes
-/// itself when the coroutine ends.
-class coroutine_run {
- public:
-  coroutine_run(engine& core, thread_context& on, const message_header& request, handler_id handler) noexcept
-      : ctx(core, on, request), request_(request), handler_(handler) {}
-  virtual ~coroutine_run() = default;
-
-  context ctx;
-  message_ptr kept;  ///< the message that parameters of the coroutine are views into; null if there are none
-
-  /// Continues the coroutine on the thread context `on`.
-  void resume(std::coroutine_handle<> suspended, thread_context& on) {
-    ctx.move_to(on);
-    resumption_begins(on, handler_);
-    suspended.resume();  // may delete this object
-    resumption_ended(on);
-  }
-
-  /// The header of the message that started the coroutine, and its handler.
-  [[nodiscard]] const message_header& request() const noexcept { return request_; }
-  [[nodiscard]] handler_id handler() const noexcept { return handler_; }
-
-  /// Whether a coroutine that found all its results ready must now let other work run. Without this, a coroutine
-  /// that polls memory of its own rank could keep its worker from the work that changes the memory.
-  [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
-
-  /// The outermost coroutine has ended on the thread context of `ctx`: replies, releases the object, and deletes this.
-  virtual void finish() = 0;
-
- private:
-  static constexpr std::uint32_t ready_in_a_row_max = 64;
-  std::uint32_t ready_in_a_row_ = 0;
-
- protected:
-  message_header request_;
-  handler_id handler_;
-};
-
-/// Finishes the coroutine's message: its access to the object ends, and quiescence counts it as done.
-void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler);
-void make_runnable(engine& core, thread_context& by, work& item);
+/// Finishes the coroutine's message: its access to the object ends, and quiescence counts it as done. `seconds`: what a
+/// coroutine that has waited has taken; 0 for others, or if that is not known.
+void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler,
+                        double seconds = 0);
 [[nodiscard]] thread_context& thread_of(const context& ctx) noexcept;
 void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
 void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
@@ -96,6 +58,10 @@ struct promise_base {
 /// Suspends a coroutine until a result arrives; lives in the coroutine's frame and is the work that resumes it.
 template <class T>
 class future_awaiter final : public waiter, public work {
+  static_assert(aligned_in_frame<T>,
+                "a coroutine keeps what it awaits in memory that is aligned to 16 bytes, and this result needs more: "
+                "let the handler return it as a std::vector");
+
  public:
   future_awaiter(future<T> result, coroutine_run& run) noexcept
       : waiter{&on_result, &run}, work(&on_run), result_(std::move(result)) {}
@@ -108,11 +74,14 @@ class future_awaiter final : public waiter, public work {
   bool await_suspend(std::coroutine_handle<Promise> suspended) {
     if (!result_.valid()) throw usage_error("co_await on a future that has no call");
     handle_ = suspended;
+    coroutine->suspends();
     if (yields_) {
-      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
+      make_runnable_last(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
       return true;  // another thread may have resumed and ended this coroutine already
     }
-    return result_.state()->await(*this);  // if true, another thread may have resumed and ended it already
+    if (result_.state()->await(*this)) return true;  // likewise
+    part_begins(*coroutine);
+    return false;
   }
   T await_resume() { return result_.take(); }
 
@@ -126,44 +95,6 @@ class future_awaiter final : public waiter, public work {
     awaiter.coroutine->resume(awaiter.handle_, on);
   }
   future<T> result_;
-  std::coroutine_handle<> handle_;
-  bool yields_ = false;
-};
-
-/// Suspends a coroutine until its object gets a message to F, and runs F then; lives in the coroutine frame and is the
-/// work that resumes it.
-template <auto F, class T>
-class next_awaiter final : public message_waiter, public work {
-  static_assert(is_awaited<typename traits<F>::result>,
-                "ctx.next<F> is for member functions that return nacre::awaited<R>: other messages run when they come");
-
- public:
-  using result = typename task_value<typename traits<F>::result>::type;
-
-  next_awaiter(std::uint64_t step, coroutine_run& run) noexcept
-      : message_waiter{handler_of<F, T>().id.value(), step, nullptr, &run, this}, work(&on_run) {}
-  [[nodiscard]] bool await_ready() {
-    if (!take_kept_message(*this, key_of<T>())) return false;
-    yields_ = coroutine->must_yield();
-    return !yields_;
-  }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> suspended) {
-    handle_ = suspended;
-    if (yields_) {
-      make_runnable(coroutine->ctx.core(), coroutine->ctx.current_thread(), *this);
-    } else {
-      await_message(*this);
-    }
-    return true;  // another thread may have resumed and ended this coroutine already
-  }
-  result await_resume();
-
- private:
-  static void on_run(work& self, thread_context& on) {
-    auto& awaiter = static_cast<next_awaiter&>(self);
-    awaiter.coroutine->resume(awaiter.handle_, on);
-  }
   std::coroutine_handle<> handle_;
   bool yields_ = false;
 };
@@ -207,6 +138,9 @@ namespace detail {
 
 template <class T>
 struct promise_with_value : promise_base {
+  static_assert(aligned_in_frame<T>,
+                "a coroutine keeps its result in memory that is aligned to 16 bytes, and this one needs more: return "
+                "it as a std::vector, or from a handler that is no coroutine");
   std::optional<T> value;
   template <class U>
   void return_value(U&& result) {
@@ -232,6 +166,7 @@ class coroutine_run_of final : public coroutine_run {
   void start(typename task<T>::handle coroutine) {
     handle_ = coroutine;
     handle_.promise().run = this;
+    part_begins(*this);
     handle_.resume();
   }
 
@@ -250,7 +185,8 @@ class coroutine_run_of final : public coroutine_run {
       handler_failed(core, on, request_, handler_, handler_phase::running);
     }
     handle_.destroy();
-    coroutine_finished(core, on, request_, handler_);
+    part_ends(*this);
+    coroutine_finished(core, on, request_, handler_, has_suspended() ? seconds : 0);
     delete this;
   }
 
@@ -261,10 +197,7 @@ class coroutine_run_of final : public coroutine_run {
 /// Keeps the message for the coroutine and returns the credit that it occupies at its sender. Otherwise ranks would
 /// have no credit left to reply when all their coroutines wait for each other.
 inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
-  if (m->packed() && m->ops != nullptr) {
-    m->ops->destroy(*m);
-    m->ops = nullptr;
-  }
+  return_credit(*m);
   in.kept = std::move(m);
 }
 
@@ -281,6 +214,10 @@ void start_coroutine(engine& core, thread_context& on, const message_header& req
   if (keep != nullptr && *keep != nullptr) keep_message(*run, *keep);
   run.release()->start(made);
 }
+
+// In invoke.hpp.
+template <auto F, class T>
+task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> what);
 
 }  // namespace detail
 
@@ -300,7 +237,15 @@ struct task<T>::promise_type : detail::promise_with_value<T> {
   }
   template <auto F, class U>
   auto await_transform(detail::next_request<F, U> request) noexcept {
-    return detail::next_awaiter<F, U>(request.tag, *this->run);
+    return detail::next_awaiter<F, U>(request.tag, 1, *this->run);
+  }
+  template <auto F, class U, class Results>
+  auto await_transform(detail::next_some_request<F, U, Results> request) noexcept {
+    return detail::next_some_awaiter<F, U, Results>(request, *this->run);
+  }
+  template <auto F, class U>
+  auto await_transform(detail::next_n_request<F, U> request) {
+    return detail::await_n<F, U>(request);
   }
   template <class U>
   task<U>&& await_transform(task<U>&& inner) noexcept {

@@ -33,6 +33,22 @@ struct joined<void> {
   using type = void;
 };
 
+/// Completes a future for several when its last part has notified it; a member of its state. The future may itself be a
+/// part of another one, to any depth: they are completed one after the other, by the outermost call of a thread.
+class part_completion {
+ public:
+  explicit part_completion(future_state& owner) noexcept : state_(owner) {}
+  part_completion(const part_completion&) = delete;
+  part_completion& operator=(const part_completion&) = delete;
+
+  /// Completes the state, and then gives back a reference to it. Once.
+  void complete(thread_context& by);
+
+ private:
+  future_state& state_;
+  part_completion* next_ = nullptr;  // link of the states that wait to be completed
+};
+
 /// The state of a future for many futures. It keeps itself alive until each of them has notified its waiter.
 template <class T>
 class join_state final : public future_value<typename joined<T>::type> {
@@ -60,11 +76,8 @@ class join_state final : public future_value<typename joined<T>::type> {
     // acq_rel: the last one sees all values that the others have published by their decrements.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
-    if (by != nullptr) {
-      this->complete(*by);
-    } else {
-      this->complete_unawaited();
-    }
+    if (by != nullptr) return completion_.complete(*by);
+    this->complete_unawaited();
     this->release();
   }
 
@@ -87,17 +100,20 @@ class join_state final : public future_value<typename joined<T>::type> {
   /// A part that is dropped may never notify its waiter, such as a sleep. So the waiters are taken back first.
   void on_abandon() noexcept override {
     std::size_t withdrawn = 0;
+    std::vector<future<T>> dropped;
     {
       const std::scoped_lock lock(mutex_);
       for (const future<T>& each : parts_) withdrawn += each.state()->withdraw() ? 1U : 0U;
-      parts_.clear();
+      dropped.swap(parts_);
     }
+    for (future<T>& each : dropped) each.release_state()->abandon_part();
     for (; withdrawn != 0; --withdrawn) arrived(nullptr);
   }
 
   std::mutex mutex_;
   std::vector<future<T>> parts_;  // under mutex_ once the first may have arrived
   std::vector<part_waiter> waiters_;
+  part_completion completion_{*this};
   std::atomic<std::size_t> left_;  // and one for begin
 };
 
@@ -134,11 +150,8 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
     // acq_rel: the last one sees all values that the others have published by their decrements.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
-    if (by != nullptr) {
-      this->complete(*by);
-    } else {
-      this->complete_unawaited();
-    }
+    if (by != nullptr) return completion_.complete(*by);
+    this->complete_unawaited();
     this->release();
   }
 
@@ -168,15 +181,16 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
   /// As that of join_state.
   void on_abandon() noexcept override {
     std::size_t withdrawn = 0;
+    std::array<future_state*, sizeof...(Ts)> dropped{};  // null: collected already
     {
       const std::scoped_lock lock(mutex_);
       dropped_ = true;
-      std::apply(
-          [&](const auto&... part) {
-            ((withdrawn += part.valid() && part.state()->withdraw() ? 1U : 0U), ...);  // not valid: collected already
-          },
-          parts_);
-      drop_parts();
+      std::size_t index = 0;
+      std::apply([&](auto&... part) { ((dropped[index++] = part.release_state()), ...); }, parts_);
+      for (future_state* const each : dropped) withdrawn += each != nullptr && each->withdraw() ? 1U : 0U;
+    }
+    for (future_state* const each : dropped) {
+      if (each != nullptr) each->abandon_part();
     }
     for (; withdrawn != 0; --withdrawn) arrived(nullptr);
   }
@@ -191,6 +205,7 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
   bool dropped_ = false;             // under mutex_
   std::array<part_waiter, sizeof...(Ts)> waiters_{};
   std::size_t registered_ = 0;
+  part_completion completion_{*this};
   std::atomic<std::size_t> left_{sizeof...(Ts) + 1};  // and one for begin
 };
 

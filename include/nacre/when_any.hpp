@@ -19,11 +19,14 @@ namespace detail {
 class kept_future {
  public:
   virtual ~kept_future() = default;
+  /// Gives its reference to the caller.
+  [[nodiscard]] virtual future_state* release_state() noexcept = 0;
 };
 template <class T>
 class kept_future_of final : public kept_future {
  public:
   explicit kept_future_of(future<T> kept) noexcept : kept_(std::move(kept)) {}
+  [[nodiscard]] future_state* release_state() noexcept override { return kept_.release_state(); }
 
  private:
   future<T> kept_;

@@ -28,8 +28,10 @@ am_engine::am_engine(engine& core, backplane& link, worker_pool& pool, packing v
       fail_(std::move(fail)),
       table_(handler_table::get()),
       address_warnings_(link.rank(), by_pointer(), packs_all_, table_.handlers()),
+      cancellations_(*this),
       taken_first_(pool.order().newest_first() ? ordered_messages::first::newest : ordered_messages::first::oldest) {
   link_.attach(*this);
+  attach_module(cancellations_);
   for (const auto& each : pool_.thread_contexts()) each->attach(*this, nullptr);
 }
 
@@ -55,6 +57,7 @@ own_bundles* am_engine::aggregate_own(const aggregator::settings& how, std::func
 
 void am_engine::bound_main(std::uint64_t bytes_max) {
   window_ = std::make_unique<main_window>(bytes_max, [this] { link_.wake(); });
+  pool_.application().set_window(window_.get());
 }
 
 std::uint64_t am_engine::flush_overdue(thread_context& by) {
@@ -77,7 +80,7 @@ message_ptr am_engine::prepare(const thread_context& on, bool stays, message_ptr
     if (m->ops->simple) {
       check_payload(m->ops->packed_size(*m));
     } else {
-      m = packed_form(std::move(m));
+      m = packed_by_sender(std::move(m));
     }
   }
   return m;
@@ -85,11 +88,7 @@ message_ptr am_engine::prepare(const thread_context& on, bool stays, message_ptr
 
 message_ptr am_engine::packed_to_leave(message_ptr m) {
   if (m->packed()) return m;
-  const detail::handler_info* const row = handler_table::get().handler(m->header.handler);
-  const auto name = [row] {
-    return "packing the arguments of " + std::string(row != nullptr ? row->name : "an insertion") +
-           " for an object that leaves";
-  };
+  const auto name = [header = m->header] { return packing_of(header) + " for an object that leaves"; };
   return call_named(name, [&] { return packed_form(std::move(m)); });
 }
 
@@ -127,6 +126,9 @@ void am_engine::route(thread_context& on, rank_id to, message_ptr m, bundling ho
     counters.bytes_sent.add(bytes);
     on.record_send(to, bytes);
     return;
+  }
+  if (m->header.kind == message_kind::rank && link_.declared().by_pointer) {
+    m->header.sequence = on.item();  // it has no other number; see ordered_messages
   }
   if (!by_pointer() && (to != rank() || deferred())) m = packed_form(std::move(m));
   thread_counters& counters = on.counters();
@@ -189,6 +191,7 @@ void am_engine::escaped(thread_context&) {
 }
 
 void am_engine::peer_failed(const transport::failure& what) {
+  if (what.peer) cancellations_.note_gone(*what.peer);
   // The launcher, where there is one, prints the line for the whole job.
   fail(what.announced ? std::string() : transport::describe(what));
 }

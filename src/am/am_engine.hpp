@@ -17,8 +17,10 @@
 
 #include "am/address_warnings.hpp"
 #include "am/aggregator.hpp"
+#include "am/cancellations.hpp"
 #include "am/handler_table.hpp"
 #include "am/main_window.hpp"
+#include "am/message_packing.hpp"
 #include "am/ordered_messages.hpp"
 #include "am/own_bundles.hpp"
 #include "am/pending_calls.hpp"
@@ -36,9 +38,9 @@ class object_sink {
   virtual void accept_bundle(thread_context& by, message_ptr m) = 0;
   /// The messages from `first` on, of any kind, are to be accepted next: brings what that needs into the cache.
   virtual void prefetch(const message* first) const noexcept = 0;
-  /// A coroutine handler on an object has ended: its access ends.
-  virtual void coroutine_ended(thread_context& on, const message_header& request,
-                               const detail::handler_info& handler) = 0;
+  /// A coroutine handler on an object has ended: its access ends. `seconds`: see detail::coroutine_finished.
+  virtual void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler,
+                               double seconds) = 0;
 
  protected:
   ~object_sink() = default;
@@ -68,12 +70,12 @@ class am_engine final : public message_sink {
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
   [[nodiscard]] main_window* window() const noexcept { return window_.get(); }
-  /// `m` stays in this address space: takes room in main's window if main sends it.
-  void acquire_window(const thread_context& on, message& m) {
-    if (on.role() == thread_role::application && window_ != nullptr) window_->acquire(m);
+  /// `m` stays in this address space: takes room in the window of the sender, if it has one.
+  static void acquire_window(const thread_context& on, message& m) {
+    if (main_window* const window = on.window(); window != nullptr) window->acquire(m);
   }
 
-  /// The size of `m` in bytes, its values included; an estimate.
+  /// The size of `m` in bytes, its values included; an estimate. Throws what measuring the values throws.
   [[nodiscard]] static std::size_t size_of(const message& m) {
     return sizeof m + (m.packed() ? m.header.payload_bytes : m.ops->packed_size(m));
   }
@@ -92,6 +94,7 @@ class am_engine final : public message_sink {
   [[nodiscard]] worker_pool& pool() const noexcept { return pool_; }
   [[nodiscard]] engine& core() const noexcept { return core_; }
   [[nodiscard]] pending_calls& calls() noexcept { return calls_; }
+  [[nodiscard]] nacre::cancellations& cancellations() noexcept { return cancellations_; }
   /// True where live values may cross between ranks.
   [[nodiscard]] bool by_pointer() const noexcept { return link_.declared().by_pointer && !packs_all_; }
   /// Packs a message that waits on this rank and has to leave it. An exception of the arguments has no caller any more,
@@ -99,7 +102,7 @@ class am_engine final : public message_sink {
   [[nodiscard]] static message_ptr packed_to_leave(message_ptr m);
   /// Returns the form in which its receiver gets a message that stays on this rank.
   [[nodiscard]] message_ptr as_received(message_ptr m) const {
-    return packs_all_ ? packed_form(std::move(m)) : std::move(m);
+    return packs_all_ ? packed_by_sender(std::move(m)) : std::move(m);
   }
   /// Copies from memory to memory, where the transport has that; else null.
   [[nodiscard]] transport::direct_memory* direct() noexcept { return link_.direct(); }
@@ -198,7 +201,6 @@ class am_engine final : public message_sink {
   void run_bundle(thread_context& on, message_ptr m, ordered_messages& from);
   void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min, ordered_messages& from);
   void dispatch_reply(thread_context& by, message_ptr m);
-  bool skip_cancelled(thread_context& on, const detail::handler_info& row, const message& m);
   static void run_rank_message(work& item, thread_context& on);
   void run_measured(thread_context& on, message_ptr m);
 
@@ -211,6 +213,7 @@ class am_engine final : public message_sink {
   address_warnings address_warnings_;  // by handler
   object_sink* objects_ = nullptr;
   pending_calls calls_;
+  nacre::cancellations cancellations_;
   std::vector<module> modules_;
   const ordered_messages::first taken_first_;  // of messages from another rank
   sparse_table<arrived> arrived_;              // by source

@@ -59,6 +59,7 @@ void am_engine::run_bundle(thread_context& on, message_ptr m, ordered_messages& 
   const bundle::limits limits{.sender = m->header.source, .ranks = size()};
   const auto long_ticks = static_cast<std::uint64_t>(long_seconds / pool_.seconds_a_tick());
   std::size_t offset = cursor_of(*m);
+  NACRE_ASSERT(offset <= m->header.payload_bytes, "a worker goes on behind the end of a bundle");
   std::uint64_t looked_at = begin;
   std::uint32_t until_look = 1, looks_after = 1;
   bool over = false;

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,8 +19,11 @@ namespace nacre {
 
 void call_deadline::on_due(timer& self, thread_context& by) {
   const std::unique_ptr<call_deadline> own(&static_cast<call_deadline&>(self));
-  detail::future_state* const state = own->calls_.give_up(own->call_, pending_calls::end::expired);
-  if (state != nullptr) fail(*state, own->seconds_, by);  // else the reply has come meanwhile
+  std::vector<rank_id> watchers;
+  detail::future_state* const state = own->calls_.give_up(own->call_, pending_calls::end::expired, watchers);
+  if (state == nullptr) return;  // the reply has come meanwhile
+  if (!watchers.empty()) by.messages().cancellations().tell(by, watchers, own->call_, call_news::given_up);
+  fail(*state, own->seconds_, by);
 }
 
 void call_deadline::fail(detail::future_state& state, double seconds, thread_context& by) {
@@ -52,8 +57,12 @@ void cancel(thread_context& on, future_state& state) {
     throw usage_error(
         "cancel of a transfer, or of a future for several: drop the future instead, which ends what can be ended");
   }
-  future_state* const waiting = on.messages().calls().give_up(state.call_number(), pending_calls::end::cancelled);
+  am_engine& messages = on.messages();
+  const std::uint64_t number = state.call_number();
+  std::vector<rank_id> watchers;
+  future_state* const waiting = messages.calls().give_up(number, pending_calls::end::cancelled, watchers);
   if (waiting == nullptr) return;  // the reply has come meanwhile
+  messages.cancellations().tell_soon(on, std::move(watchers), number);
   waiting->complete_with_error("the call was cancelled by its caller", on);
   waiting->release();
 }

@@ -56,7 +56,8 @@ std::string describe(const collective_mismatch& what) {
   return text;
 }
 
-collective_engine::collective_engine(const options& tree) : self_(tree.self), size_(tree.size) {
+collective_engine::collective_engine(const options& tree)
+    : self_(tree.self), size_(tree.size), first_(tree.first), next_(tree.first) {
   NACRE_EXPECT(tree.self.value() < tree.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(tree.arity >= 1 && tree.arity <= arity_max, "the arity of the tree is 1 to arity_max");
   tree_place place = place_in_tree(self_.value(), size_, tree.arity);

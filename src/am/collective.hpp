@@ -108,14 +108,15 @@ class collective_engine {
     rank_id self;
     std::uint32_t size = 1;                   ///< ranks
     std::uint32_t arity = tree_children_max;  ///< children of a rank in the tree at most, 1 to arity_max
+    std::uint32_t first = 0;                  ///< the number of the first collective
   };
   static constexpr std::uint32_t arity_max = 16;
   static constexpr std::uint32_t outstanding_max = 8;
 
   explicit collective_engine(const options& tree);
 
-  /// Enters the next collective and returns its number: 0, 1, 2, ... modulo 2^32. `complete` tells of its end, perhaps
-  /// before this returns. Aborts when outstanding_max are open: ask outstanding() first.
+  /// Enters the next collective and returns its number: options::first and on, modulo 2^32. `complete` tells of its
+  /// end, perhaps before this returns. Aborts when outstanding_max are open: ask outstanding() first.
   std::uint32_t start(collective_host& host, collective_call call);
 
   /// Takes a message of another rank's engine. False: `from` may not send this now; it was ignored.
@@ -154,8 +155,8 @@ class collective_engine {
   const std::uint32_t size_;
   rank_id parent_;                  // of all ranks but 0
   std::vector<rank_run> children_;  // by rank
-  std::uint32_t first_ = 0;         // the number of slots_.front()
-  std::uint32_t next_ = 0;          // the number of the next local call
+  std::uint32_t first_;             // the number of slots_.front()
+  std::uint32_t next_;              // the number of the next local call
   std::uint32_t outstanding_ = 0;
   bool failed_ = false;
   std::deque<slot> slots_;

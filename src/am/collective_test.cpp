@@ -29,6 +29,21 @@ TEST(collective_engine, every_size_and_root_gets_every_result) {
   }
 }
 
+TEST(collective_engine, numbers_wrap) {
+  shuffled_machine m(17, 3, 5, ~std::uint32_t{0} - 2);
+  m.run({barrier_call, [](rank_id self) { return sum_of(self.value()); }, broadcast_from(3), barrier_call,
+         [](rank_id self) { return sum_of(self.value()); }, broadcast_from(16)},
+        4);
+  ASSERT_TRUE(m.complete(6));
+  EXPECT_FALSE(m.left_before_all_entered);
+  EXPECT_FALSE(m.refused);
+  for (std::uint32_t rank = 0; rank < 17; ++rank) {
+    EXPECT_EQ(value_of<double>(m.result(rank, 1)), 17 * 16 / 2.0);
+    EXPECT_EQ(value_of<double>(m.result(rank, 4)), 17 * 16 / 2.0);
+    EXPECT_EQ(value_of<std::uint32_t>(m.result(rank, 5)), 16U);
+  }
+}
+
 TEST(collective_engine, a_floating_point_sum_is_the_same_to_the_last_bit_in_every_schedule) {
   const auto tenth = [](rank_id self) { return sum_of(0.1 * self.value() + 1e9 / (1 + self.value())); };
   std::optional<bytes> first;

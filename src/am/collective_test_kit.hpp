@@ -74,7 +74,9 @@ inline bytes spelt(std::uint32_t begin, std::uint32_t end) {
 /// Ranks with a bag of their messages, out of which the seed draws one after the other, in any order at all.
 class shuffled_machine {
  public:
-  shuffled_machine(std::uint32_t size, std::uint32_t arity, std::uint64_t seed) : random_(seed) {
+  /// `first`: the number of the first collective.
+  shuffled_machine(std::uint32_t size, std::uint32_t arity, std::uint64_t seed, std::uint32_t first = 0)
+      : random_(seed), first_(first) {
     for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
   }
 
@@ -85,14 +87,14 @@ class shuffled_machine {
     while (true) {
       std::vector<site*> ready;
       for (site& s : sites_) {
-        if (s.engine.next() < calls.size() && s.engine.outstanding() < ahead) ready.push_back(&s);
+        if (s.engine.next() - first_ < calls.size() && s.engine.outstanding() < ahead) ready.push_back(&s);
       }
       const std::size_t choices = ready.size() + flying_.size();
       if (choices == 0 || mismatch) return;
       const std::size_t choice = random_.below(choices);
       if (choice < ready.size()) {
         site& s = *ready[choice];
-        s.engine.start(s, calls[s.engine.next()](s.self));
+        s.engine.start(s, calls[s.engine.next() - first_](s.self));
       } else {
         deliver(choice - ready.size());
       }
@@ -115,7 +117,7 @@ class shuffled_machine {
   }
 
   [[nodiscard]] const bytes& result(std::uint32_t rank, std::uint32_t number) {
-    return sites_[rank].results.at(number);
+    return sites_[rank].results.at(first_ + number);
   }
   [[nodiscard]] bool complete(std::size_t count) const {
     return std::all_of(sites_.begin(), sites_.end(), [&](const site& s) { return s.results.size() == count; });
@@ -131,7 +133,7 @@ class shuffled_machine {
  private:
   struct site final : collective_host {
     site(shuffled_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
-        : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity}) {}
+        : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity, .first = owner.first_}) {}
     void send(rank_id to, collective_message m) override {
       ++sent;
       const bool for_one = m.kind == collective_kind::reduce || m.kind == collective_kind::gather;
@@ -145,7 +147,8 @@ class shuffled_machine {
         results.emplace(number, std::move(value));
         return;
       }
-      for (const site& s : all.sites_) all.left_before_all_entered |= s.engine.next() <= number && &s != this;
+      for (const site& s : all.sites_)
+        all.left_before_all_entered |= s.engine.next() - all.first_ <= number - all.first_ && &s != this;
       EXPECT_TRUE(results.emplace(number, std::move(value)).second) << "complete twice";
     }
     void mismatch(const collective_mismatch& what) override { all.mismatch = what; }
@@ -192,6 +195,7 @@ class shuffled_machine {
   }
 
   rng random_;
+  std::uint32_t first_ = 0;
   std::deque<site> sites_;
   std::vector<flight> flying_;
 };

@@ -20,6 +20,7 @@
 
 #include "am/am_engine.hpp"
 #include "backplane/extension/extension_space.hpp"
+#include "base/report_lines.hpp"
 
 namespace nacre {
 
@@ -67,7 +68,7 @@ class extension_module final : private extension_link {
   [[nodiscard]] bool has_timers() const noexcept { return space_.has_timers(); }
   /// Appends a line for each command that a module here has deferred until `found` has `most` of them. Inside the poll
   /// loop, or while nothing runs.
-  void name_deferred(std::size_t most, std::vector<std::string>& found) const { space_.name_deferred(most, found); }
+  void name_deferred(report_lines& found) const { space_.name_deferred(found); }
   /// Whether modules are attached, or were. Before the first poll, or inside the poll loop.
   [[nodiscard]] bool used() const noexcept { return space_.used(); }
 

@@ -33,7 +33,7 @@ void flow_module::post(thread_context& on, rank_id to, flow_policy policy, messa
   if (by == flow_policy::none || to == messages_.rank() || messages_.by_pointer()) {
     return messages_.post(on, to, std::move(m));
   }
-  m = packed_form(std::move(m));
+  m = packed_by_sender(std::move(m));
   if (bytes_on_link(*m) <= flow_.settings().small_bytes) return messages_.post(on, to, std::move(m));
   messages_.commit(on, [&] {
     m->header.source = messages_.rank().value();

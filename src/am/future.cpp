@@ -7,7 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include <nacre/when_all.hpp>
+
 #include "base/exception_text.hpp"
+#include "base/rank_life.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre::detail {
@@ -31,6 +34,13 @@ void future_state::complete_with(message_ptr reply, thread_context& by) {
   complete(by);
 }
 
+bool future_state::is_over(std::uint32_t life) noexcept { return rank_life::is_over(life); }
+
+void throw_outlives_job() {
+  throw usage_error(
+      "a future whose result was not there when its job ended: wait for it in the function that nacre::run calls");
+}
+
 bool look_again(const thread_context& on) { return on.pool().look_again(on); }
 
 void future_state::complete_with_error(std::string what, thread_context& by) {
@@ -45,6 +55,64 @@ void future_state::complete_with_error(call_error error, thread_context& by) {
 void future_state::complete(thread_context& by) {
   // acq_rel: publishes value and error to `ready`, and acquires the waiter that `await` has published.
   if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
+}
+
+namespace {
+
+/// The list of what waits for the outermost call of a thread; null when there is none. Thread-local, as futures are
+/// dropped without a thread context.
+constinit thread_local future_state** parts_to_abandon = nullptr;
+constinit thread_local future_state** parts_to_release = nullptr;
+constinit thread_local part_completion** parts_to_complete = nullptr;
+
+}  // namespace
+
+/// Results that are there may hold values of the user, so references are given back behind all.
+void future_state::abandon_part() noexcept {
+  if (parts_to_abandon != nullptr) {
+    next_part_ = std::exchange(*parts_to_abandon, this);
+    return;
+  }
+  future_state* waiting = this;
+  future_state* abandoned = nullptr;
+  parts_to_abandon = &waiting;
+  while (waiting != nullptr) {
+    future_state& part = *std::exchange(waiting, waiting->next_part_);
+    if (!part.ready()) part.on_abandon();
+    part.next_part_ = std::exchange(abandoned, &part);
+  }
+  parts_to_abandon = nullptr;
+  while (abandoned != nullptr) std::exchange(abandoned, abandoned->next_part_)->release_part();
+}
+
+void future_state::release_part() noexcept {
+  // acq_rel: as in release.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (parts_to_release != nullptr) {
+    next_part_ = std::exchange(*parts_to_release, this);
+    return;
+  }
+  next_part_ = nullptr;  // it may have been a link of abandon_part
+  future_state* waiting = this;
+  parts_to_release = &waiting;
+  while (waiting != nullptr) delete std::exchange(waiting, waiting->next_part_);
+  parts_to_release = nullptr;
+}
+
+void part_completion::complete(thread_context& by) {
+  if (parts_to_complete != nullptr) {
+    next_ = std::exchange(*parts_to_complete, this);
+    return;
+  }
+  part_completion* waiting = this;
+  parts_to_complete = &waiting;
+  while (waiting != nullptr) {
+    part_completion& one = *std::exchange(waiting, waiting->next_);
+    future_state& state = one.state_;  // holds the link, so it goes last
+    state.complete(by);
+    state.release();
+  }
+  parts_to_complete = nullptr;
 }
 
 void future_state::expect_no_waiter() const {

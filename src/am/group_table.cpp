@@ -51,7 +51,7 @@ void* group_table::member(std::uint32_t number, const detail::group_type& type) 
   if (found != nullptr) {
     // acquire: pairs with the store in adopt; the type has been written before
     void* const member = found->member.load(std::memory_order_acquire);
-    if (member != nullptr && found->type->key == type.key) return member;
+    if (member != nullptr && detail::same_class(found->type->key, type.key)) return member;
     if (member != nullptr) {
       throw usage_error("a group_ptr<" + std::string(type.name) + "> to a group of another class, " +
                         std::string(found->type->name) + ": take the one that rt.create_group returned");

@@ -9,6 +9,8 @@
 
 #include <nacre/group.hpp>
 
+#include "am/group_requests.hpp"
+
 namespace nacre {
 
 /// Main makes and ends groups; any thread finds members meanwhile, without a lock. Every rank numbers its groups alike,
@@ -31,6 +33,8 @@ class group_table {
   [[nodiscard]] void* withdraw(std::uint32_t number) noexcept;
   /// Finds the object. Any thread; wait-free. Throws usage_error when there is none of this class.
   [[nodiscard]] void* member(std::uint32_t number, const detail::group_type& type) const;
+  /// Messages to members that main asks for.
+  [[nodiscard]] group_requests& requests() noexcept { return requests_; }
   /// The number of groups that have been made, those that have ended included. Main's thread.
   [[nodiscard]] std::uint32_t made() const noexcept { return made_; }
 
@@ -45,6 +49,7 @@ class group_table {
 
   std::array<std::atomic<row*>, blocks_max> blocks_{};  // block k has 2^k rows, of the numbers from 2^k on
   std::uint32_t made_ = 0;                              // by main's thread
+  group_requests requests_;
 };
 
 }  // namespace nacre

@@ -7,10 +7,22 @@
 #include <limits>
 #include <utility>
 
+#include <nacre/error.hpp>
+
+#include "am/message_packing.hpp"
 #include "backplane/credits.hpp"
 
 namespace nacre {
 namespace {
+
+/// The error of a value that cannot be packed names the handler.
+std::size_t size_to_sender(const message& m) {
+  try {
+    return m.ops->packed_size(m);
+  } catch (const detail::unpackable_value&) {
+    detail::throw_named(packing_of(m.header));
+  }
+}
 
 /// A bundle costs as much as its parts, so that it can be divided or taken apart.
 std::uint64_t cost_within(const message& m) noexcept { return bytes_of(m.header); }
@@ -45,7 +57,7 @@ void main_window::set_waiting(bool waits) noexcept {
 void main_window::acquire(message& m) {
   if (m.ops != nullptr) {
     // The handler moves the values out, so their size is noted where packed messages have it.
-    const std::size_t bytes = m.ops->packed_size(m);
+    const std::size_t bytes = size_to_sender(m);
     m.header.payload_bytes =
         static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
   }
@@ -66,10 +78,10 @@ void main_window::grow(std::uint64_t bytes) noexcept {
 
 const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {
   if (recent_ != nullptr && recent_->inner == inner) return *recent_;
-  const auto known = std::find_if(shared_->known.begin(), shared_->known.end(),
-                                  [&](const windowed_ops& each) { return each.inner == inner; });
-  recent_ = known != shared_->known.end() ? &*known : &shared_->known.emplace_back(inner, *shared_);
-  return *recent_;
+  const windowed_ops*& known = shared_->by_inner[inner];
+  if (known == nullptr) known = &shared_->known.emplace_back(inner, *shared_);
+  recent_ = known;
+  return *known;
 }
 
 void main_window::end_of(message& m) noexcept {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <unordered_map>
 
 #include <nacre/message.hpp>
 
@@ -81,6 +82,7 @@ class main_window {
     std::atomic<std::uint64_t> end_at{never};   // the release that reaches this sum deletes the struct
     std::function<void()> wake;
     std::deque<windowed_ops> known;  // by the application's thread; messages point into it
+    std::unordered_map<const body_ops*, const windowed_ops*> by_inner;  // of known; the application's thread
     static constexpr std::uint64_t never = ~std::uint64_t{0};
     void release(std::uint64_t bytes) noexcept;
   };

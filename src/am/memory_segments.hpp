@@ -67,7 +67,8 @@ class memory_segments {
     std::span<std::byte> bytes_;
   };
 
-  explicit memory_segments(rank_id self) : self_(self) {}
+  /// `before`: the number before that of the first memory.
+  explicit memory_segments(rank_id self, std::uint32_t before = 0) : self_(self), last_(before) {}
 
   /// `key` must be new and unpredictable.
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access,
@@ -99,7 +100,7 @@ class memory_segments {
   const rank_id self_;
   mutable std::mutex mutex_;
   std::condition_variable unused_;                           // a withdrawn segment has lost its last lease
-  std::uint32_t last_ = 0;                                   // under mutex_: the number given last
+  std::uint32_t last_;                                       // under mutex_: the number given last
   std::unordered_map<std::uint32_t, segment> exposed_;       // under mutex_
   std::unordered_map<std::uint32_t, std::uint32_t> ending_;  // under mutex_: leases of withdrawn ones
 };

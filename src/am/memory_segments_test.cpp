@@ -37,6 +37,16 @@ TEST(memory_segments, a_withdrawn_segment_is_refused_and_so_is_writing_to_a_cons
   EXPECT_NE(s.expose(memory, memory_access::read_only, {1, 2}).segment, fixed.segment);
 }
 
+TEST(memory_segments, refuses_when_numbers_have_run_out) {
+  memory_segments s(rank_id(3), ~std::uint32_t{0} - 1);
+  bytes memory(10);
+  const memory_name last = s.expose(memory, memory_access::read_write, {1, 2});
+  EXPECT_TRUE(s.access(last, 0, 10, intent::write));
+  EXPECT_THROW(static_cast<void>(s.expose(memory, memory_access::read_write, {1, 2})), usage_error);
+  EXPECT_TRUE(s.access(last, 0, 10, intent::write));
+  EXPECT_TRUE(s.withdraw(last));
+}
+
 TEST(memory_segments, nothing_touches_the_memory_after_withdraw_has_returned) {
   for (int round = 0; round < 30; ++round) {
     memory_segments s(rank_id(0));

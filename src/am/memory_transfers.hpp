@@ -69,7 +69,9 @@ class memory_transfer final : public detail::future_value<void> {
 
  private:
   friend class memory_transfers;
-  void on_abandon() noexcept override { deregister_all(); }
+  void on_abandon() noexcept override {
+    if (!outlives_job()) deregister_all();
+  }
 
   const plan plan_;
   mutable std::mutex guard_;

@@ -11,6 +11,8 @@
 
 #include <sched.h>
 
+#include <nacre/assert.hpp>
+
 #include "am/operation_space.hpp"
 #include "base/spin.hpp"
 
@@ -128,15 +130,19 @@ void thread_operations::send_all(thread_context& by) {
   open_since_.store(0, std::memory_order_release);  // pairs with open_since
 }
 
+/// Packing may throw, for want of memory or by a function of the key. Then what is left stays pending, with its unit,
+/// and the next flush goes on with it.
 void thread_operations::flush(thread_context& by) {
+  NACRE_ASSERT(&by == &thread_, "pending operations were flushed by another thread than the one that makes them");
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
-  const bool pending = std::exchange(has_pending_, false);
+  const bool pending = has_pending_;
   if (pending) {
     for (const std::uint32_t container : pending_listed_) {
       if (detail::pending_operations* const all = pending_of(container)) all->flush(*this);
     }
     pending_listed_.clear();
     pending_last_ = ~std::uint32_t{0};
+    has_pending_ = false;
   }
   send_all(by);
   note_none_waits();

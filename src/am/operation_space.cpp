@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include "base/forked_child.hpp"
 
 namespace nacre {
 namespace {
@@ -38,6 +41,9 @@ operation_space::operation_space(am_engine& messages, backplane& link)
 
 std::uint32_t operation_space::next_container() {
   const std::scoped_lock held(containers_lock_);
+  if (containers_.size() == std::numeric_limits<std::uint32_t>::max()) {
+    throw usage_error("a job makes at most 2^32 - 1 containers: clear one, and use it again");
+  }
   return static_cast<std::uint32_t>(containers_.size());
 }
 
@@ -63,6 +69,13 @@ void operation_space::close(std::uint32_t container) {
   }
   const std::scoped_lock held(containers_lock_);
   containers_[container] = nullptr;
+}
+
+void operation_space::end_job() noexcept {
+  const std::scoped_lock held(containers_lock_);
+  for (detail::container_part* const each : containers_) {
+    if (each != nullptr) each->end_job();
+  }
 }
 
 detail::container_part* operation_space::find(std::uint32_t container) {
@@ -163,7 +176,8 @@ bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_
   offset += std::min(detail::run_aligned(whole), rest.size());
 
   const detail::handler_info* const row = messages_.handlers().handler(header.kind.row);
-  if (row == nullptr || row->target_key != detail::key_of<detail::operation_run>()) return refuse("name no operation");
+  if (row == nullptr) return refuse(why_no_handler(header.kind.row, "name no operation", "name an operation"));
+  if (row->target_key != detail::key_of<detail::operation_run>()) return refuse("name no operation");
   detail::container_part* const part = find(header.kind.container);
   if (part == nullptr) return refuse("came too late: " + ended(header.kind.container));
   if (part->state(stripe).holds != 0) {
@@ -176,6 +190,8 @@ bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_
   on.record_begin(trace::event_kind::handler_begin, row->id);
   detail::operation_run run{rest.subspan(sizeof header, header.bytes), header.count, *part, stripe};
   const detail::outcome how = row->invoke(messages_.core(), on, bundle, &run, row->id);
+  if (is_forked_child()) [[unlikely]]
+    end_forked_child(0);
   on.record_end();
   return how == detail::outcome::done || refuse("do not decode as the arguments of " + std::string(row->name));
 }

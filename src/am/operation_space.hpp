@@ -71,6 +71,8 @@ class operation_space {
   void open(std::uint32_t container, detail::container_part& part);
   /// Afterwards an operation for it ends the job.
   void close(std::uint32_t container);
+  /// Tells the parts that are open, which programs may keep for longer.
+  void end_job() noexcept;
   /// Owns the part of a container that stays open, until the end of the rank.
   void keep(std::unique_ptr<detail::container_part> part) { kept_.push_back(std::move(part)); }
   /// Operations that come for the container are set aside until `release`.

@@ -2,6 +2,7 @@
 // Request ids of calls that wait.
 #include "am/pending_calls.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "am/call_deadline.hpp"
@@ -11,15 +12,23 @@ namespace nacre {
 pending_calls::~pending_calls() {
   calls_.visit([](std::uint64_t, call each) {
     if (each.state != nullptr) take(each)->release();
+    delete each.extras;
   });
 }
 
 /// Takes the state out of a call, and ends its deadline. A timer that fires at this moment waits for the mutex, finds
 /// nothing, and ends itself.
 detail::future_state* pending_calls::take(call& ended) noexcept {
-  call_deadline* const limit = std::exchange(ended.limit, nullptr);
-  if (limit != nullptr && limit->remove()) delete limit;
+  if (ended.extras != nullptr) {
+    call_deadline* const limit = std::exchange(ended.extras->limit, nullptr);
+    if (limit != nullptr && limit->remove()) delete limit;
+  }
   return std::exchange(ended.state, nullptr);
+}
+
+call_extras& pending_calls::extras_of(call& waiting) {
+  if (waiting.extras == nullptr) waiting.extras = new call_extras;
+  return *waiting.extras;
 }
 
 std::uint64_t pending_calls::open(detail::future_state& state, answers by) {
@@ -30,12 +39,16 @@ std::uint64_t pending_calls::open(detail::future_state& state, answers by) {
   return number;
 }
 
-detail::future_state* pending_calls::close(std::uint64_t number, std::optional<double>& passed) {
+detail::future_state* pending_calls::close(std::uint64_t number, std::unique_ptr<call_extras>& extras) {
   const std::scoped_lock lock(mutex_);
   call* const found = calls_.find(number);
   if (found == nullptr || found->state == nullptr) return nullptr;
-  // A timer that fires at this moment lives until it has had the mutex.
-  if (found->limit != nullptr && found->limit->has_passed()) passed = found->limit->seconds();
+  if (found->extras != nullptr) {
+    extras.reset(found->extras);
+    // A timer that fires at this moment lives until it has had the mutex.
+    if (const call_deadline* const limit = extras->limit; limit != nullptr && limit->has_passed())
+      extras->too_late = limit->seconds();
+  }
   detail::future_state* const state = take(*found);
   calls_.close(number);
   return state;
@@ -46,29 +59,51 @@ bool pending_calls::set_deadline(std::uint64_t number, std::unique_ptr<call_dead
   const std::scoped_lock lock(mutex_);
   call* const found = calls_.find(number);
   if (found == nullptr || found->state == nullptr) return false;
+  call_extras& extras = extras_of(*found);
   set();
-  found->limit = limit.release();
+  extras.limit = limit.release();
   return true;
 }
 
-detail::future_state* pending_calls::give_up(std::uint64_t number, end how) {
+detail::future_state* pending_calls::give_up(std::uint64_t number, end how, std::vector<rank_id>& watchers) {
   const std::scoped_lock lock(mutex_);
   call* const found = calls_.find(number);
   if (found == nullptr || found->state == nullptr) return nullptr;
+  if (found->extras != nullptr) watchers = found->extras->watchers;
   found->given_up = how;
   ++given_up_;
   if (how == end::cancelled) cancelled_.fetch_add(1, std::memory_order_relaxed);  // a hint; the mutex orders the rest
   return take(*found);
 }
 
-bool pending_calls::forget(std::uint64_t number) {
+bool pending_calls::forget(std::uint64_t number, std::unique_ptr<call_extras>& extras) {
   const std::scoped_lock lock(mutex_);
   call* const found = calls_.find(number);
   if (found == nullptr || !found->given_up) return false;
   if (*found->given_up == end::cancelled) cancelled_.fetch_sub(1, std::memory_order_relaxed);  // as in give_up
   --given_up_;
+  extras.reset(found->extras);
   calls_.close(number);
   return true;
+}
+
+bool pending_calls::is_given_up(const call& one) {
+  return one.given_up || (one.extras != nullptr && one.extras->limit != nullptr && one.extras->limit->has_passed());
+}
+
+bool pending_calls::is_given_up(std::uint64_t number) const {
+  const std::scoped_lock lock(mutex_);
+  const call* const found = calls_.find(number);
+  return found != nullptr && is_given_up(*found);
+}
+
+pending_calls::standing pending_calls::watch(std::uint64_t number, rank_id watcher) {
+  const std::scoped_lock lock(mutex_);
+  call* const found = calls_.find(number);
+  if (found == nullptr) return standing::over;
+  std::vector<rank_id>& watchers = extras_of(*found).watchers;
+  if (std::find(watchers.begin(), watchers.end(), watcher) == watchers.end()) watchers.push_back(watcher);
+  return is_given_up(*found) ? standing::given_up : standing::waits;
 }
 
 bool pending_calls::take_cancelled(std::uint64_t number) {

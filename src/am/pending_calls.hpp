@@ -9,15 +9,25 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <nacre/future.hpp>
+#include <nacre/ids.hpp>
 
 #include "am/request_slots.hpp"
 #include "base/cache_line.hpp"
+#include "base/rank_life.hpp"
 
 namespace nacre {
 
 class call_deadline;
+
+/// The properties of a call that few calls have.
+struct call_extras {
+  call_deadline* limit = nullptr;    ///< owned by pending_calls while its timer is set
+  std::vector<rank_id> watchers{};   ///< they run the call's handler, and are told when it is given up, and is over
+  std::optional<double> too_late{};  ///< of a call that has ended: the seconds of its deadline, which had passed
+};
 
 /// Names each waiting call by a request id. Any thread.
 ///
@@ -39,11 +49,11 @@ class pending_calls {
   enum class answers : std::uint8_t { handler, command };
   /// Keeps a reference to `state` until its reply comes, and tells it its number. Never returns 0.
   [[nodiscard]] std::uint64_t open(detail::future_state& state, answers by = answers::handler);
-  /// Returns the reference, and ends the deadline; null when no call with that id waits. `passed`: gets the seconds of
-  /// a deadline that has passed, though it has not fired yet: the reply comes too late.
-  [[nodiscard]] detail::future_state* close(std::uint64_t number, std::optional<double>& passed);
+  /// Returns the reference, and ends the deadline; null when no call with that id waits. `extras`: gets those of the
+  /// call, if it has any. The reply comes too late if a deadline has passed, though it has not fired yet.
+  [[nodiscard]] detail::future_state* close(std::uint64_t number, std::unique_ptr<call_extras>& extras);
   [[nodiscard]] detail::future_state* close(std::uint64_t number) {
-    std::optional<double> ignored;
+    std::unique_ptr<call_extras> ignored;
     return close(number, ignored);
   }
   /// Sets the time limit of a waiting call. False when the call does not wait any more; `limit` is still the caller's
@@ -51,11 +61,22 @@ class pending_calls {
   bool set_deadline(std::uint64_t number, std::unique_ptr<call_deadline>& limit, const std::function<void()>& set);
 
   enum class end : std::uint8_t { expired, cancelled };
-  /// Gives a call up; its reply may still come, and is dropped then. Returns the reference as close does.
-  [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end how);
+  /// Gives a call up; its reply may still come, and is dropped then. Returns the reference as close does. `watchers`:
+  /// gets the ranks that are to be told.
+  [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end how, std::vector<rank_id>& watchers);
   /// A reply has come that close did not find a call for. True when the call was given up; the id is not valid any
-  /// more.
-  bool forget(std::uint64_t number);
+  /// more. `extras`: as in close.
+  bool forget(std::uint64_t number, std::unique_ptr<call_extras>& extras);
+  bool forget(std::uint64_t number) {
+    std::unique_ptr<call_extras> ignored;
+    return forget(number, ignored);
+  }
+  /// Whether a call has been given up, or its deadline has passed.
+  [[nodiscard]] bool is_given_up(std::uint64_t number) const;
+  enum class standing : std::uint8_t { waits, given_up, over };
+  /// The handler of a call runs on another rank, which is to be told when the call is given up, and when it is over.
+  /// Returns how the call stands now; if it is over, no call has that id, and the rank has been told by that.
+  [[nodiscard]] standing watch(std::uint64_t number, rank_id watcher);
   /// Whether any call is cancelled. Cheap; a hint on threads other than the one that cancels.
   [[nodiscard]] bool any_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed) != 0; }
   /// Before a call of this rank runs on this rank. True when it was cancelled, so that it must not run; the id is not
@@ -64,6 +85,8 @@ class pending_calls {
 
   /// Calls that wait.
   [[nodiscard]] std::size_t count() const;
+  /// Of the rank: futures may outlive it.
+  [[nodiscard]] rank_life& life() noexcept { return life_; }
   /// The part of them that extension modules answer, among the first `slots_max` slots.
   [[nodiscard]] std::size_t commands(std::size_t slots_max) const;
   /// Calls visit_one(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call
@@ -74,12 +97,15 @@ class pending_calls {
  private:
   struct call {
     detail::future_state* state = nullptr;  // null when given_up
-    call_deadline* limit = nullptr;         // owned while its timer is set
+    call_extras* extras = nullptr;          // owned; null for most
     std::optional<end> given_up{};
     answers by = answers::handler;
   };
   static detail::future_state* take(call& ended) noexcept;
+  static call_extras& extras_of(call& waiting);
+  static bool is_given_up(const call& one);
 
+  rank_life life_;
   mutable std::mutex mutex_;
   request_slots<call> calls_;                                        // under mutex_
   std::size_t given_up_ = 0;                                         // under mutex_: expired or cancelled

@@ -46,6 +46,20 @@ TEST(pending_calls, a_number_is_never_given_twice_though_its_place_is) {
   state->release();
 }
 
+TEST(request_slots, generations_wrap_and_leave_out_0) {
+  request_slots<int> slots(~std::uint32_t{0} - 1);
+  std::set<std::uint64_t> seen;
+  for (int round = 0; round < 5; ++round) {
+    const std::uint64_t id = slots.open(round);
+    EXPECT_NE(id, 0U);
+    EXPECT_TRUE(seen.insert(id).second);
+    ASSERT_NE(slots.find(id), nullptr);
+    EXPECT_EQ(*slots.find(id), round);
+    slots.close(id);
+    for (const std::uint64_t each : seen) EXPECT_EQ(slots.find(each), nullptr);
+  }
+}
+
 TEST(pending_calls, forged_numbers_find_nothing) {
   pending_calls calls;
   auto* const state = new value;
@@ -68,14 +82,22 @@ TEST(pending_calls, calls_that_never_come_back_are_given_up_with_the_rank) {
   state->release();  // the last reference: the leak checker sees when it is not
 }
 
+/// Gives a call up that nobody watches.
+detail::future_state* give_up(pending_calls& calls, std::uint64_t number, pending_calls::end how) {
+  std::vector<rank_id> watchers;
+  detail::future_state* const state = calls.give_up(number, how, watchers);
+  EXPECT_TRUE(watchers.empty());
+  return state;
+}
+
 TEST(pending_calls, a_late_reply_to_a_call_that_was_given_up_is_known_once) {
   for (const auto how : {pending_calls::end::expired, pending_calls::end::cancelled}) {
     pending_calls calls;
     auto* const state = new value;
     const std::uint64_t number = calls.open(*state);
     EXPECT_FALSE(calls.forget(number)) << "it waits";
-    EXPECT_EQ(calls.give_up(number, how), state);
-    EXPECT_EQ(calls.give_up(number, how), nullptr);
+    EXPECT_EQ(give_up(calls, number, how), state);
+    EXPECT_EQ(give_up(calls, number, how), nullptr);
     EXPECT_EQ(calls.count(), 0U);
     EXPECT_EQ(calls.close(number), nullptr);
     EXPECT_TRUE(calls.forget(number));
@@ -90,9 +112,9 @@ TEST(pending_calls, only_a_cancelled_call_does_not_run_and_it_gets_no_reply) {
   pending_calls calls;
   auto* const state = new value;
   const std::uint64_t expired = calls.open(*state), cancelled = calls.open(*state), waits = calls.open(*state);
-  EXPECT_EQ(calls.give_up(expired, pending_calls::end::expired), state);
+  EXPECT_EQ(give_up(calls, expired, pending_calls::end::expired), state);
   EXPECT_FALSE(calls.any_cancelled());
-  EXPECT_EQ(calls.give_up(cancelled, pending_calls::end::cancelled), state);
+  EXPECT_EQ(give_up(calls, cancelled, pending_calls::end::cancelled), state);
   EXPECT_TRUE(calls.any_cancelled());
   EXPECT_FALSE(calls.take_cancelled(expired));
   EXPECT_FALSE(calls.take_cancelled(waits));
@@ -102,6 +124,36 @@ TEST(pending_calls, only_a_cancelled_call_does_not_run_and_it_gets_no_reply) {
   EXPECT_FALSE(calls.forget(cancelled)) << "a reply would be forged";
   EXPECT_EQ(calls.count(), 1U);
   for (int reference = 0; reference < 3; ++reference) state->release();  // one of `waits` is left
+}
+
+TEST(pending_calls, ranks_that_watch_a_call_are_named_when_it_is_given_up_and_when_it_is_over) {
+  using standing = pending_calls::standing;
+  pending_calls calls;
+  auto* const state = new value;
+  const std::uint64_t number = calls.open(*state), other = calls.open(*state);
+  EXPECT_EQ(calls.watch(number, rank_id(3)), standing::waits);
+  EXPECT_EQ(calls.watch(number, rank_id(3)), standing::waits) << "once is enough";
+  EXPECT_FALSE(calls.is_given_up(number));
+  std::vector<rank_id> told;
+  EXPECT_EQ(calls.give_up(number, pending_calls::end::cancelled, told), state);
+  EXPECT_EQ(told, std::vector{rank_id(3)});
+  EXPECT_TRUE(calls.is_given_up(number));
+  EXPECT_FALSE(calls.is_given_up(other));
+  EXPECT_EQ(calls.watch(number, rank_id(5)), standing::given_up) << "the reply has not come";
+  std::unique_ptr<call_extras> extras;
+  EXPECT_TRUE(calls.forget(number, extras));
+  ASSERT_NE(extras, nullptr);
+  EXPECT_EQ(extras->watchers, (std::vector{rank_id(3), rank_id(5)}));
+  EXPECT_EQ(calls.watch(number, rank_id(3)), standing::over);
+  EXPECT_FALSE(calls.is_given_up(number));
+
+  EXPECT_EQ(calls.watch(other, rank_id(1)), standing::waits);
+  extras.reset();
+  EXPECT_EQ(calls.close(other, extras), state);
+  ASSERT_NE(extras, nullptr);
+  EXPECT_EQ(extras->watchers, std::vector{rank_id(1)});
+  EXPECT_EQ(calls.watch(0, rank_id(1)), standing::over) << "no call has this number";
+  for (int reference = 0; reference < 3; ++reference) state->release();
 }
 
 /// Calls with deadlines one second after the begin of their clock.
@@ -139,16 +191,19 @@ TEST_F(limited_calls, a_reply_ends_the_deadline) {
 }
 
 TEST_F(limited_calls, a_reply_behind_the_deadline_is_too_late_also_where_its_timer_has_not_fired) {
-  std::optional<double> passed;
   const std::uint64_t in_time = open_limited(), late = open_limited(), unlimited = calls_.open(*state_);
+  std::unique_ptr<call_extras> extras;
   time_.advance(seconds(1));
-  EXPECT_EQ(calls_.close(in_time, passed), state_);
-  EXPECT_EQ(passed, std::nullopt) << "at the deadline";
+  EXPECT_FALSE(calls_.is_given_up(late));
+  EXPECT_EQ(calls_.close(in_time, extras), state_);
+  EXPECT_EQ(extras->too_late, std::nullopt) << "at the deadline";
+  extras.reset();
   time_.advance(std::chrono::nanoseconds(1));
-  EXPECT_EQ(calls_.close(unlimited, passed), state_);
-  EXPECT_EQ(passed, std::nullopt);
-  EXPECT_EQ(calls_.close(late, passed), state_);
-  EXPECT_EQ(passed, 1.0);
+  EXPECT_TRUE(calls_.is_given_up(late));
+  EXPECT_EQ(calls_.close(unlimited, extras), state_);
+  EXPECT_EQ(extras, nullptr);
+  EXPECT_EQ(calls_.close(late, extras), state_);
+  EXPECT_EQ(extras->too_late, 1.0);
   EXPECT_EQ(duties_.timers().created(), duties_.timers().done());
   for (int reference = 0; reference < 3; ++reference) state_->release();
 }

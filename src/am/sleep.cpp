@@ -6,6 +6,7 @@
 
 #include "am/am_engine.hpp"
 #include "backplane/timer_queue.hpp"
+#include "base/forked_child.hpp"
 #include "exec/worker_pool.hpp"
 
 namespace nacre::detail {
@@ -37,7 +38,7 @@ class sleep_state final : public future_value<void>, public timer {
     own.release();
   }
   void on_abandon() noexcept override {
-    if (pool_.remove_timer(*this)) release();
+    if (!outlives_job() && pool_.remove_timer(*this)) release();
   }
   bool give_up(thread_context& by) override {
     const bool timed = pool_.remove_timer(*this);
@@ -54,6 +55,7 @@ class sleep_state final : public future_value<void>, public timer {
 }  // namespace
 
 future_value<void>* start_sleep(thread_context& on, double seconds) {
+  must_not_be_forked_child();
   check_seconds(seconds, "a sleep");
   auto* const state = new sleep_state(on.pool(), on.pool().instant_after(seconds));
   try {

@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nacre/archive.hpp>
+#include <nacre/when_any.hpp>
 
 #include "exec/thread_pool_test_kit.hpp"
 
@@ -86,6 +90,60 @@ TEST_F(many, fail_with_the_first_in_the_vector_when_all_are_there) {
   } catch (const call_error& error) {
     EXPECT_STREQ(error.what(), "call 1");
   }
+}
+
+constexpr int deep = 60'000;  // levels; a stack has no room for so many
+
+/// A future for one future for one, to that depth.
+future<void> nested(future<void> inner) {
+  for (int level = 0; level < deep; ++level) {
+    std::vector<future<void>> one;
+    one.push_back(std::move(inner));
+    inner = when_all(std::move(one));
+  }
+  return inner;
+}
+future<std::size_t> nested_any(future<std::size_t> inner) {
+  for (int level = 0; level < deep; ++level) inner = when_any(std::move(inner));
+  return inner;
+}
+future<std::tuple<std::monostate>> nested_tuple(future<void> inner) {
+  future<void> all = nested(std::move(inner));
+  return when_all(std::move(all));
+}
+
+/// A call without a result.
+class deeply : public many {
+ protected:
+  future<void> call() {
+    auto* const state = new detail::future_value<void>;
+    state->acquire();  // as the table of pending calls does
+    states.push_back(state);
+    return future<void>(state);
+  }
+  void answer() { states.back()->complete_with(make_message(0), rank.pool.application()); }
+};
+
+TEST_F(deeply, nested_ones_may_be_dropped) {
+  static_cast<void>(nested(call()));
+  static_cast<void>(nested_tuple(call()));
+  static_cast<void>(nested_any(when_any(call())));
+  answer();  // nothing waits for it any more
+}
+
+TEST_F(deeply, nested_ones_become_ready_with_the_innermost) {
+  future<void> all = nested(call());
+  ASSERT_FALSE(all.ready());
+  answer();
+  EXPECT_TRUE(all.ready());
+  future<std::tuple<std::monostate>> tuple = nested_tuple(call());
+  answer();
+  EXPECT_TRUE(tuple.ready());
+  future<std::size_t> any = nested_any(when_any(call()));
+  ASSERT_FALSE(any.ready());
+  answer();
+  ASSERT_TRUE(any.ready());
+  EXPECT_EQ(any.take(), 0U);
 }
 
 TEST_F(many, may_be_dropped_with_replies_under_way) {

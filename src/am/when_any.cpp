@@ -42,7 +42,10 @@ class first_state final : public future_value<std::size_t> {
   };
 
   ~first_state() override {
-    for (future_state* const each : parts_.states) each->release();
+    for (future_state* const each : parts_.states) each->release_part();
+    for (const auto& each : parts_.kept) {
+      if (future_state* const part = each->release_state(); part != nullptr) part->abandon_part();
+    }
   }
 
   /// False: the part is ready.
@@ -87,11 +90,9 @@ class first_state final : public future_value<std::size_t> {
     const std::size_t winner = winner_;
     if (winner == dropped) return;
     set_value(winner);
-    if (by != nullptr) {
-      complete(*by);
-    } else {
-      complete_unawaited();
-    }
+    if (by == nullptr) return complete_unawaited();
+    acquire();
+    completion_.complete(*by);
   }
 
   void on_abandon() noexcept override {
@@ -104,6 +105,7 @@ class first_state final : public future_value<std::size_t> {
   std::vector<part_waiter> waiters_;
   std::atomic<std::size_t> winner_{none};
   std::atomic<int> met_{0};
+  part_completion completion_{*this};
 };
 
 }  // namespace

@@ -195,7 +195,11 @@ void backplane::take_own(message_list& arrived) {
 bool backplane::progress(thread_context& by, bool thorough) {
   if (!try_poll_lock()) {
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next poll
-    sink_->flush(by);
+    try {
+      sink_->flush(by);
+    } catch (...) {
+      sink_->escaped(by);
+    }
     return false;
   }
   holder_.store(&by, std::memory_order_relaxed);  // a thread compares it with its own context only

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include <nacre/assert.hpp>
+
 #include "base/asymmetric_fence.hpp"
 #include "base/spin.hpp"
 #include "base/spinlock.hpp"
@@ -24,6 +26,8 @@ namespace nacre {
 class biased_lock {
  public:
   void lock_as_owner() noexcept {
+    // relaxed: written by the owner alone.
+    NACRE_ASSERT(!owner_in_.load(std::memory_order_relaxed), "a biased lock was taken by two owners, or twice by one");
     owner_in_.store(true, std::memory_order_relaxed);
     asymmetric_fence::light();  // pairs with the heavy one in `lock`
     if (wanted_.load(std::memory_order_acquire)) [[unlikely]]

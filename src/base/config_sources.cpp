@@ -33,7 +33,7 @@ void config::apply_environment(const char* const* environment) {
     for (const setting& one : settings_) {
       if (environment_name(one.declaration.name) == variable) known = &one;
     }
-    if (known == nullptr) throw_unknown(variable.substr(environment_prefix.size()), setting_source::environment, "");
+    if (known == nullptr) continue;  // another software's, or a mistake, which read_config tells of
     store(known->declaration.name, entry.substr(equals + 1), setting_source::environment, "");
   }
 }

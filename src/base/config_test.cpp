@@ -114,9 +114,8 @@ TEST(config, an_unknown_name_is_an_error_that_suggests_the_nearest) {
             }),
             "unknown option --nacre.transprot (it would have no effect): "
             "did you mean --nacre.transport? --nacre.help lists all options");
-  EXPECT_EQ(complaint([&] { apply_environment(settings, "NACRE_TCP_PROT=1"); }),
-            "unknown option NACRE_TCP_PROT (it would have no effect): "
-            "did you mean NACRE_TCP_PORT? --nacre.help lists all options");
+  EXPECT_EQ(complaint([&] { apply_environment(settings, "NACRE_TCP_PROT=1"); }), "")
+      << "other software may use variables that begin so";
   EXPECT_EQ(complaint([&] { settings.set("flavour", "x"); }),
             "unknown option flavour (it would have no effect): --nacre.help lists all options");
 }

@@ -34,6 +34,8 @@ void detail::throw_named(const std::string& function) {
     throw;
   } catch (const named_error&) {
     throw;
+  } catch (const unpackable_value& thrown) {
+    throw unpackable_value(function + ": " + thrown.what());
   } catch (...) {
     std::throw_with_nested(named_error(function + " threw: " + text_of_thrown()));
   }

@@ -44,7 +44,7 @@ class fixed_pool {
   [[nodiscard]] static chunk& chunk_of(void* block) noexcept;
 
   const std::size_t bytes_;
-  const std::size_t alignment_;
+  [[maybe_unused]] const std::size_t alignment_;  // used under sanitizers alone
   mutable std::mutex mutex_;
   linked_list<chunk> with_room_;  // under mutex_, as is the next
   std::size_t chunks_ = 0;

@@ -158,8 +158,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   check_machine(machine);
   emulation_options options = asked;
   const std::unique_ptr<emulator::profile_output> profile = open_profile(rt, options);
-  static_cast<void>(emulator::handler_table());
-  static_cast<void>(emulator::state_table());
+  emulator::all_must_be_numbered();
   const double began = rt.now();
   const emulator::partition cut(machine.grid, blocks_for(rt, machine, options));
   std::vector<block_ptr> own;

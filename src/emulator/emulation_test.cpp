@@ -33,7 +33,7 @@ void in_job(const std::function<void(runtime&)>& main, const char* ranks = "2") 
   EXPECT_EQ(run(made, main), 0);
 }
 
-/// Runs a program whose misuse must end the emulation, on every rank, with a text that holds these words.
+/// Runs a program with a misuse that must end the emulation, on every rank, with a text that holds these words.
 void expect_error(const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
                   const std::vector<std::string>& words) {
   in_job([&](runtime& rt) {

@@ -8,9 +8,12 @@
 
 namespace nacre::emulator {
 
-/// All handlers by number; the first are the emulator's own. The first call numbers them; any thread.
+/// All handlers by number; the first are the emulator's own. They are numbered when a job begins; any thread.
 [[nodiscard]] std::span<const detail::emulated_handler* const> handler_table();
 /// All types of states by number.
 [[nodiscard]] std::span<const detail::emulated_state* const> state_table();
+
+/// Throws usage_error where a library that was loaded while the job ran has brought rows.
+void all_must_be_numbered();
 
 }  // namespace nacre::emulator

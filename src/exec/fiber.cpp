@@ -3,9 +3,16 @@
 #include "exec/fiber.hpp"
 
 #include <boost/context/fiber.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
+#include <boost/context/stack_context.hpp>
+#include <boost/context/stack_traits.hpp>
+#include <cstddef>
 #include <exception>
+#include <functional>
+#include <memory>
+#include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 #include <nacre/assert.hpp>
 
@@ -20,6 +27,31 @@
 #endif
 
 namespace nacre {
+namespace {
+
+/// Stacks below which lies a page that nobody may touch. Boost's own are like them, but abort where the kernel has no
+/// mapping left for that page (vm.max_map_count); these throw std::bad_alloc.
+struct guarded_stacks {
+  std::size_t bytes;
+  [[nodiscard]] boost::context::stack_context allocate() const {
+    const std::size_t page = boost::context::stack_traits::page_size(), size = (bytes + page - 1) / page * page + page;
+    void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (begin == MAP_FAILED) throw std::bad_alloc();
+    if (::mprotect(begin, page, PROT_NONE) != 0) {
+      ::munmap(begin, size);
+      throw std::bad_alloc();
+    }
+    boost::context::stack_context stack;
+    stack.size = size;
+    stack.sp = static_cast<char*>(begin) + size;
+    return stack;
+  }
+  static void deallocate(boost::context::stack_context& stack) noexcept {
+    ::munmap(static_cast<char*>(stack.sp) - stack.size, stack.size);
+  }
+};
+
+}  // namespace
 
 struct fiber::state {
   std::function<void()> body;
@@ -74,7 +106,7 @@ struct fiber::state {
 fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::make_unique<state>()) {
   state* const self = state_.get();
   self->body = std::move(body);
-  boost::context::protected_fixedsize_stack allocator(stack_bytes);
+  const guarded_stacks allocator{stack_bytes};
   boost::context::stack_context stack = allocator.allocate();
 #if NACRE_UNDER_ASAN
   self->inside_stack = static_cast<char*>(stack.sp) - stack.size;

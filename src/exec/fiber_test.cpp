@@ -4,10 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <fstream>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -90,6 +98,29 @@ TEST(fiber, many_fibers_keep_their_own_stacks) {
   for (int index = 0; index < count; ++index) {
     EXPECT_EQ(sums[static_cast<std::size_t>(index)], index + rounds * (rounds - 1) / 2);
   }
+}
+
+/// The page that guards a stack splits a mapping of the kernel, which allows a process so many.
+TEST(fiber, one_for_whose_stack_no_mapping_is_left_is_want_of_memory) {
+  if (tests::sanitized) GTEST_SKIP() << "a sanitizer needs mappings of its own";
+  std::size_t mappings_max = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> mappings_max;
+  if (mappings_max == 0 || mappings_max > 1'000'000) GTEST_SKIP() << "this kernel allows too many mappings to use up";
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), bytes = 2 * mappings_max * page;
+  void* const region = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(region, MAP_FAILED);
+  std::size_t split = 0;  // every second page becomes a mapping of its own
+  while (split < mappings_max && ::mprotect(static_cast<char*>(region) + (2 * split + 1) * page, page, PROT_READ) == 0)
+    ++split;
+  ASSERT_LT(split, mappings_max);
+  bool refused = false;
+  try {
+    const fiber one([] {});
+  } catch (const std::bad_alloc&) {
+    refused = true;
+  }
+  ::munmap(region, bytes);
+  EXPECT_TRUE(refused);
 }
 
 }  // namespace

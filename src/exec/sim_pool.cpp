@@ -7,6 +7,8 @@
 
 #include <nacre/assert.hpp>
 
+#include "exec/own_thread.hpp"
+
 namespace nacre {
 namespace {
 
@@ -43,6 +45,7 @@ void sim_pool::take_step(std::uint32_t index) {
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
   if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
   thread_context& on = worker(index);
+  const acting_scope actor(on);
   on.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
   on.running_ = false;  // the time between this step and the last one was no work
   const std::uint64_t busy_before = on.counters_.busy_ticks.read();
@@ -138,6 +141,7 @@ void sim_pool::ready_event(void* subject, std::uint64_t kept) {
 void sim_pool::spent_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_pool*>(subject);
   thread_context& on = *self.thread_contexts()[kept >> 32];
+  const acting_scope actor(on);
   on.reader().online();
   self.guarded(on, [&] { self.take_ready(kept).run(on); });
   on.reader().offline();
@@ -186,6 +190,7 @@ void sim_pool::resume_application() {
   if (application_ended()) return;
   machine_.trace(link_.rank().value(), ~std::uint64_t{0});
   in_application_ = true;
+  const acting_scope actor(application());
   application_fiber_->resume();
   in_application_ = false;
   application_free_at_ = machine_.now();

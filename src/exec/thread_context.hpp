@@ -16,6 +16,7 @@
 #include "base/epoch.hpp"
 #include "base/parker.hpp"
 #include "exec/preemption.hpp"
+#include "exec/running_handler.hpp"
 #include "trace/recorder.hpp"
 
 namespace nacre {
@@ -23,6 +24,7 @@ namespace nacre {
 class worker_pool;
 class thread_context;
 class am_engine;
+class main_window;
 
 /// A counter that one thread advances and others read.
 class thread_counter {
@@ -82,6 +84,20 @@ class handler_meter {
   std::array<kind, 64> kinds_{};
 };
 
+/// The part of a coroutine, up to where it waits or ends, that runs on a thread. What has been accounted stays until
+/// the part has returned, as the coroutine may be gone by then. One thread.
+struct coroutine_part {
+  /// Of the handler_meter. Steps that begin coroutines, parts before the first wait, and later parts have a row each,
+  /// as one may be short and the next one long.
+  [[nodiscard]] static constexpr std::uint32_t row_of(std::uint32_t handler, bool resumed) noexcept {
+    return handler + (resumed ? 32 : 16);
+  }
+  bool runs = false, sampled = false;
+  std::uint64_t begin = 0;      ///< in ticks of the worker pool
+  std::uint64_t accounted = 0;  ///< in ticks: of handlers, since it was resumed
+  double seconds = 0;           ///< since it was resumed
+};
+
 /// A buffer that collects the messages of one thread context until it runs out of work. A layer above owns the buffer;
 /// the thread context only decides when to flush.
 class send_buffer {
@@ -124,6 +140,14 @@ class alignas(cache_line_bytes) thread_context {
   [[nodiscard]] bool backpressure() const noexcept { return pressure_ == scheduler::pressure::unsent && in_item_; }
   /// Whether an item of work runs, so maybe a handler. Own thread.
   [[nodiscard]] bool in_item() const noexcept { return in_item_; }
+  /// A number for the item of work that runs, other than those of the items before it and of other threads; 0 for none.
+  /// It wraps, and is a hint. Own thread.
+  [[nodiscard]] std::uint32_t item() const noexcept {
+    if (!in_item_) return 0;
+    return static_cast<std::uint32_t>(counters_.taken.read()) << 11U | (id_.value() & 0x3ffU) << 1U | 1U;
+  }
+  /// The number of the thread in such a number, up to 1023.
+  [[nodiscard]] static constexpr std::size_t thread_of_item(std::uint32_t item) noexcept { return item >> 1U & 0x3ffU; }
   [[nodiscard]] rng& random() noexcept { return random_; }
   [[nodiscard]] epoch_domain::participant& reader() noexcept { return reader_; }
   /// The active-message engine above, for work that runs here.
@@ -132,6 +156,10 @@ class alignas(cache_line_bytes) thread_context {
     messages_ = &messages;
     send_buffer_ = collected;
   }
+  /// Where messages that are sent now take room until they are released: main's, that of submitters, or null. Own
+  /// thread.
+  [[nodiscard]] main_window* window() const noexcept { return window_; }
+  void set_window(main_window* window) noexcept { window_ = window; }
   /// The buffer of messages to this rank itself.
   void attach_own(send_buffer* collected) noexcept { own_buffer_ = collected; }
   /// Packed operations on containers wait here; see nacre/operation_buffers.hpp. Before anything runs.
@@ -142,10 +170,14 @@ class alignas(cache_line_bytes) thread_context {
            (own_buffer_ != nullptr && own_buffer_->since() != 0) ||
            (operations_ != nullptr && operations_->since() != 0);
   }
+  /// Sends the operations on containers that wait. Throws what functions of their keys throw. Own thread.
+  void flush_operations() {
+    if (operations_ != nullptr && operations_->since() != 0) operations_->flush(*this);
+  }
   /// Sends the collected messages, if there are any. Own thread.
   void flush() {
     ++round_;
-    if (operations_ != nullptr && operations_->since() != 0) operations_->flush(*this);
+    flush_operations();
     if (send_buffer_ != nullptr && send_buffer_->since() != 0) send_buffer_->flush(*this);
     if (own_buffer_ != nullptr && own_buffer_->since() != 0) own_buffer_->flush(*this);
   }
@@ -194,7 +226,9 @@ class alignas(cache_line_bytes) thread_context {
   /// takes and resets them. Under simulation they are spent instead.
   double charged = 0;
   handler_meter meter;
+  coroutine_part part;
   preemption_watch preemption;
+  running_handler running;
   /// A message that has waited here took so many bytes; a sample of the messages is enough.
   void note_size(std::size_t bytes) noexcept { item_bytes_ += (static_cast<double>(bytes) - item_bytes_) / 8; }
 
@@ -208,6 +242,7 @@ class alignas(cache_line_bytes) thread_context {
   send_buffer* send_buffer_ = nullptr;  // null: everything leaves at once
   send_buffer* own_buffer_ = nullptr;   // null: every message to this rank is an item of its own
   send_buffer* operations_ = nullptr;
+  main_window* window_ = nullptr;
   trace::recorder* recorder_ = nullptr;
   std::uint64_t round_ = 0;  // own thread
   worker_id id_;

@@ -14,6 +14,8 @@
 
 #include "base/slab_pool.hpp"
 #include "base/spin.hpp"
+#include "exec/own_thread.hpp"
+#include "exec/signal_stack.hpp"
 #include "exec/thread_binding.hpp"
 #include "exec/thread_shortage.hpp"
 
@@ -56,6 +58,8 @@ void thread_pool::add_thread(std::string_view what, std::uint32_t index, const B
     gate_.wait(gate::shut);
     if (gate_ == gate::given_up) return;
     label(link_.rank(), what, index);
+    const own_thread mark(this);
+    const signal_stack stack;
     guarded(progress_thread(), body);
   });
 }
@@ -112,12 +116,13 @@ bool thread_pool::advance(thread_context& on, bool thorough) {
   if (tuning_.progress == progress_mode::shared) return step(on, thorough);
   if (take_item(on)) return true;
   enter_idle(on);
-  on.flush();
+  guarded(on, [&] { on.flush(); });
   return false;
 }
 
 template <class Until>
 void thread_pool::serve(thread_context& on, Until until) {
+  const acting_scope actor(on);
   on.reader_.online();
   idleness how{.spin_ticks = spin_ticks_};
   while (!until()) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/spin.hpp"
+#include "exec/own_thread.hpp"
 #include "exec/thread_pool.hpp"
 
 namespace nacre {
@@ -17,6 +18,7 @@ constexpr int fallback_pauses_max = 4;  // the pause between its polls grows to 
 
 void thread_pool::poll_alone() {
   thread_context& on = progress_thread();
+  const acting_scope actor(on);
   on.reader_.online();
   backoff pause;
   std::uint64_t moved_at = instant();
@@ -44,6 +46,7 @@ void thread_pool::poll_alone() {
 
 void thread_pool::run_fallback_poller() {
   thread_context& on = progress_thread();
+  const acting_scope actor(on);
   const std::chrono::nanoseconds pause_max = tuning_.patience * fallback_pauses_max;
   std::chrono::nanoseconds pause = tuning_.patience;
   std::uint64_t polls = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/forked_child.hpp"
+
 namespace nacre {
 
 worker_pool::worker_pool(const settings& how, backplane& link, scheduler& order)
@@ -52,6 +54,8 @@ void worker_pool::run_item(thread_context& on, work& item) {
   on.record_item();
   on.in_item_ = true;
   item.run(on);
+  if (is_forked_child()) [[unlikely]]
+    end_forked_child(0);  // a coroutine has forked, and has suspended
   on.in_item_ = false;
   if (on.recorder_ != nullptr) [[unlikely]] {
     on.recorder_->rest();
@@ -77,6 +81,9 @@ void worker_pool::update_pressure(thread_context& on) {
     if (static_cast<double>(order_.waiting(on.id_)) * on.item_bytes_ > bound) now = pressure::backlog;
   }
   if (now == on.pressure_) return;
+  // relaxed: a hint, see backlogged
+  if (now == pressure::backlog) backlogged_workers_.fetch_add(1, std::memory_order_relaxed);
+  if (on.pressure_ == pressure::backlog) backlogged_workers_.fetch_sub(1, std::memory_order_relaxed);
   on.pressure_ = now;
   order_.set_pressure(on.id_, now);
 }

@@ -43,13 +43,14 @@ class worker_pool {
   [[nodiscard]] epoch_domain& readers() noexcept { return readers_; }
 
   enum class origin : std::uint8_t {
-    elsewhere,  ///< sent by main, arrived from another rank, a coroutine that goes on, or work that ends something
+    elsewhere,  ///< sent by main, arrived from another rank, or work that ends something
     handler,    ///< a handler of this rank has sent it, and it need not run while the rank cannot send
-    birth       ///< as `handler`, and it is the first message to an object that has been made on this rank
+    birth,      ///< as `handler`, and it is the first message to an object that has been made on this rank
+    resumption  ///< a coroutine goes on because of what a handler of this rank has done
   };
-  /// The origin of work that `on` makes ready: `handler` while an item runs there, for then a handler makes it.
-  [[nodiscard]] static origin made_on(const thread_context& on) noexcept {
-    return on.in_item() ? origin::handler : origin::elsewhere;
+  /// The origin of work that `on` makes ready: `of_handlers` while an item runs there, for then a handler makes it.
+  [[nodiscard]] static origin made_on(const thread_context& on, origin of_handlers = origin::handler) noexcept {
+    return on.in_item() ? of_handlers : origin::elsewhere;
   }
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any thread context of this rank.
   virtual void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) = 0;
@@ -95,6 +96,10 @@ class worker_pool {
     if (charges_own_) [[unlikely]]
       spend_own(what, count);
   }
+  /// Whether a worker has found more ready work than the bound, so that the newest goes first. A hint. Any thread.
+  [[nodiscard]] bool backlogged() const noexcept {
+    return backlogged_workers_.load(std::memory_order_relaxed) != 0;  // a hint
+  }
   /// Whether charge_own makes a difference.
   [[nodiscard]] bool charges_own() const noexcept { return charges_own_; }
 
@@ -106,8 +111,6 @@ class worker_pool {
   /// it reads counters of every thread context.
   [[nodiscard]] std::size_t ready_items() const noexcept;
   [[nodiscard]] scheduler& order() noexcept { return order_; }
-  /// Counts ready work that a balancer has taken out of the scheduler, so that no worker will run it. Own thread.
-  static void count_taken_out(thread_context& by) noexcept { by.counters_.taken.add(1); }
   /// True when other workers of this rank look for work and `on` has none ready to give.
   [[nodiscard]] bool hungry_beside(const thread_context& on) const noexcept {
     return idle_workers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) == 0;  // a hint
@@ -139,6 +142,8 @@ class worker_pool {
             return order_.push_made(by.id_, item);
           case origin::birth:
             return order_.push_first(by.id_, item);
+          case origin::resumption:
+            return order_.push_resumed(by.id_, item);
         }
       });
     });
@@ -171,6 +176,7 @@ class worker_pool {
   std::uint64_t short_item_ = 0;  // ticks; shorter items may be timed together
   bool charges_own_ = false;
   std::atomic<std::uint32_t> idle_workers_{0};
+  std::atomic<std::uint32_t> backlogged_workers_{0};
 
  private:
   bool run_next(thread_context& on);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -32,12 +33,12 @@ class simulation {
   /// Returns the running event's time plus the time that its activity has spent; between events, the end of the last
   /// activity.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns_ + spent_ns_));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns() + spent_ns_));
   }
   /// Returns the time of the running event, without the time spent. It never goes back; now() does, from event to
-  /// event.
+  /// event. Any thread.
   [[nodiscard]] std::chrono::nanoseconds event_time() const noexcept {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns_));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(event_ns()));
   }
 
   /// Lets the running activity work for `duration`: advances now() and nothing else. The activity itself must occupy
@@ -66,8 +67,8 @@ class simulation {
   }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return hash_; }
 
-  /// Events run so far.
-  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+  /// Events that have begun so far. Any thread.
+  [[nodiscard]] std::uint64_t events() const noexcept { return events_.load(std::memory_order_relaxed); }
   /// Waiting events.
   [[nodiscard]] std::size_t pending() const noexcept { return queue_.size(); }
   /// Returns the latest time of any event that has been set so far: no waiting event is later.
@@ -80,17 +81,18 @@ class simulation {
   [[nodiscard]] rng& random() noexcept { return random_; }
 
  private:
+  [[nodiscard]] std::uint64_t event_ns() const noexcept { return event_ns_.load(std::memory_order_relaxed); }
   void mix(std::uint64_t word) noexcept {
     hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15U;
     hash_ ^= hash_ >> 32;
   }
 
   std::uint64_t seed_;
-  std::uint64_t event_ns_ = 0;
+  std::atomic<std::uint64_t> event_ns_{0};  // this and events_ are only numbers; other threads watch them
   std::uint64_t spent_ns_ = 0;
   std::uint64_t horizon_ns_ = 0;
   std::uint64_t hash_ = 0;
-  std::uint64_t events_ = 0;
+  std::atomic<std::uint64_t> events_{0};
   bool running_ = false;
   rng random_;
   event_queue queue_;

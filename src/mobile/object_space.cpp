@@ -117,13 +117,16 @@ void object_space::accept(thread_context& by, message_ptr m, bool by_handler) {
 }
 
 void object_space::coroutine_ended(thread_context& on, const message_header& request,
-                                   const detail::handler_info& handler) {
+                                   const detail::handler_info& handler, double seconds) {
   object_entry* const at = entries_.find(object_id::from_value(request.object));
   NACRE_ASSERT(at != nullptr, "an object went away under a coroutine handler");
+  if (seconds > 0) activation().learn_coroutine(*at, on, request.handler, seconds);
   if (handler.shared) return access().end_access(*at, on, &handler_access::end_shared_work, true);
   // acq_rel: pairs with the exchange in run_exclusive.
-  if (at->exclusive_coroutine.exchange(object_entry::coroutine::ended, std::memory_order_acq_rel) ==
-      object_entry::coroutine::suspended) {
+  const auto before = at->exclusive_coroutine.exchange(object_entry::coroutine::ended, std::memory_order_acq_rel);
+  NACRE_ASSERT(before == object_entry::coroutine::inline_ || before == object_entry::coroutine::suspended,
+               "an exclusive coroutine ended that did not have its object");
+  if (before == object_entry::coroutine::suspended) {
     access().end_access(*at, on, &handler_access::end_exclusive_work, false);
   }
 }

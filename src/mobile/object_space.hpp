@@ -89,7 +89,8 @@ class object_space final : public object_sink {
   [[nodiscard]] bool is_local(thread_context& on, object_id object) noexcept;
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
-  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler) override;
+  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler,
+                       double seconds) override;
   /// The runner of an object's activation; see scheduler_site::readable.
   [[nodiscard]] static work::runner activator() noexcept { return &object_activation::activate_work; }
 

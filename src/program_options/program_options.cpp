@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest_name.hpp"
+#include "base/print_error.hpp"
 #include "program_options/option_rule.hpp"
 #include "program_options/standard_output.hpp"
 
@@ -235,7 +236,7 @@ std::optional<int> program_options::parse(int argc, const char* const* argv) {
   } catch (const CLI::Success& help) {
     return state_->app->exit(help);
   } catch (const CLI::ExtrasError&) {
-    fmt::print(stderr, "{}: {}--help shows the options\n", state_->name, state_->unknown());
+    print_error("{}: {}--help shows the options\n", state_->name, state_->unknown());
     return usage_code;
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
@@ -243,7 +244,7 @@ std::optional<int> program_options::parse(int argc, const char* const* argv) {
 }
 
 int program_options::refuse(std::string_view problem) const {
-  fmt::print(stderr, "{}: {}: --help shows the options\n", state_->name, problem);
+  print_error("{}: {}: --help shows the options\n", state_->name, problem);
   return usage_code;
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint32_t waves_in_half = ~std::uint32_t{0} / 2;  // wave numbers wrap around; half of them count as later
 constexpr int looks_in_patience = 4;
+constexpr std::chrono::milliseconds first_pause{2};
+constexpr std::chrono::milliseconds longest_pause{1000};
 
 }  // namespace
 
@@ -20,6 +22,7 @@ deadlock_detector::deadlock_detector(const options& how)
       size_(how.size),
       arity_(how.arity),
       patience_(how.patience),
+      wave_(how.before),
       due_(how.started + how.patience / looks_in_patience) {
   NACRE_EXPECT(how.self.value() < how.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(how.arity >= 1 && how.arity < 32, "children have a bit each");
@@ -57,22 +60,39 @@ void deadlock_detector::on_look(host& to, const snapshot& now) {
   begin(to, still);
 }
 
+void deadlock_detector::hurry(std::chrono::nanoseconds now) {
+  pause_ = first_pause;
+  due_ = patience_.count() == 0 ? now + pause_ : std::min(due_, now + pause_);
+}
+
+/// Sets the time of the next look. Looks in a hurry become fewer, as the job may go on for long.
+void deadlock_detector::look_later(std::chrono::nanoseconds now) {
+  due_ = now + patience_ / looks_in_patience;
+  if (pause_.count() == 0) return;
+  due_ = patience_.count() == 0 ? now + pause_ : std::min(due_, now + pause_);
+  pause_ = std::min<std::chrono::nanoseconds>(2 * pause_, longest_pause);
+}
+
 /// Rank 0 itself is not still, so it need not probe the others.
 void deadlock_detector::put_off(host& to) {
   end_row(to);
   quiet_from_ = to.now();
-  due_ = quiet_from_ + patience_ / looks_in_patience;
+  look_later(quiet_from_);
 }
 
 void deadlock_detector::begin(host& to, bool still) {
   if (is_root()) {
     ++wave_;
     began_ = to.now();
-    names_ = !told_ && since_ && began_ - *since_ >= patience_;
+    names_ = patience_.count() != 0 && !told_ && since_ && began_ - *since_ >= patience_;
   }
   sums_ = names_ ? to.report_of_rank() : deadlock_report{};
   sums_.still = still;
   sums_.units = last_look_->units;
+  sums_.running = last_look_->running;
+  sums_.waiting = last_look_->waiting;
+  sums_.held_up = last_look_->held_up;
+  sums_.asked = last_look_->asked;
   collecting_ = true;
   missing_ = (child_set{1} << children_count_) - 1;
   for (std::uint32_t index = 0; index < children_count_; ++index) {
@@ -89,8 +109,14 @@ void deadlock_detector::finish(host& to) {
 
 void deadlock_detector::judge(host& to) {
   const auto now = to.now();
-  due_ = now + patience_ / looks_in_patience;
-  if (!sums_.still || sums_.units.created == sums_.units.done) {
+  look_later(now);
+  const std::uint64_t open = sums_.units.created - sums_.units.done;
+  const bool is_awaited =
+      sums_.asked != 0 || (sums_.running == 0 ? open != 0 : sums_.waiting != 0 || open > sums_.running);
+  if (!sums_.still || (sums_.held_up == 0 && !is_awaited)) {
+    end_row(to);
+  } else if (sums_.running == 0 && sums_.held_up != 0) {
+    to.give_up_waits();
     end_row(to);
   } else {
     if (!since_) since_ = quiet_from_;
@@ -98,9 +124,19 @@ void deadlock_detector::judge(host& to) {
       told_ = true;
       to.tell(sums_, began_ - *since_);
     }
-    due_ = told_ ? now + patience_ : std::max(now, std::min(due_, *since_ + patience_));
+    plan_next_wave(now);
   }
   quiet_from_ = now;
+}
+
+/// Within a row. There is a hurry only while some rank has what gives up when the last that runs has ended. What runs
+/// may end, unlike a deadlock, so the end is looked for as often as the beginning.
+void deadlock_detector::plan_next_wave(std::chrono::nanoseconds now) {
+  if (sums_.held_up != 0) return;  // look_later has planned it
+  pause_ = std::chrono::nanoseconds{0};
+  if (patience_.count() == 0) return;
+  due_ = now + (told_ && sums_.running == 0 ? patience_ : patience_ / looks_in_patience);
+  if (!told_) due_ = std::max(now, std::min(due_, *since_ + patience_));
 }
 
 void deadlock_detector::end_row(host& to) {

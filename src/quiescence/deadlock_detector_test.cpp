@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a deadlock is reported, and when not: the waves, rank by rank, on a clock that the test sets.
-#include "quiescence/deadlock_detector.hpp"
+#include "quiescence/deadlock_test_kit.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -19,99 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
-
-constexpr nanoseconds patience = 10s;
-
-/// Ranks on a network that delivers after `delay`. The test sets the state of each rank.
-class job {
- public:
-  explicit job(std::uint32_t size, std::uint32_t arity = 2) {
-    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
-  }
-  [[nodiscard]] deadlock_detector::snapshot& at(std::uint32_t rank) { return sites_[rank].state; }
-  void answers(std::uint32_t rank, bool yes) { sites_[rank].polls = yes; }
-
-  /// Lets time pass. Rank 0 looks when it is due, the others when a probe asks them to.
-  void pass(nanoseconds time) {
-    for (const nanoseconds end = now_ + time; now_ < end; now_ += 10ms) {
-      site& root = sites_[0];
-      if (root.state.at_rest && root.polls && now_ >= root.detector.due()) root.detector.on_look(root, root.state);
-      deliver();
-    }
-  }
-  nanoseconds delay{0};
-  std::vector<nanoseconds> told;  ///< for how long the job had been deadlocked, by report
-  std::vector<nanoseconds> went_on;
-  deadlock_report last;
-  std::uint64_t sent = 0;
-
- private:
-  struct site final : deadlock_detector::host {
-    site(job& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
-        : all(owner), self(rank), detector({.self = rank, .size = size, .patience = patience, .arity = arity}) {
-      state = {.at_rest = true, .units = {.created = 5, .done = 3}, .readied = 4};
-    }
-    void send_probe(rank_id child, std::uint32_t wave, bool names) override {
-      all.send([this, child, wave, names] {
-        site& to = all.sites_[child.value()];
-        EXPECT_TRUE(to.detector.on_probe(self, wave, names));
-      });
-    }
-    void send_answer(rank_id parent, std::uint32_t wave, deadlock_report sums) override {
-      all.send([this, parent, wave, sums] {
-        site& to = all.sites_[parent.value()];
-        EXPECT_TRUE(to.detector.on_answer(to, self, wave, sums));
-      });
-    }
-    deadlock_report report_of_rank() override {
-      deadlock_report own;
-      own.calls = 1;
-      own.note_main(self, main_wait::result);
-      return own;
-    }
-    nanoseconds now() override { return all.now_; }
-    void tell(const deadlock_report& sums, nanoseconds lasted) override {
-      all.told.push_back(lasted);
-      all.last = sums;
-    }
-    void tell_going_on(nanoseconds lasted) override { all.went_on.push_back(lasted); }
-
-    job& all;
-    rank_id self;
-    bool polls = true;
-    deadlock_detector::snapshot state;
-    deadlock_detector detector;
-  };
-  struct flight {
-    nanoseconds arrives;
-    std::function<void()> action;
-  };
-
-  void send(std::function<void()> action) {
-    ++sent;
-    flying_.push_back({now_ + delay, std::move(action)});
-  }
-  void deliver() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      while (!flying_.empty() && flying_.front().arrives <= now_) {
-        const auto action = std::move(flying_.front().action);
-        flying_.pop_front();
-        action();
-        moved = true;
-      }
-      for (site& each : sites_) {
-        if (!each.polls || !each.detector.wants_look()) continue;
-        each.detector.on_look(each, each.state);
-        moved = true;
-      }
-    }
-  }
-
-  nanoseconds now_{0};
-  std::deque<site> sites_;
-  std::deque<flight> flying_;
-};
 
 TEST(deadlock, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks) {
   for (const std::uint32_t size : {1U, 2U, 7U, 40U}) {
@@ -133,6 +41,12 @@ TEST(deadlock, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks
   }
 }
 
+TEST(deadlock, is_told_while_the_numbers_of_waves_wrap) {
+  job of(7, 2, ~std::uint32_t{0} - 2);
+  of.pass(2 * patience);
+  EXPECT_EQ(of.told.size(), 1U);
+}
+
 TEST(deadlock, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tree) {
   for (std::uint32_t busy = 0; busy < 7; ++busy) {
     job of(7);
@@ -152,7 +66,7 @@ TEST(deadlock, is_none_while_anything_is_counted_on_one_rank_between_the_looks) 
       for (int times = 0; times < 40; ++times) {
         of.pass(patience / 2);
         deadlock_detector::snapshot& at = of.at(active);
-        ++(what == 0 ? at.units.created : what == 1 ? at.units.done : at.readied);
+        ++(what == 0 ? at.units.created : what == 1 ? at.units.done : at.begun);
       }
       EXPECT_TRUE(of.told.empty()) << "rank " << active << ", number " << what;
       of.pass(2 * patience);
@@ -235,10 +149,50 @@ TEST(deadlock, costs_nothing_while_rank_0_works_and_two_messages_on_each_edge_a_
   EXPECT_LE(of.sent, 4U * 2U * 39U);
 }
 
+TEST(deadlock, of_a_job_that_waits_for_what_runs_on_any_rank_is_told_so_and_its_end_soon_too) {
+  for (const std::uint32_t running : {0U, 3U, 6U}) {
+    job of(7);
+    of.at(running).running = 1;
+    of.pass(2 * patience);
+    ASSERT_EQ(of.told.size(), 1U) << "rank " << running;
+    EXPECT_EQ(of.last.running, 1U);
+    of.pass(patience);
+    EXPECT_EQ(of.told.size(), 1U) << "again";
+    of.at(running).running = 0;
+    ++of.at(running).units.done;
+    of.pass(patience / 4 + 100ms);
+    ASSERT_EQ(of.went_on.size(), 1U) << "rank " << running;
+    EXPECT_LE(of.went_on.front(), 3 * patience + patience / 2);
+  }
+}
+
+TEST(deadlock, is_none_while_code_runs_for_which_nobody_waits) {
+  job of(2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    of.at(rank) = {.at_rest = true, .units = {.created = 5, .done = 4}, .running = 1, .waiting = 0, .begun = 4};
+  }
+  of.pass(3 * patience);
+  EXPECT_TRUE(of.told.empty()) << "two mains compute";
+  ++of.at(0).units.created;  // for a message that waits
+  of.pass(2 * patience);
+  EXPECT_EQ(of.told.size(), 1U);
+}
+
+TEST(deadlock, is_none_while_handlers_end_and_others_begin) {
+  job of(7);
+  of.at(6).running = 1;
+  for (int times = 0; times < 40; ++times) {
+    of.pass(patience / 2);
+    ++of.at(6).begun;
+  }
+  EXPECT_TRUE(of.told.empty());
+}
+
 class silent_host final : public deadlock_detector::host {
  public:
   void send_probe(rank_id, std::uint32_t, bool) override { ++outputs; }
   void send_answer(rank_id, std::uint32_t, deadlock_report) override { ++outputs; }
+  void give_up_waits() override { ++outputs; }
   deadlock_report report_of_rank() override { return {}; }
   nanoseconds now() override { return nanoseconds(0); }
   void tell(const deadlock_report&, nanoseconds) override { ++outputs; }
@@ -258,7 +212,7 @@ TEST(deadlock, takes_each_message_only_in_the_state_that_waits_for_it) {
   EXPECT_FALSE(rank_1.on_probe(parent, 4, false)) << "it has not looked";
   EXPECT_FALSE(rank_1.on_answer(host, child, 3, none)) << "it has asked nobody";
   EXPECT_EQ(host.outputs, 0);
-  rank_1.on_look(host, {.at_rest = true, .units = {}, .readied = 0});
+  rank_1.on_look(host, {.at_rest = true, .units = {}, .begun = 0});
   EXPECT_EQ(host.outputs, 2) << "two probes";
   EXPECT_FALSE(rank_1.on_probe(parent, 4, false)) << "the wave is not home yet";
   EXPECT_FALSE(rank_1.on_answer(host, sibling, 3, none)) << "not a child";
@@ -275,10 +229,14 @@ TEST(deadlock_report, has_a_bound_however_many_ranks_it_adds_up) {
   for (std::uint32_t rank = 100; rank > 0; --rank) {
     deadlock_report one;
     one.note_main(rank_id(rank), rank == 50 ? main_wait::result : main_wait::end_of_job);
-    one.handlers.assign(3, "h");
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      one.handlers.add(report_lines::urgency::numbered, rank + step, [&] { return std::to_string(rank + step); });
+    }
     all.add(one);
   }
-  EXPECT_EQ(all.handlers.size(), deadlock_report::handlers_told_max);
+  ASSERT_EQ(all.handlers.lines().size(), deadlock_report::handlers_told_max);
+  EXPECT_EQ(all.handlers.count(), 300U);
+  EXPECT_EQ(all.handlers.lines().front().text, "1") << "the least number of all ranks comes first";
   EXPECT_EQ(all.mains[static_cast<std::size_t>(main_wait::end_of_job)].count, 99U);
   EXPECT_EQ(all.mains[static_cast<std::size_t>(main_wait::end_of_job)].first, (std::vector<std::uint32_t>{1, 2, 3, 4}));
 }
@@ -288,16 +246,26 @@ TEST(deadlock_report, is_put_into_one_line) {
   all.units = {.created = 9, .done = 7};
   all.calls = 2;
   all.awaited = all.own = 1;
-  all.handlers = {"hermit::wait on object 1:1 on rank 1 awaits a handler of its own object"};
+  all.handlers.add(report_lines::urgency::cause, 0, [] {
+    return std::string("hermit::wait on object 1:1 on rank 1 awaits a handler of its own object");
+  });
   all.note_main(rank_id(1), main_wait::result);
   for (const std::uint32_t rank : {0U, 2U, 3U, 4U, 5U}) all.note_main(rank_id(rank), main_wait::end_of_job);
   EXPECT_EQ(
-      line_of_deadlock(all, 10s),
+      line_of_deadlock(all, 10s, 3s),
       "nacre: nothing has happened for 10 s, though 2 messages have not been dealt with to the end and 2 calls have "
       "no result: hermit::wait on object 1:1 on rank 1 awaits a handler of its own object; main waits for a result "
       "on rank 1, main has ended on ranks 0, 2, 3, 4 and 1 more. A handler that awaits its own "
       "object waits for ever: let it call the member function itself. --nacre.deadlock_patience=0s turns this "
       "line off\n");
+  all.running = 2;
+  all.unreturned = {"the handler spin on rank 1, worker 0"};
+  EXPECT_EQ(line_of_deadlock(all, 10s, 310ms),
+            "nacre: the job waits for code that has not returned for 10 s, since 0.31 s after the start: the handler "
+            "spin on rank 1, worker 0; 2 in all; hermit::wait on object 1:1 on rank 1 awaits a handler of its own "
+            "object; main waits for a result on rank 1, main has ended on ranks 0, 2, 3, 4 and 1 more. Code that waits "
+            "by a lock, a semaphore or a promise keeps its thread from all other work: a handler waits by co_await, "
+            "main by get() of a nacre::future. --nacre.deadlock_patience=0s turns this line off\n");
   EXPECT_EQ(line_of_going_on(12'500ms), "nacre: work goes on after 12.5 s\n");
   EXPECT_EQ(line_of_going_on(3601s), "nacre: work goes on after 3601 s\n");
 }

@@ -30,6 +30,32 @@ std::string seconds(std::chrono::nanoseconds time) {
   return all < 100 ? fmt::format("{:.3g} s", all) : fmt::format("{:.0f} s", all);
 }
 
+/// How the mains wait, in words.
+std::string mains_of(const deadlock_report& all) {
+  std::string text;
+  for (std::size_t how = 0; how < main_waits; ++how) {
+    if (all.mains[how].count == 0) continue;
+    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", in_words[how], text_of(all.mains[how]));
+  }
+  return text;
+}
+
+/// No deadlock as yet: all others wait for code that runs.
+std::string line_of_running(const deadlock_report& all, std::chrono::nanoseconds lasted,
+                            std::chrono::nanoseconds since) {
+  std::string text = fmt::format(
+      "nacre: the job waits for code that has not returned for {}, since {} after the start: ", seconds(lasted),
+      seconds(since));
+  for (std::size_t i = 0; i < all.unreturned.size(); ++i) text += (i == 0 ? "" : "; ") + all.unreturned[i];
+  if (all.running > all.unreturned.size()) text += fmt::format("; {} in all", all.running);
+  for (const report_lines::line& each : all.handlers.lines()) text += "; " + each.text;
+  if (const std::string mains = mains_of(all); !mains.empty()) text += "; " + mains;
+  return text +
+         ". Code that waits by a lock, a semaphore or a promise keeps its thread from all other work: a handler waits "
+         "by "
+         "co_await, main by get() of a nacre::future. --nacre.deadlock_patience=0s turns this line off\n";
+}
+
 }  // namespace
 
 void deadlock_report::note_main(rank_id rank, main_wait how) {
@@ -42,6 +68,10 @@ void deadlock_report::add(const deadlock_report& more) {
   still = still && more.still;
   units.created += more.units.created;
   units.done += more.units.done;
+  running += more.running;
+  waiting += more.waiting;
+  held_up += more.held_up;
+  asked += more.asked;
   calls += more.calls;
   commands += more.commands;
   awaited += more.awaited;
@@ -53,13 +83,20 @@ void deadlock_report::add(const deadlock_report& more) {
     std::sort(list.first.begin(), list.first.end());
     list.first.resize(std::min(list.first.size(), ranks_told_max));
   }
-  handlers.insert(handlers.end(), more.handlers.begin(), more.handlers.end());
-  handlers.resize(std::min(handlers.size(), handlers_told_max));
+  unreturned.insert(unreturned.end(), more.unreturned.begin(), more.unreturned.end());
+  unreturned.resize(std::min(unreturned.size(), handlers_told_max));
+  handlers.add(more.handlers);
 }
 
-std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted) {
+std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted,
+                             std::chrono::nanoseconds since) {
+  if (all.running != 0) return line_of_running(all, lasted, since);
   std::string text = fmt::format("nacre: nothing has happened for {}, though ", seconds(lasted));
-  text += counted(all.units.created - all.units.done, "message", "has", "have") + " not been dealt with to the end";
+  const std::uint64_t open = all.units.created - all.units.done;
+  if (open != 0 || all.asked == 0) text += counted(open, "message", "has", "have") + " not been dealt with to the end";
+  if (all.asked != 0) {
+    text += (open != 0 ? " and " : "") + counted(all.asked, "message", "has", "have") + " not come that main asked for";
+  }
   const std::uint64_t calls = all.calls - std::min(all.calls, all.commands);
   if (calls != 0) text += " and " + counted(calls, "call", "has", "have") + " no result";
   if (all.commands != 0) {
@@ -67,18 +104,15 @@ std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanosecond
             " no answer";
   }
   text += ": ";
-  for (const std::string& each : all.handlers) text += each + "; ";
-  if (all.awaited > all.handlers.size()) text += fmt::format("{} handlers await calls in all; ", all.awaited);
-  bool first = true;
-  for (std::size_t how = 0; how < main_waits; ++how) {
-    if (all.mains[how].count == 0) continue;
-    text += fmt::format("{}{} on {}", first ? "" : ", ", in_words[how], text_of(all.mains[how]));
-    first = false;
-  }
+  for (const report_lines::line& each : all.handlers.lines()) text += each.text + "; ";
+  if (all.awaited > all.handlers.lines().size()) text += fmt::format("{} handlers await calls in all; ", all.awaited);
+  text += mains_of(all);
   if (all.own != 0) {
     text += ". A handler that awaits its own object waits for ever: let it call the member function itself";
   } else if (all.commands != 0) {
     text += ". A command that a module has deferred waits until the module answers it by reply or fail";
+  } else if (all.asked != 0 && open == 0) {
+    text += ". Main waits until somebody sends a message with that number";
   } else {
     text += ". A handler that awaits its own object, or objects that await each other, wait for ever";
   }

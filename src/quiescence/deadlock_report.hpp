@@ -11,6 +11,7 @@
 
 #include <nacre/ids.hpp>
 
+#include "base/report_lines.hpp"
 #include "quiescence/detector.hpp"
 
 namespace nacre::quiescence {
@@ -37,12 +38,17 @@ struct deadlock_report {
 
   bool still = false;  ///< every rank is still, as deadlock_detector defines it
   unit_counters units;
+  std::uint64_t running = 0;   ///< handlers and mains that have begun and not returned, nor done anything visible
+  std::uint64_t waiting = 0;   ///< mains that wait
+  std::uint64_t held_up = 0;   ///< coroutines that give up to wait when nothing happens any more
+  std::uint64_t asked = 0;     ///< messages that mains have asked for and that have not come
   std::uint64_t calls = 0;     ///< calls that have no result yet
   std::uint64_t commands = 0;  ///< the part of `calls` that extension modules answer
   std::uint64_t awaited = 0;   ///< the part of `calls` that suspended handlers await
   std::uint64_t own = 0;       ///< the part of `awaited` whose caller is a handler of the very object called
   std::array<rank_list, main_waits> mains;
-  std::vector<std::string> handlers;  ///< the suspended handlers and what each awaits, commands that are not answered
+  std::vector<std::string> unreturned;       ///< the part of `running` by name
+  report_lines handlers{handlers_told_max};  ///< the suspended handlers and what each awaits, commands without answer
 
   void note_main(rank_id rank, main_wait how);
   /// Adds the report of other ranks.
@@ -50,12 +56,15 @@ struct deadlock_report {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(still, units.created, units.done, calls, commands, awaited, own, mains, handlers);
+    ar(still, units.created, units.done, running, waiting, held_up, asked, calls, commands, awaited, own, mains,
+       unreturned, handlers);
   }
 };
 
-/// The line that reports a deadlock on standard error, with its line end.
-[[nodiscard]] std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted);
+/// The line that reports a deadlock on standard error, with its line end. `since`: when it began, after the start of
+/// the job.
+[[nodiscard]] std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanoseconds lasted,
+                                           std::chrono::nanoseconds since);
 /// The line that follows when the deadlock has ended.
 [[nodiscard]] std::string line_of_going_on(std::chrono::nanoseconds lasted);
 

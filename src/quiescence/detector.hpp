@@ -77,6 +77,11 @@ class detector {
   /// True while the detector waits for this rank's counters. Cheap: the host may look after every unit.
   [[nodiscard]] virtual bool wants_counters() const noexcept = 0;
 
+  /// Whether the last round over all ranks found the counters of the round before, and no quiescence: something is
+  /// open, and nothing happens. The rank that begins rounds knows it, and may hand over its counters later then; the
+  /// others say false.
+  [[nodiscard]] virtual bool still() const noexcept { return false; }
+
   /// Hands over the counters of a rank that has nothing to run now: the sum of `done` of all its threads, read first,
   /// and the sum of `created`, read after that. Messages may arrive between the reads, and units may be open elsewhere.
   /// A rank that knows an open unit of its own (running, queued, under backpressure, an active main) should not call.

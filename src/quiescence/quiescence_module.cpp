@@ -10,6 +10,9 @@ namespace nacre {
 namespace {
 
 constexpr std::chrono::nanoseconds calm_step{1'000};
+constexpr std::chrono::milliseconds still_before_pauses{1};
+constexpr int pauses_in_still_time = 16;
+constexpr std::chrono::milliseconds longest_pause{10};
 constexpr std::chrono::nanoseconds look_again{20'000};  // at a wave of the root's that has begun, if nothing else moves
 
 }  // namespace
@@ -21,7 +24,21 @@ quiescence_module::quiescence_module(am_engine& messages, clock& time, std::chro
 }
 
 void quiescence_module::note_wish() {
-  wanted_.store(detector_->wants_counters(), std::memory_order_relaxed);  // a hint; the mutex orders the rest
+  // Hints; the mutex orders the rest.
+  wanted_.store(detector_->wants_counters(), std::memory_order_relaxed);
+  still_.store(detector_->still(), std::memory_order_relaxed);
+}
+
+/// How long the root waits between two waves while nothing happens.
+std::chrono::nanoseconds quiescence_module::pause(std::chrono::nanoseconds now) {
+  if (!still_.load(std::memory_order_relaxed) || messages_.deferred()) {  // a hint
+    still_since_.reset();
+    return {};
+  }
+  if (!still_since_) still_since_ = now;
+  const std::chrono::nanoseconds lasted = now - *still_since_;
+  if (lasted < still_before_pauses) return {};
+  return std::min<std::chrono::nanoseconds>(lasted / pauses_in_still_time, longest_pause);
 }
 
 void quiescence_module::request(thread_context& by, std::function<void(thread_context&)> action) {
@@ -45,7 +62,11 @@ std::chrono::nanoseconds quiescence_module::poll(thread_context& by, bool at_res
     if (now - changed_at_ < calm_now_) return changed_at_ + calm_now_;
     calm_now_ = std::min(calm_, calm_now_ * 2 + calm_step);
     handed_over_ = now_counted;
+    still_since_.reset();
+  } else if (const auto due = handed_over_at_ + pause(now); now < due) {
+    return due;
   }
+  handed_over_at_ = now;
   const std::scoped_lock lock(mutex_);
   by_ = &by;
   by.record(trace::event_kind::wave);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <nacre/runtime.hpp>
 
@@ -28,6 +29,10 @@ namespace nacre {
 /// follow each other as fast as the network allows, and double the traffic of a ping-pong. The effect: a system that
 /// has long been quiet is found quiet in the time of two waves. A system that has long been busy is found quiet `calm`
 /// later.
+///
+/// While something is open and nothing happens, as in a deadlock, the root ends each wave
+/// later, so that the ranks sleep: after 1 ms without a change it waits for a sixteenth of the time without one, 10 ms
+/// at most. A change of its own counters ends that. Under simulation, where waiting costs no processor, it never waits.
 class quiescence_module final : private quiescence::detector_host {
  public:
   /// `calm` is best longer than a round trip, and shorter than the time to wake a sleeping thread.
@@ -57,14 +62,17 @@ class quiescence_module final : private quiescence::detector_host {
   void send(rank_id to, const quiescence::detector_message& m) override;
   void declare(std::uint64_t last) override;
   void note_wish();
+  [[nodiscard]] std::chrono::nanoseconds pause(std::chrono::nanoseconds now);
 
   am_engine& messages_;
   clock& time_;
   const std::chrono::nanoseconds calm_;
-  quiescence::unit_counters last_seen_;     // the poll loop alone uses this and the next three
-  std::chrono::nanoseconds changed_at_{0};  // the time when last_seen_ was first seen
-  quiescence::unit_counters handed_over_;   // the counters of the last wave
-  std::chrono::nanoseconds calm_now_{0};    // how long counters other than handed_over_ must stay unchanged
+  quiescence::unit_counters last_seen_;         // the poll loop alone uses this and the next three
+  std::chrono::nanoseconds changed_at_{0};      // the time when last_seen_ was first seen
+  quiescence::unit_counters handed_over_;       // the counters of the last wave
+  std::chrono::nanoseconds calm_now_{0};        // how long counters other than handed_over_ must stay unchanged
+  std::chrono::nanoseconds handed_over_at_{0};  // the time of the last wave; the poll loop's, as the next
+  std::optional<std::chrono::nanoseconds> still_since_;  // the first of the waves that have found no change
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
   thread_context* by_ = nullptr;                    // under mutex_: the caller of the detector
@@ -74,6 +82,7 @@ class quiescence_module final : private quiescence::detector_host {
   };
   std::deque<waiting> waiting_;      // under mutex_
   std::atomic<bool> wanted_{false};  // the detector waits for counters; a hint for the poll loop
+  std::atomic<bool> still_{false};   // detector::still; a hint for the poll loop
 };
 
 }  // namespace nacre

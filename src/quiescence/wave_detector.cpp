@@ -27,7 +27,8 @@ enum flag : std::uint16_t {
 
 }  // namespace
 
-wave_detector::wave_detector(const options& tree) : self_(tree.self), size_(tree.size), arity_(tree.arity) {
+wave_detector::wave_detector(const options& tree)
+    : self_(tree.self), size_(tree.size), arity_(tree.arity), wave_(tree.before) {
   NACRE_EXPECT(tree.self.value() < tree.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(tree.arity >= 1 && tree.arity <= arity_max, "the arity of the tree is 1 to arity_max");
   const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
@@ -147,9 +148,11 @@ void wave_detector::finish_if_complete(detector_host& host) {
 }
 
 void wave_detector::judge(detector_host& host) {
-  const std::uint64_t done_earlier = size_ == 1 ? sums_.done : done_before_;
-  done_before_ = sums_.done;
-  if (done_earlier == sums_.created) {
+  const std::uint64_t done_earlier = size_ == 1 ? sums_.done : sums_before_.done;
+  const bool quiet = done_earlier == sums_.created;
+  still_ = !quiet && sums_ == sums_before_;
+  sums_before_ = sums_;
+  if (quiet) {
     const bool again = again_;
     spread_declaration(host);
     if (again && !collecting_) start_wave(host, wave_ + 1);

@@ -60,8 +60,9 @@ class wave_detector final : public detector {
   /// All but `self` must be equal on all ranks.
   struct options {
     rank_id self;
-    std::uint32_t size = 1;   ///< ranks
-    std::uint32_t arity = 4;  ///< most children of a rank in the tree, 1 to arity_max
+    std::uint32_t size = 1;    ///< ranks
+    std::uint32_t arity = 4;   ///< most children of a rank in the tree, 1 to arity_max
+    std::uint32_t before = 0;  ///< the number before the first wave, on all ranks
   };
   static constexpr std::uint32_t arity_max = 16;
 
@@ -70,6 +71,7 @@ class wave_detector final : public detector {
   std::uint64_t request(detector_host& host) override;
   [[nodiscard]] bool on_message(detector_host& host, rank_id from, const detector_message& m) override;
   [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
+  [[nodiscard]] bool still() const noexcept override { return still_; }
   void on_idle(detector_host& host, unit_counters now) override;
 
   /// The number of waves that this rank has seen, or that the root has started, modulo 2^32.
@@ -102,7 +104,7 @@ class wave_detector final : public detector {
   const std::uint32_t arity_;
   child_set children_ = 0;
 
-  std::uint32_t wave_ = 0;  // the latest wave that reached this rank; wave 0 stands for the time before the first
+  std::uint32_t wave_;  // the latest wave that reached this rank; options::before: none has
   bool collecting_ = false;
   bool counted_ = false;   // own counters are in sums_
   bool again_ = false;     // a request of this subtree came too late for its rank's counters
@@ -110,7 +112,8 @@ class wave_detector final : public detector {
   child_set missing_ = 0;  // children that have not answered wave_
   child_set asked_ = 0;    // children with an open request in their subtree
   unit_counters sums_;
-  std::uint64_t done_before_ = 0;  // root: the sum of `done` that the wave before found
+  unit_counters sums_before_;  // root: the sums of the wave before
+  bool still_ = false;         // root: the last wave found these again, and no quiescence
 
   std::uint64_t issued_ = 0;    // requests made here
   std::uint64_t covered_ = 0;   // the part of issued_ that was made before the own counters were taken

@@ -24,8 +24,8 @@ namespace {
 /// Ranks that are always idle, and a network that delivers at once and in order.
 class still_machine {
  public:
-  still_machine(std::uint32_t size, std::uint32_t arity) {
-    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity);
+  still_machine(std::uint32_t size, std::uint32_t arity, std::uint32_t before = 0) {
+    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity, before);
   }
 
   void ask(rank_id who) {
@@ -48,8 +48,8 @@ class still_machine {
 
  private:
   struct site final : detector_host {
-    site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
-        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity}) {}
+    site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t before)
+        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity, .before = before}) {}
     void send(rank_id to, const detector_message& m) override {
       ++sent;
       all.flying_.push_back({self, to, m});
@@ -93,6 +93,17 @@ TEST(wave_detector, a_lone_rank_needs_one_snapshot) {
   EXPECT_EQ(machine.waves(), 1u);
 }
 
+TEST(wave_detector, the_numbers_of_waves_wrap) {
+  still_machine machine(30, 3, ~std::uint32_t{0} - 3);
+  for (std::uint64_t round = 1; round <= 5; ++round) {
+    machine.ask(rank_id{29});
+    machine.ask(rank_id{0});
+    EXPECT_EQ(machine.declared(rank_id{29}), round);
+    EXPECT_EQ(machine.declared(rank_id{0}), round);
+  }
+  EXPECT_LT(machine.waves(), 100u);
+}
+
 class mute_host final : public detector_host {
  public:
   void send(rank_id, const detector_message&) override { ++outputs; }
@@ -121,6 +132,31 @@ TEST(wave_detector, takes_each_message_only_in_the_state_that_waits_for_it) {
   ASSERT_TRUE(takes(child, answer, 1));
   EXPECT_FALSE(takes(child, answer, 1)) << "twice";
   EXPECT_EQ(host.outputs, 2) << "two probes";
+}
+
+TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change) {
+  mute_host host;
+  wave_detector root({.self = rank_id{0}, .size = 2});
+  std::uint32_t wave = 0;
+  const auto finds = [&](unit_counters own, unit_counters other) {
+    ++wave;
+    root.on_idle(host, own);
+    ASSERT_TRUE(root.on_message(host, rank_id{1},
+                                {.created = other.created, .done = other.done, .wave = wave, .kind = answer}));
+  };
+  root.request(host);
+  finds({.created = 5, .done = 4}, {.created = 2, .done = 2});
+  EXPECT_FALSE(root.still()) << "the first wave";
+  finds({.created = 5, .done = 4}, {.created = 2, .done = 2});
+  EXPECT_TRUE(root.still());
+  finds({.created = 5, .done = 4}, {.created = 3, .done = 3});
+  EXPECT_FALSE(root.still()) << "the other rank has run something";
+  finds({.created = 5, .done = 4}, {.created = 3, .done = 3});
+  EXPECT_TRUE(root.still());
+  finds({.created = 5, .done = 5}, {.created = 3, .done = 3});
+  finds({.created = 5, .done = 5}, {.created = 3, .done = 3});
+  EXPECT_FALSE(root.still()) << "it is quiet";
+  EXPECT_FALSE(root.wants_counters()) << "declared";
 }
 
 TEST(wave_detector, every_request_is_answered_by_its_own_quiescence) {

@@ -25,9 +25,15 @@ bool context::wanted_elsewhere() const noexcept {
 
 namespace detail {
 
+std::uint32_t life_of(engine& core) noexcept { return core.messages().calls().life().number(); }
 rank_id rank_of(const engine& core) noexcept { return core.rank(); }
 std::uint32_t size_of(const engine& core) noexcept { return core.size(); }
 std::uint32_t workers_of(const engine& core) noexcept { return core.pool().workers(); }
+bool stop_requested(engine& core) noexcept { return core.outside().stops.requested(); }
+void handle_signals(engine& core) {
+  core.expect_own_thread();
+  core.outside().stops.handle_signals();
+}
 double seconds_of(const engine& core, const thread_context& on) {
   static_cast<void>(look_again(on));
   return core.seconds();
@@ -43,7 +49,7 @@ void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, f
 }
 
 void post_to_all(engine& core, thread_context& on, message_ptr m) {
-  const message_ptr packed = packed_form(std::move(m));
+  const message_ptr packed = packed_by_sender(std::move(m));
   for (std::uint32_t rank = 0; rank < core.size(); ++rank) {
     core.throttle(on);
     message_ptr copy = make_message(packed->header.payload_bytes);
@@ -60,14 +66,23 @@ void post_to_object(engine& core, thread_context& on, const object_pair& ends, m
 }
 
 object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object) {
+  try {
+    core.expect_own_thread();
+    must_be_numbered(core.messages().handlers(), type);
+  } catch (...) {
+    type.destroy(object);
+    throw;
+  }
   return core.objects().adopt(on, type, object);
 }
 
 void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done) {
+  core.expect_own_thread();
   core.objects().sender().post_migrate(on, object, to, done);
 }
 
 void post_destroy(engine& core, thread_context& on, object_id object) {
+  core.expect_own_thread();
   core.objects().sender().post_destroy(on, object);
 }
 
@@ -78,6 +93,7 @@ void post_colocate(engine& core, thread_context& on, std::span<const object_id> 
 }
 
 void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key) {
+  core.expect_own_thread();
   if (on.role() != thread_role::application) {
     throw usage_error(
         "with_exclusive and with_shared are for main: a handler has access to the object that it runs on, and to reach "
@@ -85,22 +101,22 @@ void* lock_object(engine& core, thread_context& on, object_id object, object_acc
   }
   auto* state = new future_value<void>;
   future<void> granted(core, on, state);
-  core.must_not_hold();
+  core.access().must_not_hold();
   core.throttle(on);
   core.objects().locks().request(on, object, how, *state);
   granted.get();
   const main_lock::held_object locked = core.objects().locks().locked(on, object);
-  if (locked.type.key != key) {
+  if (!same_class(locked.type.key, key)) {
     core.objects().locks().unlock(on, object, how);
     throw usage_error("a mobile_ptr to an object of another class, " + std::string(locked.type.name));
   }
-  core.hold(true);
+  core.access().hold(true);
   return locked.object;
 }
 
 /// The end of an access may call functions of the object's class. Such a call counts as the runtime's, not as main's.
 void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept {
-  core.hold(false);
+  core.access().hold(false);
   core.messages().commit(on, [&] { core.objects().locks().unlock(on, object, how); });
 }
 
@@ -112,38 +128,36 @@ void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on
 
 void wait_quiescence(engine& core, thread_context& on) { core.wait_quiescence(on); }
 
-void post_on_quiescence(engine& core, thread_context& on, message_ptr m) { core.post_on_quiescence(on, std::move(m)); }
+void post_on_quiescence(engine& core, thread_context& on, message_ptr m) {
+  core.expect_own_thread();
+  core.post_on_quiescence(on, std::move(m));
+}
 
 rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
 
 void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler) {
+  core.expect_own_thread();
   core.objects().errors().on_delivery_error(on, std::move(handler));
 }
 
 void wait_in_application(engine& core, thread_context& on, future_state& state) { core.wait_for(on, state); }
 
 void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply) {
+  if (is_forked_child()) [[unlikely]]
+    end_forked_child(0);
   core.messages().post_reply(on, request, std::move(reply));
 }
 
-void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler) {
-  if (request.kind == message_kind::object || request.kind == message_kind::everyone) {
-    core.objects().coroutine_ended(on, request, *core.messages().handlers().handler(handler.value()));
-  }
-  if ((request.flags & flag_uncounted) == 0) on.counters().done.add(1);
+void make_runnable(engine& core, thread_context& by, work& item) {
+  core.pool().make_ready(by, item, worker_pool::made_on(by, worker_pool::origin::resumption));
 }
 
-void resumption_begins(thread_context& on, handler_id handler) {
-  on.record_begin(trace::event_kind::resume_begin, handler);
-}
-
-void resumption_ended(thread_context& on) { on.record_end(); }
-
-void make_runnable(engine& core, thread_context& by, work& item) { core.pool().make_ready(by, item); }
+void make_runnable_last(engine& core, thread_context& by, work& item) { core.pool().make_ready(by, item); }
 
 thread_context& thread_of(const context& ctx) noexcept { return ctx.current_thread(); }
 
 std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call) {
+  core.expect_own_thread();
   check_payload(call.value.size(), enclosed_bytes_max);
   if (call.root.value() >= core.size()) {
     throw usage_error("a collective with root " + std::to_string(call.root.value()) + " in a job with " +

@@ -167,7 +167,7 @@ class array_maker {
 
 void fill_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark,
                 const std::function<void*(const index&)>& make) {
-  core.must_not_hold();
+  core.access().must_not_hold();
   array_maker(core, on, first, placement_mark).fill(make);
 }
 

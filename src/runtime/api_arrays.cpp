@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -44,7 +45,11 @@ void end_array(engine& core, thread_context& on, std::uint64_t first) {
   core.objects().places().forget_array(on, first);
 }
 
-std::uint64_t open_array(engine& core, const array_layout& layout) { return core.objects().arrays().open(layout); }
+std::uint64_t open_array(engine& core, const array_layout& layout) {
+  core.expect_own_thread();
+  must_be_numbered(core.messages().handlers(), *layout.type);
+  return core.objects().arrays().open(layout);
+}
 
 void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
   static_cast<void>(agree_on_array(core, on, {"destroys " + core.objects().arrays().describe(first)}));
@@ -53,11 +58,14 @@ void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
 
 void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {
   core.throttle(on);
+  must_be_numbered(what.fold);
+  if (m != nullptr) must_be_numbered(m->header.handler);
   core.objects().arrays().send(on, what, std::move(m));
 }
 
 void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
                      message_ptr m) {
+  core.expect_own_thread();
   core.throttle(on);
   core.objects().arrays().send_to_section(on, what, parts, std::move(m));
 }
@@ -90,19 +98,21 @@ void visit_range(const extents& shape, const index_range& range, const std::func
 
 void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
                  future_state& done) {
+  core.expect_own_thread();
   core.throttle(on);
   core.objects().places().post_insert(on, element, type, object, done);
 }
 
 void post_erase(engine& core, thread_context& on, object_id element, future_state& done) {
+  core.expect_own_thread();
   core.throttle(on);
   core.objects().places().post_erase(on, element, done);
 }
 
-index index_of_element(engine& core, object_id element) {
-  const std::shared_ptr<array_home> array = element.is_element() ? core.objects().arrays().find(element) : nullptr;
-  if (array == nullptr) throw usage_error("index() in a handler that runs on no element of an array");
-  return array->layout.shape.place_of(array_space::number_of(element) - array->first);
+index index_of_element(engine& core, thread_context& on, object_id element) {
+  const std::optional<index> place = core.objects().arrays().place_of(on, element);
+  if (!place) throw usage_error("index() in a handler that runs on no element of an array");
+  return *place;
 }
 
 }  // namespace nacre::detail

@@ -3,6 +3,7 @@
 #include <nacre/containers/core.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
@@ -16,7 +17,7 @@ operation_buffers& buffers_of(engine& core, const thread_context& on) noexcept {
 
 void throttle(engine& core, thread_context& on) { core.throttle(on); }
 
-container_plan plan_container(engine& core) noexcept {
+container_plan plan_container(engine& core) {
   return {.number = core.containers().next_container(), .stripes = core.pool().workers()};
 }
 
@@ -26,9 +27,23 @@ void open_container(engine& core, std::uint32_t number, container_part& part) { 
 
 void check_container(engine& core, std::uint32_t number) { core.containers().check_open(number); }
 
-void close_container(engine& core, std::uint32_t number) noexcept { core.containers().close(number); }
-
-void keep_part(engine& core, std::unique_ptr<container_part> part) noexcept { core.containers().keep(std::move(part)); }
+void end_container(engine& core, thread_context& on, std::uint32_t number,
+                   std::unique_ptr<container_part> part) noexcept {
+  if (std::uncaught_exceptions() == 0) {
+    try {
+      must_be_main(core, "the end of a container");
+      core.wait_quiescence(on);
+      core.containers().close(number);
+      return;
+    } catch (const std::exception& refused) {
+      std::fprintf(stderr,
+                   "nacre: rank %u: a container of the class %s ends where main must not wait, so its elements stay "
+                   "until the job ends: %s\n",
+                   core.rank().value(), std::string(part->name()).c_str(), refused.what());
+    }
+  }
+  core.containers().keep(std::move(part));
+}
 
 void must_be_main(engine& core, const char* what) {
   if (!core.main_waits()) return;
@@ -40,6 +55,7 @@ void must_be_main(engine& core, const char* what) {
 void hold_container(engine& core, container_part& part) { core.containers().hold(part); }
 
 void release_container(engine& core, thread_context& on, container_part& part) noexcept {
+  if (is_forked_child()) return;
   core.containers().release(on, part);
 }
 
@@ -50,8 +66,6 @@ stripe_lock::stripe_lock(engine& core, std::uint32_t container, std::uint32_t st
 }
 stripe_lock::~stripe_lock() { core_.containers().elements(stripe_).unlock(); }
 
-void iterate(engine& core, bool begins) noexcept { core.iterate(begins); }
-
-bool is_unwinding() noexcept { return std::uncaught_exceptions() != 0; }
+void iterate(engine& core, bool begins) noexcept { core.access().iterate(begins); }
 
 }  // namespace nacre::detail

@@ -12,7 +12,8 @@
 namespace nacre::detail {
 
 void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
-                std::span<const std::byte> value, handler_id row, const contribution_target& target) {
+                std::span<const std::byte> value, const contribution_rows& rows, const contribution_target& target) {
+  core.expect_own_thread();
   using kind = contribution_target::kind;
   if (target.to == kind::rank && target.name >= core.size()) {
     throw usage_error("contribute for rank " + std::to_string(target.name) + " of a job with " +
@@ -26,7 +27,8 @@ void contribute(engine& core, thread_context& on, object_id element, const contr
                                           {.first = of.among.array(),
                                            .section = of.among.number(),
                                            .step = of.step,
-                                           .row = row.value(),
+                                           .handler = rows.handler.value(),
+                                           .row = rows.combines.value(),
                                            .kind = static_cast<std::uint8_t>(target.to),
                                            .target = target.name});
 }

@@ -31,6 +31,7 @@ std::uint64_t number_of_extension(std::string_view name) noexcept { return exten
 
 future<std::vector<std::byte>> command_extension(engine& core, thread_context& on, rank_id to,
                                                  const extension_target& what, std::span<const std::byte> bytes) {
+  core.expect_own_thread();
   if (to.value() >= core.size()) {
     throw usage_error("a command to rank " + std::to_string(to.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
@@ -54,6 +55,7 @@ extension_key withdraw_extension_key(engine& core, std::string_view name) {
 }
 
 std::string load_extension(engine& core, thread_context& on, const std::string& file, extension_access access) {
+  core.expect_own_thread();
   extension_file loaded = load_extension_file(file);
   const std::string name = loaded.name;
   auto code = loaded.make(core.extensions().configuration());
@@ -72,6 +74,7 @@ std::string load_extension(engine& core, thread_context& on, const std::string& 
 }
 
 void unload_extension(engine& core, thread_context& on, std::string_view name) {
+  core.expect_own_thread();
   bool known = true;
   core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
     core.extensions().run_inside(on, [&core, &known, &name, end](extension_space& space, thread_context& by) {

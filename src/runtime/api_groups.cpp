@@ -13,6 +13,7 @@
 
 #include "base/exception_text.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/group_ends.hpp"
 
 namespace nacre::detail {
 namespace {
@@ -51,7 +52,8 @@ std::string describe(std::uint32_t number, const group_type& type) {
 }  // namespace
 
 std::uint32_t make_group(engine& core, thread_context& on, const group_type& type, const std::function<void*()>& make) {
-  core.must_not_hold();
+  core.expect_own_thread();
+  core.access().must_not_hold();
   group_table& groups = core.groups();
   const std::uint32_t number = groups.open(type);
   std::exception_ptr thrown;
@@ -71,10 +73,12 @@ std::uint32_t make_group(engine& core, thread_context& on, const group_type& typ
 }
 
 void destroy_group(engine& core, thread_context& on, std::uint32_t number, const group_type& type) {
-  core.must_not_hold();
+  core.expect_own_thread();
+  core.access().must_not_hold();
   static_cast<void>(local_member(core, number, type));
   static_cast<void>(agree_on_group(core, on, {"destroys " + describe(number, type), {}}));
   core.wait_quiescence(on);  // no handler uses the object any more
+  end_requests(core, on, number);
   void* const member = core.groups().withdraw(number);
   static_cast<void>(run_collective(core, on, {}));  // from here on no main sends what could still find one
   type.destroy(member);

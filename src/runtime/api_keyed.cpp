@@ -2,6 +2,7 @@
 // The untyped functions behind keyed arrays.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -19,6 +20,14 @@ namespace {
 
 constexpr std::size_t key_bytes_told = 80;  // of a key, in messages to people
 
+/// "key 17 of array 2 (cell)".
+std::string describe_key(engine& core, std::uint64_t first, const std::string& key) {
+  const std::shared_ptr<array_home> array = core.objects().arrays().find(first);
+  const std::string text = key.empty() ? "a key (whose class has no operator<<)" : "key " + key;
+  if (array == nullptr) return text + " of an array that is being destroyed";
+  return fmt::format("{} of array {} ({})", text, array->ordinal, array->layout.type->name);
+}
+
 }  // namespace
 
 message_ptr make_insertion(const object_type& type, void* object) { return array_places::insertion(type, object); }
@@ -30,12 +39,27 @@ void open_keyed_call(engine& core, message& m, future_state* result) noexcept {
 }
 
 void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m) {
+  core.expect_own_thread();
   core.objects().traffic().note(on, ends, *m);
   core.objects().sender().post(on, ends.to, std::move(m));
 }
 
 void name_keys(engine& core, std::uint64_t first, key_namer name) {
   core.objects().arrays().find(first)->name_keys(std::move(name));
+}
+
+void refuse_home(engine& core, std::uint64_t first, const std::string& key, std::int64_t named) {
+  throw usage_error(fmt::format(
+      "the home of {} is rank {} by the function of keyed_by, in a job with {} ranks: return a number below "
+      "its second argument, the number of ranks",
+      describe_key(core, first, key), named, core.size()));
+}
+
+void refuse_question(engine& core, std::uint64_t first, const std::string& key, rank_id asking, rank_id named) {
+  throw usage_error(fmt::format(
+      "the home of {} is rank {} by the function of keyed_by on rank {}, and rank {} by that on rank {}: the function "
+      "must return the same on every rank, so it may look at the key and the number of ranks only",
+      describe_key(core, first, key), core.rank().value(), asking.value(), named.value(), core.rank().value()));
 }
 
 std::string quoted_key(std::string_view text) {

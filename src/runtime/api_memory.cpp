@@ -14,6 +14,7 @@ namespace {
 
 future<void> transfer(engine& core, thread_context& on, const memory_name& name, const memory_range& range,
                       memory_transfer::intent what) {
+  core.expect_own_thread();
   constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
   const bool countable = range.offset <= beyond_all / range.element_bytes;
   auto* state = new memory_transfer({.name = name,
@@ -28,10 +29,14 @@ future<void> transfer(engine& core, thread_context& on, const memory_name& name,
 }  // namespace
 
 memory_name expose(engine& core, std::span<std::byte> bytes, memory_access access) {
+  core.expect_own_thread();
   return core.memory().expose(bytes, access);
 }
 
-void withdraw(engine& core, const memory_name& name) { core.memory().withdraw(name); }
+void withdraw(engine& core, const memory_name& name) {
+  core.expect_own_thread();
+  core.memory().withdraw(name);
+}
 
 future<void> put(engine& core, thread_context& on, const memory_name& to, const memory_range& range) {
   return transfer(core, on, to, range, memory_transfer::intent::write);

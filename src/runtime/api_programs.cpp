@@ -37,6 +37,7 @@ void check_step(const engine& core, const program_steps& before, const program_s
 }
 
 future<void> start_program(engine& core, thread_context& on, std::shared_ptr<const program_steps> steps) {
+  core.expect_own_thread();
   auto* const state = new future_value<void>;
   future<void> ended(core, on, state);
   auto run = std::make_shared<command_run>(core.memory(), core.extensions(), std::move(steps), *state);

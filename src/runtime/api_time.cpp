@@ -13,9 +13,21 @@
 #include "backplane/timer_queue.hpp"
 #include "runtime/engine.hpp"
 
+namespace nacre {
+
+bool context::cancelled() const { return detail::is_cancelled(*core_, *thread_, *cause_); }
+
+}  // namespace nacre
+
 namespace nacre::detail {
 
-/// A message that waits for its time. The timer, while it is set, and the program's handle hold a reference each.
+bool is_cancelled(engine& core, thread_context& on, const message_header& cause) {
+  core.expect_own_thread();
+  return core.messages().cancellations().is_given_up(on, cause);
+}
+
+/// A message that waits for its time. The timer, while it is set, and the program's handle hold a reference each. The
+/// job goes on until the timer has fired, so a handle that outlives the job finds the message sent or taken back.
 class delayed_state final : public timer {
  public:
   delayed_state(engine& core, const object_pair& ends, message_ptr m) noexcept
@@ -23,7 +35,9 @@ class delayed_state final : public timer {
 
   void begin(std::chrono::nanoseconds due) { core_.pool().set_timer(*this, due); }
   bool take_back() noexcept {
-    if (!core_.pool().remove_timer(*this)) return false;
+    // acquire: pairs with the release in on_due.
+    if (over_.load(std::memory_order_acquire) || !core_.pool().remove_timer(*this)) return false;
+    over_.store(true, std::memory_order_relaxed);  // of the program's thread, which asks again
     message_.reset();
     release();
     return true;
@@ -41,17 +55,20 @@ class delayed_state final : public timer {
     } else {
       post_to_rank(own.core_, by, own.core_.rank(), std::move(own.message_));
     }
+    own.over_.store(true, std::memory_order_release);  // pairs with take_back: from now on `core_` may end
     own.release();
   }
 
   engine& core_;
   object_pair ends_;
   message_ptr message_;
+  std::atomic<bool> over_{false};
   std::atomic<int> references_{2};
 };
 
 /// Packs the arguments where they may have to leave, since the caller can catch what that throws.
 delayed_state* post_after(engine& core, thread_context&, double seconds, const object_pair& ends, message_ptr m) {
+  core.expect_own_thread();
   check_seconds(seconds, "a delay");
   const auto due = core.pool().instant_after(seconds);
   if (due == std::chrono::nanoseconds::max()) {
@@ -60,7 +77,7 @@ delayed_state* post_after(engine& core, thread_context&, double seconds, const o
         seconds));
   }
   const bool may_leave = ends.to.valid() || core.messages().deferred();
-  if (may_leave && !m->packed() && !m->ops->simple && !core.messages().by_pointer()) m = packed_form(std::move(m));
+  if (may_leave && !m->packed() && !m->ops->simple && !core.messages().by_pointer()) m = packed_by_sender(std::move(m));
   auto made = std::make_unique<delayed_state>(core, ends, std::move(m));
   made->begin(due);
   return made.release();

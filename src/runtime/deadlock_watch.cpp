@@ -3,6 +3,7 @@
 #include "runtime/deadlock_watch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ namespace nacre {
 namespace {
 
 constexpr std::uint32_t passes_per_clock_read = 64;
+constexpr std::uint32_t children_max = 4;          // of a rank in the tree by which ranks hear that waits are given up
 constexpr std::size_t calls_looked_at = 1u << 14;  // to name handlers; takes about a millisecond
 
 }  // namespace
@@ -25,22 +27,52 @@ deadlock_watch::deadlock_watch(am_engine& messages, object_space& objects, const
       objects_(objects),
       link_(link),
       time_(time),
+      started_(time.now()),
       watches_(patience.count() != 0 && messages.rank().value() == 0 && !messages.deferred()),
       see_(std::move(see)),
-      detector_({.self = messages.rank(), .size = messages.size(), .patience = patience, .started = time.now()}) {
+      detector_({.self = messages.rank(), .size = messages.size(), .patience = patience, .started = started_}) {
   messages_.attach_module(*this);
 }
 
-void deadlock_watch::look(thread_context& by, bool at_rest) {
+void deadlock_watch::look(thread_context& by) {
   by_ = &by;
-  detector_.on_look(*this, at_rest ? see_.look() : quiescence::deadlock_detector::snapshot{});
+  const quiescence::deadlock_detector::snapshot now = see_.look();
+  runs_ = now.running != 0;
+  detector_.on_look(*this, now);
 }
 
 std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& by) {
   const std::uint64_t waits = link_.waits();
   const bool slept = std::exchange(waits_seen_, waits) != waits;
-  if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(by, true);
+  if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(by);
   return detector_.due();
+}
+
+/// The reason has come, or has gone.
+void deadlock_watch::hurry(thread_context& by) {
+  hurried_ = !hurried_;
+  if (!hurried_ || messages_.deferred()) return;  // under simulation a deadlock is seen at once
+  if (messages_.rank().value() != 0) return messages_.post_to_module<&deadlock_watch::on_hurry>(by, rank_id{0});
+  hurries_ = true;
+  detector_.hurry(time_.now());
+}
+
+void deadlock_watch::on_hurry(context&) {
+  hurries_ = true;
+  detector_.hurry(time_.now());
+}
+
+void deadlock_watch::give_up_waits() { give_up_from_here(*by_); }
+
+void deadlock_watch::on_give_up(context& ctx) { give_up_from_here(detail::thread_of(ctx)); }
+
+/// On this rank and those below it in a tree.
+void deadlock_watch::give_up_from_here(thread_context& by) {
+  const std::uint64_t first = std::uint64_t{messages_.rank().value()} * children_max + 1;
+  for (std::uint64_t child = first; child < std::min<std::uint64_t>(first + children_max, messages_.size()); ++child) {
+    messages_.post_to_module<&deadlock_watch::on_give_up>(by, rank_id{static_cast<std::uint32_t>(child)});
+  }
+  objects_.waits().give_up_all(by);
 }
 
 void deadlock_watch::on_probe(context& ctx, std::uint32_t wave, bool names) {
@@ -66,13 +98,40 @@ deadlock_watch::report deadlock_watch::report_of_rank() {
   report own;
   own.calls = messages_.calls().count();
   own.commands = messages_.calls().commands(calls_looked_at);
-  own.note_main(messages_.rank(), see_.main());
-  objects_.contributed().name_incomplete(report::handlers_told_max, own.handlers);
-  name_awaiting_messages(objects_, report::handlers_told_max, own.handlers);
-  see_.name_deferred(report::handlers_told_max, own.handlers);
-  own.handlers.resize(std::min(own.handlers.size(), report::handlers_told_max));
+  if (const auto main = see_.main()) own.note_main(messages_.rank(), *main);
+  if (runs_) {  // what runs may change all that the rest of this function looks at
+    name_running(own);
+    return own;
+  }
+  objects_.contributed().name_incomplete(own.handlers);
+  name_awaiting_messages(objects_, own.handlers);
+  see_.name_waiting(own.handlers);
   name_handlers(own);
   return own;
+}
+
+/// The names are those of one run if the number of handlers that have begun is the same before and after.
+void deadlock_watch::name_running(report& own) const {
+  const std::string place = " on rank " + std::to_string(messages_.rank().value());
+  const auto add = [&](std::string text) {
+    if (own.unreturned.size() < report::handlers_told_max) own.unreturned.push_back(std::move(text));
+  };
+  if (!see_.main()) add("main" + place);
+  const worker_pool& pool = messages_.pool();
+  std::uint32_t named = 0;
+  for (std::uint32_t index = 0; index < pool.workers(); ++index) {
+    const thread_context& worker = *pool.thread_contexts()[index];
+    const std::uint64_t begun = worker.counters().handlers.read();
+    const running_handler::names now = worker.running.read();
+    const detail::handler_info* const row = messages_.handlers().handler(now.handler);
+    if (now.handler == 0 || row == nullptr || worker.counters().handlers.read() != begun) continue;
+    ++named;
+    const object_id object = object_id::from_value(now.object);
+    add("the handler " + std::string(row->name) + (object.valid() ? " on " + objects_.arrays().name_of(object) : "") +
+        place + ", worker " + std::to_string(index));
+  }
+  const std::uint32_t idle = std::min(pool.idle_workers(), pool.workers());
+  for (std::uint32_t other = named + idle; other < pool.workers(); ++other) add("work that is no handler" + place);
 }
 
 /// No handler runs on this rank, and only this poll loop could start one. So suspended coroutines stay suspended.
@@ -84,24 +143,21 @@ void deadlock_watch::name_handlers(report& own) const {
     const auto object = object_id::from_value(by->coroutine->request().object);
     const auto at = waiting_at(objects_, object, number);
     if (at.has_call) ++own.own;
-    if (own.handlers.size() == report::handlers_told_max && !at.has_call) return;
-    const std::string place = " on rank " + std::to_string(messages_.rank().value());
-    std::string text(messages_.handlers().handler(by->coroutine->handler().value())->name);
-    if (!object.valid()) {
-      text += place + " awaits a call";
-    } else {
+    own.handlers.add(at.has_call ? report_lines::urgency::cause : report_lines::urgency::other, 0, [&] {
+      const std::string place = " on rank " + std::to_string(messages_.rank().value());
+      std::string text(messages_.handlers().handler(by->coroutine->handler().value())->name);
+      if (!object.valid()) return text + place + " awaits a call";
       text += " on " + objects_.arrays().name_of(object) + place +
               (at.has_call ? " awaits a handler of its own object" : " awaits a call");
       if (!at.has_call && at.messages != 0)
         text += ", messages that wait for the object: " + std::to_string(at.messages);
-    }
-    own.handlers.insert(at.has_call ? own.handlers.begin() : own.handlers.end(), std::move(text));
-    own.handlers.resize(std::min(own.handlers.size(), report::handlers_told_max));
+      return text;
+    });
   });
 }
 
 void deadlock_watch::tell(const report& all, std::chrono::nanoseconds lasted) {
-  std::fputs(quiescence::line_of_deadlock(all, lasted).c_str(), stderr);
+  std::fputs(quiescence::line_of_deadlock(all, lasted, time_.now() - lasted - started_).c_str(), stderr);
 }
 
 void deadlock_watch::tell_going_on(std::chrono::nanoseconds lasted) {

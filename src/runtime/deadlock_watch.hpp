@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 #include "am/am_engine.hpp"
 #include "base/clock.hpp"
+#include "base/report_lines.hpp"
 #include "mobile/object_space.hpp"
 #include "quiescence/deadlock_detector.hpp"
 
@@ -21,44 +23,54 @@ namespace nacre {
 /// The deadlock detector as a module of a rank's am engine: provides the detector's messages, the state of the rank,
 /// and the names of waiting handlers.
 ///
-/// Only rank 0 reads the clock, and only while it is at rest: after the poll loop has slept, and once in
-/// passes_per_clock_read passes, since waves of a quiescence that does not come may keep it awake. A busy rank pays two
-/// branches for each pass of the poll loop.
+/// Only rank 0 reads the clock: after the poll loop has slept, and once in passes_per_clock_read passes, since waves of
+/// a quiescence that does not come, or other workers, may keep it awake. Other ranks pay two branches for each pass of
+/// the poll loop. Handlers pay nothing: each look compares counters and names that they leave behind anyway.
 class deadlock_watch final : private quiescence::deadlock_detector::host {
  public:
   using report = quiescence::deadlock_report;
   /// The engine's answers. Called inside the poll loop.
   struct views {
-    std::function<quiescence::deadlock_detector::snapshot()> look;  ///< of a rank that seems to be at rest
-    std::function<quiescence::main_wait()> main;                    ///< how main waits; while the rank is at rest
-    /// Appends a line for each command that an extension module of this rank has deferred, up to so many lines in all.
-    std::function<void(std::size_t most, std::vector<std::string>& found)> name_deferred;
+    std::function<quiescence::deadlock_detector::snapshot()> look;
+    /// How main waits; nothing while it computes.
+    std::function<std::optional<quiescence::main_wait>()> main;
+    /// Adds a line for each command that an extension module of this rank has deferred, and for each message that main
+    /// has asked for.
+    std::function<void(report_lines& found)> name_waiting;
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
-  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by, bool at_rest) {
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by) {
     if (detector_.wants_look()) [[unlikely]] {
-      look(by, at_rest);
+      look(by);
     }
-    return watches_ && at_rest ? look_at_clock(by) : std::chrono::nanoseconds::max();
+    if ((objects_.waits().held_up() != 0) != hurried_) [[unlikely]]
+      hurry(by);
+    return watches_ || hurries_ ? look_at_clock(by) : std::chrono::nanoseconds::max();
   }
 
   // Messages of the same module on other ranks.
   void on_probe(context& ctx, std::uint32_t wave, bool names);
   void on_answer(context& ctx, std::uint32_t wave, const report& sums);
+  void on_hurry(context& ctx);
+  void on_give_up(context& ctx);
 
  private:
-  void look(thread_context& by, bool at_rest);
+  void look(thread_context& by);
+  void hurry(thread_context& by);
+  void give_up_from_here(thread_context& by);
   [[nodiscard]] std::chrono::nanoseconds look_at_clock(thread_context& by);
   void name_handlers(report& own) const;
+  void name_running(report& own) const;
 
   void send_probe(rank_id child, std::uint32_t wave, bool names) override;
   void send_answer(rank_id parent, std::uint32_t wave, report sums) override;
   report report_of_rank() override;
   std::chrono::nanoseconds now() override { return time_.now(); }
+  void give_up_waits() override;
   void tell(const report& all, std::chrono::nanoseconds lasted) override;
   void tell_going_on(std::chrono::nanoseconds lasted) override;
 
@@ -66,12 +78,16 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   object_space& objects_;
   const backplane& link_;
   clock& time_;
+  const std::chrono::nanoseconds started_;
   const bool watches_;
+  bool hurries_ = false;  // rank 0: some rank has asked it to hurry
+  bool hurried_ = false;  // this rank has asked, and still has a reason
   views see_;
   quiescence::deadlock_detector detector_;  // used by the poll loop alone, as is the rest
   thread_context* by_ = nullptr;            // the thread that calls the detector
+  bool runs_ = false;                       // main or a worker ran something at the last look
   std::uint64_t waits_seen_ = 0;
-  std::uint32_t passes_ = 0;  // passes of the poll loop at rest, without a sleep
+  std::uint32_t passes_ = 0;  // passes of the poll loop
 };
 
 }  // namespace nacre

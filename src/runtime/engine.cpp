@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -68,6 +69,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
              .send_bytes = send_bytes_}),
       output_(*this, around.configuration, *order_, around.simulation != nullptr, around.place.text()),
       pool_(make_worker_pool(around)),
+      own_threads_(around.simulation != nullptr ? static_cast<const void*>(around.simulation) : pool_.get()),
       workers_(around.workers),
       messages_(*this, link_, *pool_,
                 around.configuration.get_bool("check_serialization") ? am_engine::packing::always
@@ -96,22 +98,27 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
-      deadlock_(
-          messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
-          {.look = [this] { return look_for_deadlock(); },
-           .main =
-               [this] {  // for a message only
-                 return waits_for_window_.load(std::memory_order_relaxed) ? quiescence::main_wait::room_to_send
-                                                                          : main_wait_.load(std::memory_order_relaxed);
-               },
-           .name_deferred = [this](std::size_t most,
-                                   std::vector<std::string>& found) { extensions_.name_deferred(most, found); }}) {
+      deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
+                {.look = [this] { return look_for_deadlock(); },
+                 .main = [this]() -> std::optional<quiescence::main_wait> {  // for a message only
+                   if (waits_for_window_.load(std::memory_order_relaxed)) return quiescence::main_wait::room_to_send;
+                   if (main_active_) return std::nullopt;
+                   return main_wait_.load(std::memory_order_relaxed);
+                 },
+                 .name_waiting =
+                     [this](report_lines& found) {
+                       groups_.requests().name_waiting(messages_.handlers(), rank(), found);
+                       extensions_.name_deferred(found);
+                     }}),
+      outside_{{*this, messages_, link_, time_}, stop_requests(messages_)} {
   if (workers_ != nullptr) workers_->add(*pool_);
   if (around.configuration.was_set("record_load")) output_.record_load();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
-    messages_.bound_main(std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
-                                  main_window::worker_bytes * pool_->workers()));
+    const std::uint64_t window = std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
+                                          main_window::worker_bytes * pool_->workers());
+    messages_.bound_main(window);
+    outside_.submissions.bound(window);
   }
   aggregate(messages_, objects_, link_.declared(), configuration_);
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
@@ -154,6 +161,7 @@ std::chrono::nanoseconds engine::instant_at(double when) const { return pool_->i
 
 void engine::wait_for_window(thread_context& on) {
   if (on.role() != thread_role::application) return;
+  on.flush_operations();                                     // what it throws comes to main, which does not wait then
   waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
   main_window* const window = messages_.window();
   if (window != nullptr) {
@@ -182,8 +190,13 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
 }
 
 std::chrono::nanoseconds engine::poll(thread_context& by) {
+  if (objects_.waits().gives_up()) [[unlikely]] {
+    objects_.waits().give_up_all(by);
+  }
   memory_.poll(by);
-  std::chrono::nanoseconds due = std::min({progress_.poll(by), extensions_.poll(by), flow_.poll(by)});
+  outside_.stops.poll(by);
+  std::chrono::nanoseconds due =
+      std::min({progress_.poll(by), extensions_.poll(by), flow_.poll(by), outside_.submissions.poll(by)});
   if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
@@ -198,25 +211,38 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool workers_rest = pool_->idle_workers() == pool_->workers() && !backpressure_;
   const bool main_waits =
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
-  // A pending timer is a unit that this rank knows of, so it keeps the wave, which would find no quiescence.
-  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !link_.duties().timers().pending()));
-  const bool at_rest = workers_rest && (main_waits || waits_for_window_.load(std::memory_order_relaxed));  // a hint
-  return std::min(due, deadlock_.poll(by, at_rest));
+  // A pending timer and an open door are units that this rank knows of, so it keeps the wave, which would find no
+  // quiescence.
+  const bool has_known_units = link_.duties().timers().pending() || outside_.submissions.open_doors() != 0;
+  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !has_known_units));
+  return std::min(due, deadlock_.poll(by));
 }
 
-/// Called while the workers are idle and main waits. The rank is not at rest if ready work, or a message that is
-/// certain to come, will make a worker or main go on.
+/// The rank is not at rest if ready work, or a message that is certain to come, will make an idle worker or main go on.
+/// Ready work may wait for a worker that runs something.
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
   const bool under_way = link_.under_way() || link_.duties().timers().pending() || memory_.copies() ||
-                         objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0;
-  now.at_rest = !under_way && pool_->ready_items() == 0;
+                         objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0 ||
+                         outside_.submissions.open_doors() != 0;
+  const bool main_computes = main_active_ && !waits_for_window_.load(std::memory_order_relaxed);  // compared later
+  now.running = pool_->workers() - std::min(pool_->idle_workers(), pool_->workers()) + (main_computes ? 1 : 0);
+  now.waiting = main_computes ? 0 : 1;
+  now.at_rest = !under_way && (now.running != 0 || pool_->ready_items() == 0);
   now.units = quiet_.counters();
-  for (const auto& each : pool_->thread_contexts()) now.readied += each->counters().readied.read();
+  now.held_up = objects_.waits().held_up();
+  now.asked = groups_.requests().waiting();
+  for (const auto& each : pool_->thread_contexts()) {
+    const thread_counters& of = each->counters();
+    now.begun += of.readied.read() + of.taken.read();  // the looks themselves are handlers
+  }
   return now;
 }
 
 void engine::run(const std::function<void(runtime&)>& main) {
+  const own_thread mark(own_threads_);
+  const signal_stack stack;
+  const acting_scope actor(pool_->application());
   thread_pool_->start();
   main_of_rank(main);
   thread_pool_->stop();
@@ -237,6 +263,7 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   try {
     runtime rt(*this, on);
     main(rt);
+    if (is_forked_child()) end_forked_child(0);
   } catch (const std::bad_alloc& error) {
     if (sim_pool_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
     fail_(rank(), std::string("main threw: ") + error.what());
@@ -249,6 +276,8 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   end_extensions(*this, on);
   progress_.end();
   output_.end(on);
+  containers_.end_job();
+  messages_.calls().life().end();
 }
 
 /// Quiescence alone does not end a rank: another rank's main may have waited for it and go on, and quiescence may start
@@ -271,7 +300,8 @@ void engine::wait_for_end(thread_context& on) {
 }
 
 void engine::post_on_quiescence(thread_context& on, message_ptr m) {
-  if (messages_.deferred() || !messages_.by_pointer()) m = packed_form(std::move(m));  // the caller can catch errors
+  if (messages_.deferred() || !messages_.by_pointer())
+    m = packed_by_sender(std::move(m));  // the caller can catch errors
   // std::function must be copyable, but the message is not: copies share the message, and one takes it, once.
   quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](thread_context& by) {
     roused_ = true;

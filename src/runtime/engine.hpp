@@ -22,15 +22,21 @@
 #include "am/operation_space.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
+#include "base/forked_child.hpp"
+#include "exec/own_thread.hpp"
 #include "exec/pools_of_process.hpp"
+#include "exec/signal_stack.hpp"
 #include "exec/sim_pool.hpp"
 #include "exec/thread_pool.hpp"
 #include "machine/simulation.hpp"
 #include "mobile/object_space.hpp"
 #include "quiescence/quiescence_module.hpp"
 #include "runtime/deadlock_watch.hpp"
+#include "runtime/main_access.hpp"
 #include "runtime/progress_line.hpp"
 #include "runtime/rank_output.hpp"
+#include "runtime/stop_requests.hpp"
+#include "runtime/submissions.hpp"
 
 namespace nacre {
 
@@ -50,6 +56,9 @@ struct engine_surroundings {
 
 /// The links between ranks, as the configuration describes them.
 [[nodiscard]] flow::link_settings flow_settings_of(const config& configuration, bool simulated);
+
+/// Throws usage_error: a thread that is not of the runtime, or is another rank's, acts for this one.
+[[noreturn]] void refuse_thread();
 
 /// The composition root of one rank. A layer knows only the layers below it; this class knows all of them.
 class engine {
@@ -72,7 +81,7 @@ class engine {
   [[nodiscard]] bool main_waits() const noexcept { return !main_active_.load(); }
   /// Under simulation: whether the rank has no effect, in the sense of simulated_deadlock.hpp.
   [[nodiscard]] bool has_nothing_under_way() {
-    return main_waits() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
+    return main_waits() && !objects_.waits().gives_up() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
            !link_.duties().timers().pending() && !objects_.forwarding().awaits_news() &&
            !objects_.updates().has_news_to_tell() && !extensions_.has_timers() && flow_.waiting_bytes() == 0;
   }
@@ -89,6 +98,12 @@ class engine {
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] operation_space& containers() noexcept { return containers_; }
   [[nodiscard]] extension_module& extensions() noexcept { return extensions_; }
+  /// Inputs of the rank from outside of the runtime: of other threads, and signals.
+  struct outside_inputs {
+    nacre::submissions submissions;
+    stop_requests stops;
+  };
+  [[nodiscard]] outside_inputs& outside() noexcept { return outside_; }
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] const rank_output& output() const noexcept { return output_; }
@@ -113,16 +128,16 @@ class engine {
   /// Backpressure before a send: main waits while too much waits to be sent, or to be run within this process. On real
   /// threads main's thread runs other work meanwhile. Handlers do not wait.
   void throttle(thread_context& on) {
-    if (overrun() && !holds_) wait_for_window(on);
+    expect_own_thread();
+    if (overrun() && !access_.holds()) wait_for_window(on);
   }
-  /// Main begins or ends its access to an object. In between it must not wait, since handlers may wait for the object.
-  /// Main's thread only.
-  void hold(bool begins) noexcept { holds_ = begins; }
-  /// A function of the program begins or ends to see the elements of a container of this rank. In between main may wait
-  /// for room to send, but for nothing else, since operations on the container are set aside. Main's thread only.
-  void iterate(bool begins) noexcept { iterations_ += begins ? 1 : -1; }
-  /// Throws usage_error while main has access to an object, or iterates.
-  void must_not_hold() const;
+  /// Throws usage_error when a thread of the program calls, or one of another rank, or in a process that the rank has
+  /// forked. Each call by which a program sends or waits makes this check first, and has no effect then.
+  void expect_own_thread() const {
+    if (pool_of_this_thread != own_threads_) [[unlikely]]
+      refuse_thread();
+  }
+  [[nodiscard]] main_access& access() noexcept { return access_; }
 
   friend void detail::post_with_flow_control(engine&, thread_context&, rank_id, flow_policy, message_ptr);
 
@@ -153,6 +168,7 @@ class engine {
   thread_pool* thread_pool_ = nullptr;
   rank_output output_;
   std::unique_ptr<worker_pool> pool_;
+  const void* own_threads_;  // the mark of the threads of this rank, see exec/own_thread.hpp
   pools_of_process* workers_;
   am_engine messages_;
   object_space objects_;
@@ -165,13 +181,13 @@ class engine {
   balancing balance_;
   progress_module progress_;
   deadlock_watch deadlock_;
+  outside_inputs outside_;
   std::atomic<bool> main_active_{true};
   std::atomic<bool> waits_for_window_{false};       // main waits in throttle
   std::atomic<quiescence::main_wait> main_wait_{};  // kind of main's present or last wait; for messages only
   std::atomic<bool> roused_{false};                 // quiescence has started work on this rank, see wait_for_end
-  bool holds_ = false;                              // main's thread: main has access to an object
-  int iterations_ = 0;                              // main's thread: see iterate
-  bool backpressure_ = false;                       // poll loop only: at its last pass the link was under backpressure
+  main_access access_;
+  bool backpressure_ = false;  // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
   group_table groups_;  // last: its members may use everything else while they end
 };

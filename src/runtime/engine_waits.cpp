@@ -55,7 +55,15 @@ void wait_to_leave(const std::atomic<bool>& left) {
 
 }  // namespace
 
-void engine::must_not_hold() const {
+void refuse_thread() {
+  must_not_be_forked_child();
+  throw usage_error(is_thread_of_runtime()
+                        ? "a thread of another rank uses the runtime of this one: each rank has its own"
+                        : "a thread of the program's own calls the runtime: take `nacre::submitter door = "
+                          "rt.submitter()` in main, and let the thread write door.send or door.call");
+}
+
+void main_access::must_not_hold() const {
   if (iterations_ != 0) {
     throw usage_error(
         "a blocking wait or a collective inside for_all, while operations on the container wait for its end: do it "
@@ -70,7 +78,9 @@ void engine::must_not_hold() const {
 void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
                                  const std::function<void(std::function<void(thread_context&)>)>& begin) {
   must_be_application(on, "co_await ctx.call<...>(...)");
-  must_not_hold();
+  expect_own_thread();
+  access_.must_not_hold();
+  on.flush_operations();  // what it throws comes to main, which does not wait then
   std::atomic<bool> over{false};
   main_wait_.store(how, std::memory_order_relaxed);
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
@@ -87,7 +97,7 @@ void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
 }
 
 void engine::wait_for(thread_context& on, detail::future_state& state) {
-  if (holds_ && state.ready()) return;
+  if (access_.holds() && state.ready()) return;
   struct application_waiter : detail::waiter {
     std::function<void(thread_context&)> end;
   };
@@ -105,7 +115,8 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
 
 bool engine::wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due) {
   must_be_application(on, "co_await nacre::when_any(f, ctx.sleep(seconds))");
-  must_not_hold();
+  expect_own_thread();
+  access_.must_not_hold();
   state.expect_no_waiter();
   if (state.ready()) return true;
   if (due <= time_.now()) return detail::look_again(on) && state.ready();

@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consequences when an exception leaves a handler: its caller gets it, or the job ends with a line about it.
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <typeinfo>
 
 #include <nacre/nacre.hpp>
 
 #include "base/exception_text.hpp"
+#include "base/type_name.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/object_ends.hpp"
 
 namespace nacre::detail {
 namespace {
 
 /// The type of the exception that a catch clause is handling; empty if it is no std::exception.
 std::string type_of_thrown() {
-  const char* name = nullptr;
   try {
     throw;
   } catch (const call_error& thrown) {
-    if (!thrown.type().empty()) return thrown.type();
-    name = typeid(thrown).name();
+    return thrown.type().empty() ? nacre::type_name(typeid(thrown)) : thrown.type();
   } catch (const std::exception& thrown) {
-    name = typeid(thrown).name();
+    return nacre::type_name(typeid(thrown));
   } catch (...) {
     return {};
   }
-  const std::unique_ptr<char, decltype(&std::free)> spelt(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
-                                                          &std::free);
-  return spelt ? spelt.get() : name;
+}
+
+/// Whether the handler has given up because its object ends.
+bool thrown_by_end() {
+  try {
+    throw;
+  } catch (const object_ends&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -47,11 +51,18 @@ void handler_failed(engine& core, thread_context& on, const message_header& requ
   if (request.object != 0) {
     line += " (" + core.objects().arrays().name_of(object_id::from_value(request.object)) + ")";
   }
-  if (request.reply != 0) {
+  if (request.reply == 0 && thrown_by_end()) {
+    core.objects().errors().report(on, {object_id::from_value(request.object), row->name, line});
+  } else if (request.reply != 0 && !is_forked_child()) {
     core.messages().post_failure(on, request, line, type_of_thrown());
   } else {
     core.messages().fail(line);
   }
+}
+
+call_error error_of_thrown(engine& core, handler_id handler) {
+  const handler_info* const row = core.messages().handlers().handler(handler.value());
+  return call_error("the handler " + std::string(row->name) + " threw: " + text_of_thrown(), type_of_thrown());
 }
 
 }  // namespace nacre::detail

@@ -25,19 +25,25 @@
 #include <nacre/scheduler.hpp>
 
 #include "am/handler_table.hpp"
+#include "base/cgroup_limits.hpp"
 #include "base/clock.hpp"
 #include "base/drained.hpp"
 #include "base/exception_text.hpp"
+#include "base/forked_child.hpp"
+#include "base/large_pool.hpp"
 #include "base/output_file.hpp"
 #include "exec/thread_binding.hpp"
 #include "exec/thread_shortage.hpp"
 #include "join/launch/foreign_launcher.hpp"
 #include "join/launch/job_credentials.hpp"
+#include "runtime/crash_report.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/memory_defaults.hpp"
 #include "runtime/memory_shortage.hpp"
 #include "runtime/rank_placement.hpp"
 #include "runtime/simulated_deadlock.hpp"
+#include "runtime/simulation_watch.hpp"
 #include "transport/sim/sim_fabric.hpp"
 #include "transport/transport.hpp"
 
@@ -49,6 +55,10 @@ constexpr std::size_t trace_thread_bytes_max = std::size_t{256} << 10;
 
 /// Ends the process on the first failure; later ones are consequences.
 [[noreturn]] void end_process(rank_id rank, const std::string& why) {
+  if (is_forked_child()) {
+    std::fprintf(stderr, "nacre: a process that rank %u has forked: %s\n", rank.value(), why.c_str());
+    end_forked_child(EXIT_FAILURE);
+  }
   static std::atomic_flag ended;
   if (ended.test_and_set()) {
     for (;;) std::this_thread::yield();  // another thread is ending the process
@@ -119,8 +129,10 @@ std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, 
   job.balancer = configuration.get_string("balancer");
   job.simulated = dynamic_cast<const transport::sim_fabric*>(&fabric) != nullptr;
   job.handlers.emplace_back();
-  for (std::uint32_t id = 1; handler_table::get().handler(id) != nullptr; ++id) {
-    job.handlers.emplace_back(handler_table::get().handler(id)->name);
+  const handler_table& table = handler_table::get();
+  for (std::uint32_t id = 1; id < table.handlers(); ++id) {
+    const detail::handler_info* const row = table.handler(id);
+    job.handlers.emplace_back(row != nullptr ? row->name : "a library that is gone");
   }
   trace::tell_job(*file, job);
   return file;
@@ -141,6 +153,17 @@ std::size_t trace_thread_bytes(const transport::fabric& fabric, const config& co
   const auto workers = std::max<std::size_t>(static_cast<std::size_t>(configuration.get_int("workers")), 1);
   return std::clamp(all / (fabric.local_ranks().size() * (workers + threads_beside_workers)), trace_thread_bytes_min,
                     trace_thread_bytes_max);
+}
+
+/// The configuration with the defaults that the control groups of this process permit. A simulation has no such: its
+/// course would depend on the host.
+config within_memory(const transport::fabric& fabric, config configuration) {
+  const auto limit = limits_of_this_process().memory_bytes;
+  if (!limit) return configuration;
+  const memory_share share{.bytes = *limit, .ranks = fabric.ranks_on_host()};
+  lower_own_memory(configuration, share);
+  if (fabric.local_ranks().size() == fabric.size()) lower_receive_memory(configuration, share);
+  return configuration;
 }
 
 job_report run_threads(transport::fabric& fabric, const config& configuration,
@@ -235,6 +258,7 @@ void run_events(transport::sim_fabric& simulated, const config& configuration,
     if (events % events_between_glances == 0)
       told.look(std::chrono::duration<double>(simulated.machine().now()).count());
     if (more && (events % events_between_looks != 0 || !end.reached())) continue;
+    if (end.give_up_waits()) continue;
     end_process(engines.front()->rank(), end.description());
   }
 }
@@ -242,6 +266,8 @@ void run_events(transport::sim_fabric& simulated, const config& configuration,
 job_report run_simulated(transport::fabric& fabric, const config& configuration,
                          const std::function<void(runtime&)>& main) {
   auto& simulated = static_cast<transport::sim_fabric&>(fabric);
+  const own_thread mark(&simulated.machine());
+  const signal_stack stack;
   virtual_clock time(simulated.machine());
   const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
   check_outputs(fabric, configuration);
@@ -263,6 +289,7 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
       end.set_arrival_hook([](void* subject) { static_cast<engine*>(subject)->on_arrival(); }, engines.back().get());
     }
     for (const auto& each : engines) each->start_simulated(main);
+    const simulation_watch looked_at(simulated.machine(), configuration.get_duration("deadlock_patience"));
     run_events(simulated, configuration, engines);
   } catch (const std::bad_alloc&) {
     end_for_want_of_memory(simulated.size());  // the ranks are left as they are: destroying them would take memory
@@ -286,12 +313,14 @@ void let_launcher_read() {
 }
 
 job_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
-  const early_exit watched;  // before the transport, so that exit handlers of the transport run first
+  const handler_use numbers;  // before all that tells peers of them
+  const early_exit watched;   // before the transport, so that exit handlers of the transport run first
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);
-  if (dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr) {
-    return run_simulated(*fabric, configuration, main);
-  }
-  return run_threads(*fabric, configuration, main);
+  const crash_report crashes;
+  const bool simulated = dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr;
+  const config bounded = simulated ? configuration : within_memory(*fabric, configuration);
+  process_large_pool().keep_at_most(static_cast<std::uint64_t>(bounded.get_int("spare_memory")));
+  return simulated ? run_simulated(*fabric, bounded, main) : run_threads(*fabric, bounded, main);
 }
 
 }  // namespace nacre

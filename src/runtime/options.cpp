@@ -5,10 +5,16 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
+#include <string_view>
 
 #include "balance/balancer/registry.hpp"
 #include "balance/scheduler/registry.hpp"
+#include "base/cgroup_limits.hpp"
+#include "base/nearest_name.hpp"
+#include "base/option_spelling.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
@@ -26,7 +32,8 @@ constexpr option runtime_options[] = {
      "how many ranks this process holds when no launcher has started it, outside of sim at most "
      "4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
-     "worker threads of each rank; 0 shares out the cores of this host, and means 1 under sim"},
+     "worker threads of each rank; 0 shares out the cores that the process may use, by its affinity and its control "
+     "groups, and means 1 under sim"},
     {"bind", option_kind::choice, "auto", "", "auto|core|numa|none",
      "which cores the threads of a rank use, of those that the process may use: core, one for each worker; numa, those "
      "of a NUMA domain; none, any; auto, a share of its own for each rank that `nacre run` starts, if there is a "
@@ -65,7 +72,9 @@ constexpr option runtime_options[] = {
     {"receive_memory", option_kind::bytes, "256MiB", "", "1KiB..1TiB",
      "how much all other ranks together may send ahead to a busy rank; each gets its share, "
      "at least 2 KiB and at most 4 MiB for each of its two channels. A rank "
-     "with more than that to do for itself takes the newest first. The same for all ranks"},
+     "with more than that to do for itself takes the newest first. The same for all ranks. By default at most an "
+     "eighth of the memory that the control groups of `nacre run`, or of a job in one process, leave to all ranks of a "
+     "host"},
     {"send_memory", option_kind::bytes, "16MiB", "", "1KiB..1TiB",
      "how much may wait to be sent before main waits in send, and workers put off what their handlers have sent to the "
      "own rank"},
@@ -109,8 +118,9 @@ constexpr option runtime_options[] = {
     {"progress_line", option_kind::duration, "3s", "", "0s..60min",
      "how long a run lasts before a line on the terminal, if standard error is one, tells how it gets on; 0s: never"},
     {"deadlock_patience", option_kind::duration, "10s", "", "0s..60min",
-     "how long nothing has happened on any rank, though calls or messages are open, before rank 0 says so on standard "
-     "error; the job goes on. 0s: never. Under sim a deadlock ends the run instead"},
+     "how long nothing has happened on any rank, though calls or messages are open or code has not returned, before "
+     "rank 0 says so on standard error; the job goes on. 0s: never. Under sim, where a deadlock ends the run, how long "
+     "one event has run, or virtual time has not advanced"},
     {"trace", option_kind::text, "", "file", "",
      "write what every worker does, and when, to this file, for `nacre report`; a job of several processes writes "
      "FILE.0, FILE.1 and so on, one for each rank"},
@@ -136,11 +146,39 @@ std::vector<option_table> all_option_tables() {
   return tables;
 }
 
+std::vector<std::string> warnings_about_variables(const char* const* environment) {
+  static constexpr std::array<std::string_view, 5> of_installation{"NACRE_ROOT", "NACRE_DIR", "NACRE_HOME",
+                                                                   "NACRE_PREFIX", "NACRE_VERSION"};
+  std::vector<std::string> options{environment_name("config"), environment_name("help")};
+  for (const option_table& table : all_option_tables()) {
+    for (const option& each : table.options) options.push_back(environment_name(each.name));
+  }
+  const std::vector<std::string_view> known(options.begin(), options.end());
+  std::vector<std::string> warnings;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    if (!name.starts_with(environment_prefix) || name.starts_with(launcher_prefix)) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
+    if (std::ranges::find(of_installation, name) != of_installation.end()) continue;
+    const auto nearest = nearest_name(name, known);
+    warnings.push_back("the environment variable " + std::string(name) + " is no option (it has no effect): " +
+                       (nearest ? "did you mean " + std::string(*nearest) + "? " : "") +
+                       "--nacre.help lists all options");
+  }
+  return warnings;
+}
+
 std::uint32_t usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&set)));
+  return cores_within(static_cast<std::uint32_t>(CPU_COUNT(&set)), limits_of_this_process().processors);
+}
+
+std::uint32_t cores_within(std::uint32_t processors, std::optional<double> bound) {
+  const auto cores = static_cast<double>(processors);
+  return static_cast<std::uint32_t>(std::max(1.0, std::floor(std::min(cores, bound.value_or(cores)))));
 }
 
 std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_on_host) {

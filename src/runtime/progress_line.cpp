@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks all ranks for their progress and shows it on the terminal.
 #include "runtime/progress_line.hpp"
+#include "base/print_error.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ void terminal_line::show(const std::string& text) {
   if (over_) return;
   shown_ = true;
   // The '\r' at the end lets output of the program overwrite the line.
-  fmt::print(stderr, "{}{}\r", erase_line, text);
+  print_error("{}{}\r", erase_line, text);
   std::fflush(stderr);
 }
 

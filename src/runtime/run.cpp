@@ -14,11 +14,16 @@
 
 #include <nacre/error.hpp>
 
-#include "base/large_pool.hpp"
+#include "base/forked_child.hpp"
 #include "base/privilege.hpp"
+#include "base/standard_streams.hpp"
+#include "join/launch/foreign_launcher.hpp"
+#include "join/launch/job_credentials.hpp"
 #include "machine/network_config.hpp"
 #include "runtime/job.hpp"
+#include "runtime/memory_defaults.hpp"
 #include "runtime/options.hpp"
+#include "runtime/runtime_copies.hpp"
 #include "transport/transport.hpp"
 
 namespace nacre {
@@ -51,6 +56,11 @@ void follow_launcher(config& into) {
   }
 }
 
+/// The system calls it before main, since a rank prints lines before it calls nacre::run, too, and may end before.
+[[gnu::constructor]] void prepare_output() noexcept {
+  if (launch::started_by_launcher()) write_output_by_line();
+}
+
 }  // namespace
 
 config read_config(int& argc, char** argv) {
@@ -58,12 +68,17 @@ config read_config(int& argc, char** argv) {
   follow_launcher(merged);
   // Options name files to load, read and write. A program with more rights than its caller ignores the environment.
   char* nothing[] = {nullptr};
-  merged.apply_environment(has_more_rights_than_its_caller() ? nothing : environ);
+  const char* const* const environment = has_more_rights_than_its_caller() ? nothing : environ;
+  merged.apply_environment(environment);
+  for (const std::string& warning : warnings_about_variables(environment)) {
+    if (launch::is_first_process()) std::fprintf(stderr, "nacre: %s\n", warning.c_str());
+  }
   merged.apply_command_line(argc, argv);
   return merged;
 }
 
 int run(int& argc, char** argv, const std::function<void(runtime&)>& main) {
+  occupy_standard_descriptors();
   try {
     return run(read_config(argc, argv), main);
   } catch (const setup_error& error) {
@@ -72,7 +87,10 @@ int run(int& argc, char** argv, const std::function<void(runtime&)>& main) {
 }
 
 int run(const config& configuration, const std::function<void(runtime&)>& main) {
+  occupy_standard_descriptors();
   try {
+    must_not_be_forked_child();
+    tell_of_runtime_copies();
     config complete = configuration;
     if (!complete.is_declared("transport")) complete.declare(all_option_tables());
     follow_launcher(complete);
@@ -80,7 +98,7 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
       return print_help(complete.help_text());
     }
     if (complete.get_string("transport") == "sim") machine::apply_machine_file(complete);
-    process_large_pool().keep_at_most(static_cast<std::uint64_t>(complete.get_int("spare_memory")));
+    if (launch::started_by_launcher()) take_receive_memory(complete);
     const job_report done = run_job(complete, main);
     if (complete.get_bool("trace_hash") && done.events != 0) {
       std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", done.seconds,

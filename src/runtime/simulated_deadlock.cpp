@@ -6,12 +6,21 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/report_lines.hpp"
 #include "mobile/object/waiting_report.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr std::size_t told_max = 8;  // ranks, or objects, by name
+
+std::string listed(const report_lines& all, std::string_view between) {
+  std::string text;
+  for (const report_lines::line& each : all.lines()) text += (text.empty() ? "" : std::string(between)) + each.text;
+  const std::uint64_t told = all.lines().size();
+  if (all.count() > told) text += std::string(between) + "and " + std::to_string(all.count() - told) + " more";
+  return text;
+}
 
 /// The first told_max of them, and the number of the others.
 std::string listed(const std::vector<std::string>& all, std::string_view between) {
@@ -56,18 +65,31 @@ bool deadlock::reached() const {
   return sum.created - sum.done != fabric_.idle_units_under_way();
 }
 
+bool deadlock::give_up_waits() const {
+  bool any = false;
+  for (const auto& each : engines_) {
+    if (each->ended() || each->objects().waits().held_up() == 0) continue;
+    each->objects().waits().give_up_soon();
+    each->on_arrival();  // so that it polls
+    any = true;
+  }
+  return any;
+}
+
 std::string deadlock::description() const {
-  std::vector<std::string> mains, objects, kept;
+  std::vector<std::string> mains, kept;
+  report_lines objects(told_max);
   for (const auto& each : engines_) {
     if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
-    if (objects.size() <= told_max) name_waiting(each->objects(), told_max, objects);
-    each->objects().contributed().name_incomplete(told_max, objects);
-    each->extensions().name_deferred(told_max + 1, objects);
+    each->objects().contributed().name_incomplete(objects);
+    name_waiting(each->objects(), objects);
+    each->groups().requests().name_waiting(each->messages().handlers(), each->rank(), objects);
+    each->extensions().name_deferred(objects);
     if (kept.size() <= told_max) name_kept_at_source(each->objects(), told_max, kept);
   }
   std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +
                      " for a result or for the others";
-  if (!objects.empty()) text += "; " + listed(objects, "; ");
+  if (objects.count() != 0) text += "; " + listed(objects, "; ");
   if (!kept.empty()) text += "; " + listed(kept, "; ");
   return text;
 }

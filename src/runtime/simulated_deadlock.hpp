@@ -51,6 +51,8 @@ class deadlock {
 
   /// Between two events. Looks at one number, or as far as the first rank that has an effect.
   [[nodiscard]] bool reached() const;
+  /// In a deadlock: lets coroutines give up to wait that hold up the end of their object. False: there are none.
+  [[nodiscard]] bool give_up_waits() const;
   /// One line that names the waiting mains and messages.
   [[nodiscard]] std::string description() const;
 

@@ -17,6 +17,7 @@
 #include <nacre/nacre.hpp>
 
 #include "base/output_file.hpp"
+#include "base/print_error.hpp"
 #include "calibration/link_fit.hpp"
 #include "calibration/machine_costs.hpp"
 #include "calibration/memory_speed.hpp"
@@ -46,7 +47,7 @@ Example:
 class progress {
  public:
   void begin(std::string_view step) {
-    fmt::print(stderr, "nacre calibrate: {} of {}: {}\n", ++done_, steps, step);
+    nacre::print_error("nacre calibrate: {} of {}: {}\n", ++done_, steps, step);
     std::fflush(stderr);
   }
 
@@ -66,9 +67,9 @@ template <class Measure>
 void warn_when_busy(std::uint32_t cores) {
   double load = 0;
   if (::getloadavg(&load, 1) != 1 || load < busy_load) return;
-  fmt::print(stderr,
-             "nacre calibrate: others use this machine (load average {:.1f} on {} cores): times will be too long\n",
-             load, cores);
+  nacre::print_error(
+      "nacre calibrate: others use this machine (load average {:.1f} on {} cores): times will be too long\n", load,
+      cores);
 }
 
 [[nodiscard]] std::vector<sample> messages_of_threads(bool quick) {
@@ -159,7 +160,7 @@ void warn_when_busy(std::uint32_t cores) {
                                 {"messages_between_processes", json_of(measured.processes, fitted.processes)},
                                 {"messages_in_a_process", json_of(measured.threads, fitted.threads)},
                                 {"options", fitted.rows}}
-             .dump(2) +
+             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
          "\n";
 }
 
@@ -201,7 +202,7 @@ int run_calibrate(const calibrate_arguments& given) {
   if (given.out != "-" && given.json != "-") print(table_of(measured, fitted));
   write(given.out, calibration::machine_text(measured, fitted));
   if (!given.json.empty()) write(given.json, json_text(measured, fitted));
-  if (given.out != "-") fmt::print(stderr, "nacre calibrate: wrote {}\n", given.out);
+  if (given.out != "-") nacre::print_error("nacre calibrate: wrote {}\n", given.out);
   return 0;
 }
 

@@ -32,7 +32,7 @@ constexpr const char* as_moves = "moves";
 constexpr int quick_rounds = 5;
 
 void print_line(const json& result) {
-  fmt::print("{}\n", result.dump());
+  fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   std::fflush(stdout);
 }
 

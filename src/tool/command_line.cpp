@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -17,6 +18,8 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "base/print_error.hpp"
+#include "base/standard_streams.hpp"
 #include "program_options/standard_output.hpp"
 #include "tool/calibrate.hpp"
 #include "tool/hosts/host_agent.hpp"
@@ -107,7 +110,7 @@ int run_words(int argc, char** argv) {
     print(out.str());
     return code == 0 ? EXIT_SUCCESS : usage_code;
   } catch (const setup_error& error) {
-    fmt::print(stderr, "nacre: {}\n", error.what());
+    nacre::print_error("nacre: {}\n", error.what());
     return usage_code;
   }
 }
@@ -115,7 +118,9 @@ int run_words(int argc, char** argv) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  occupy_standard_descriptors();
   check_output_at_exit();
+  ::signal(SIGCHLD, SIG_DFL);  // where the parent ignores it, the system does not keep the ends of children for waitid
   return run_words(argc, argv);
 }
 

@@ -14,6 +14,7 @@
 
 #include <nacre/run.hpp>
 
+#include "base/cgroup_limits.hpp"
 #include "base/clock.hpp"
 #include "base/sanitized.hpp"
 #include "exec/placement.hpp"
@@ -94,6 +95,16 @@ std::string binding_text() {
                      domains.size(), domains.size() == 1 ? "" : "s", processors);
 }
 
+/// Empty where no control group bounds the process.
+std::string limits_text() {
+  const cgroup_limits limits = limits_of_this_process();
+  std::string text;
+  if (limits.processors) text = fmt::format("{:.4g} processors", *limits.processors);
+  if (limits.memory_bytes)
+    text += fmt::format("{}{:.4g} GiB of memory", text.empty() ? "" : ", ", double(*limits.memory_bytes) / (1 << 30));
+  return text.empty() ? text : text + " by control groups";
+}
+
 }  // namespace
 
 std::string version_text() { return version(); }
@@ -109,6 +120,7 @@ std::string info_text() {
   if (const std::string features = features_text(); !features.empty()) text += fmt::format("features   {}\n", features);
   text += fmt::format("cores      {} usable of {}\n", processors_of_this_thread().size(),
                       std::thread::hardware_concurrency());
+  if (const std::string limits = limits_text(); !limits.empty()) text += fmt::format("limits     {}\n", limits);
   text += fmt::format("binding    {}\n", binding_text());
   text +=
       fmt::format("clock      {}\n", ticks_are_steady() ? "the processor's counter, which is steady"

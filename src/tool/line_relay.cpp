@@ -24,8 +24,6 @@ bool is_writable(int descriptor) noexcept {
 
 }  // namespace
 
-line_sink::line_sink(int descriptor) noexcept : descriptor_(descriptor), terminal_(::isatty(descriptor) != 0) {}
-
 void line_sink::push(std::string_view text) {
   if (!broken()) waiting_ += text;
 }
@@ -60,7 +58,7 @@ bool line_relay::pump() {
     }
     take({buffer.data(), static_cast<std::size_t>(bytes)});
   }
-  if (from_ && to_->broken()) {  // the process gets SIGPIPE at its next write
+  if (from_ && to_->lost_reader()) {  // the process gets SIGPIPE at its next write
     from_.reset();
     ended_ = true;
   }

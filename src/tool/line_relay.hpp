@@ -2,6 +2,7 @@
 // Passes the output of many processes on, in whole lines.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ class line_sink {
   /// Backpressure: from this many waiting bytes on the sink is `full`, and its sources must not be read.
   static constexpr std::size_t waiting_bytes_max = 1u << 20;
 
-  explicit line_sink(int descriptor) noexcept;
+  explicit line_sink(int descriptor) noexcept : descriptor_(descriptor) {}
 
   void push(std::string_view text);
   /// Writes as much as the descriptor takes without blocking.
@@ -30,20 +31,21 @@ class line_sink {
   [[nodiscard]] bool full() const noexcept { return waiting_.size() >= waiting_bytes_max; }
   /// A write has failed; `push` drops all further text.
   [[nodiscard]] bool broken() const noexcept { return error_ != 0; }
+  /// The reader has closed the pipe, so the sources may learn that nobody wants their output.
+  [[nodiscard]] bool lost_reader() const noexcept { return error_ == EPIPE; }
   /// The errno of the failed write; 0: none has failed.
   [[nodiscard]] int error() const noexcept { return error_; }
-  [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
 
  private:
   int descriptor_;
   std::string waiting_;
   int error_ = 0;
-  bool terminal_;
 };
 
 /// Passes one output stream of one process on to a sink. A complete line is passed on at once. An unfinished line is
 /// passed on at the end of the stream, when it reaches line_bytes_max, or when the caller releases it. Bytes stay as
-/// they are, but each line gets the label in front. One thread.
+/// they are, but each line gets the label in front. When the sink has lost its reader the stream is closed; after any
+/// other failed write its text is read and dropped, so that the process goes on. One thread.
 class line_relay {
  public:
   static constexpr std::size_t line_bytes_max = 64 * 1024;

@@ -17,6 +17,8 @@
 
 #include <nacre/error.hpp>
 
+#include "tool/ucx_folder.hpp"
+
 namespace nacre::tool {
 namespace {
 
@@ -30,7 +32,7 @@ void close_all_but(int kept) {
 }
 
 /// Keeps the list of groups until end of file, then kills them. The kernel itself kills the launcher's own children.
-[[noreturn]] void watch(int words) {
+[[noreturn]] void watch(int words, const std::string& folder) {
   std::vector<pid_t> groups;
   for (pid_t word = 0;;) {
     const ssize_t bytes = ::read(words, &word, sizeof word);  // a write of fewer than PIPE_BUF bytes is atomic
@@ -40,12 +42,13 @@ void close_all_but(int kept) {
     if (word < 0) std::erase(groups, -word);
   }
   for (const pid_t each : groups) ::kill(-each, SIGKILL);
+  ucx_folder::remove(folder);
   ::_exit(EXIT_SUCCESS);
 }
 
 }  // namespace
 
-orphan_killer::orphan_killer() {
+orphan_killer::orphan_killer(const std::string& folder) {
   std::array<int, 2> ends{-1, -1};
   const bool made = ::pipe2(ends.data(), O_CLOEXEC) == 0;
   const net::unique_fd read_end(ends[0]);
@@ -61,7 +64,7 @@ orphan_killer::orphan_killer() {
   ::prctl(PR_SET_NAME, "nacre orphans");
   for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(each, SIG_IGN);
   close_all_but(read_end.get());
-  watch(STDERR_FILENO + 1);
+  watch(STDERR_FILENO + 1, folder);
 }
 
 orphan_killer::~orphan_killer() {

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 #include "join/net/socket.hpp"
 
 namespace nacre::tool {
@@ -22,8 +24,9 @@ namespace nacre::tool {
 /// reads all commands before it sees end of file.
 class orphan_killer {
  public:
-  /// Starts the process. Throws setup_error. The caller must be the only thread of its process.
-  orphan_killer();
+  /// Starts the process. `folder`: of the ranks' UCX, which it removes when it has killed them. Throws setup_error. The
+  /// caller must be the only thread of its process.
+  explicit orphan_killer(const std::string& folder);
   orphan_killer(const orphan_killer&) = delete;
   orphan_killer& operator=(const orphan_killer&) = delete;
   /// Ends the process, which first kills the groups that it still guards.

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -12,19 +13,20 @@
 namespace nacre::tool {
 namespace {
 
-constexpr std::chrono::milliseconds unfinished_time{100};  // how long a terminal waits for the end of a line
+constexpr std::chrono::milliseconds unfinished_time{100};  // how long an unfinished line waits for its end
 
 }  // namespace
 
 printer::printer() noexcept : output_(STDOUT_FILENO), error_(STDERR_FILENO) {}
 
 line_relay& printer::attach(unique_fd from, bool to_error, std::string label) {
-  return relays_.emplace_back(std::move(from), to_error ? error_ : output_, std::move(label));
+  return streams_.emplace_back(line_relay(std::move(from), to_error ? error_ : output_, std::move(label)), std::nullopt)
+      .relay;
 }
 
 void printer::watch(std::vector<pollfd>& watched) const {
-  for (const line_relay& each : relays_) {
-    if (!each.sink().full()) watched.push_back({.fd = each.descriptor(), .events = POLLIN, .revents = 0});
+  for (const auto& [relay, since] : streams_) {
+    if (!relay.sink().full()) watched.push_back({.fd = relay.descriptor(), .events = POLLIN, .revents = 0});
   }
   for (const line_sink* each : {&output_, &error_}) {
     if (!each->empty()) watched.push_back({.fd = each->descriptor(), .events = POLLOUT, .revents = 0});
@@ -32,23 +34,30 @@ void printer::watch(std::vector<pollfd>& watched) const {
 }
 
 std::optional<printer::time_point> printer::due() const {
-  if (!unfinished_since_) return std::nullopt;
-  return *unfinished_since_ + unfinished_time;
+  std::optional<time_point> first;
+  for (const auto& [relay, since] : streams_) {
+    if (since && !relay.sink().full()) first = std::min(first.value_or(time_point::max()), *since + unfinished_time);
+  }
+  return first;
+}
+
+void printer::release_when_due(stream& from, bool moved, time_point now) {
+  const bool due = !moved && from.unfinished_since && now >= *from.unfinished_since + unfinished_time;
+  if (due) from.relay.release_unfinished();
+  if (!from.relay.holds_unfinished_line()) {
+    from.unfinished_since.reset();
+  } else if (moved || !from.unfinished_since) {
+    from.unfinished_since = now;
+  }
 }
 
 void printer::pump(time_point now) {
-  bool unfinished = false;
-  for (line_relay& each : relays_) {
-    if (each.sink().full()) continue;
-    const bool moved = each.pump();
-    if (each.sink().is_terminal() && each.holds_unfinished_line()) {
-      if (!moved && unfinished_since_ && now >= *unfinished_since_ + unfinished_time) each.release_unfinished();
-      unfinished |= each.holds_unfinished_line();
-    }
+  for (stream& each : streams_) {
+    if (each.relay.sink().full()) continue;
+    const bool moved = each.relay.pump();
+    release_when_due(each, moved, now);
   }
-  if (!unfinished) unfinished_since_.reset();
-  if (unfinished && (!unfinished_since_ || now >= *unfinished_since_ + unfinished_time)) unfinished_since_ = now;
-  std::erase_if(relays_, [](const line_relay& each) { return each.ended(); });
+  std::erase_if(streams_, [](const stream& each) { return each.relay.ended(); });
   flush();
 }
 
@@ -68,7 +77,7 @@ void printer::say(std::string_view line, time_point now) {
 }
 
 void printer::finish() {
-  for (line_relay& each : relays_) each.release_unfinished();
+  for (stream& each : streams_) each.relay.release_unfinished();
   flush();
 }
 

@@ -15,7 +15,8 @@
 
 namespace nacre::tool {
 
-/// Passes lines on as they become complete. On a terminal an unfinished line is passed on after 100 ms. One thread.
+/// Passes lines on as they become complete, and an unfinished line, such as a question, when its stream has written
+/// nothing more for 100 ms. One thread.
 class printer {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -36,7 +37,7 @@ class printer {
   void say(std::string_view line, time_point now);
 
   [[nodiscard]] const line_sink& sink(bool error) const noexcept { return error ? error_ : output_; }
-  [[nodiscard]] bool has_streams() const noexcept { return !relays_.empty(); }
+  [[nodiscard]] bool has_streams() const noexcept { return !streams_.empty(); }
   /// Whether no output waits to be written.
   [[nodiscard]] bool idle() const noexcept { return output_.empty() && error_.empty(); }
   /// Whether output was lost because of a write error, which a line has reported. A closed pipe (EPIPE) does not count.
@@ -45,12 +46,17 @@ class printer {
   void finish();
 
  private:
+  struct stream {
+    line_relay relay;
+    std::optional<time_point> unfinished_since;  // the time of the last bytes of an unfinished line
+  };
+
+  static void release_when_due(stream& from, bool moved, time_point now);
   void flush();
 
   line_sink output_;
   line_sink error_;
-  std::list<line_relay> relays_;
-  std::optional<time_point> unfinished_since_;
+  std::list<stream> streams_;
   bool lost_output_ = false;
 };
 

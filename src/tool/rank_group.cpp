@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -22,6 +23,13 @@ ending ending_of(const siginfo_t& about) noexcept {
   return {.how = ending::kind::killed, .number = about.si_status};
 }
 
+const std::string ucx_variable = "UCX_POSIX_DIR=";
+
+bool has_variable(const std::vector<std::string>& environment, const std::string& begin) {
+  return std::any_of(environment.begin(), environment.end(),
+                     [&](const std::string& each) { return each.starts_with(begin); });
+}
+
 }  // namespace
 
 rank_group::~rank_group() { signal(SIGKILL); }
@@ -33,6 +41,9 @@ rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_
            rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
            {.ranks = rank_spec.ranks_on_host, .place = static_cast<std::uint32_t>(processes_.size())})) {
     what.environment.push_back(std::move(each));
+  }
+  if (!ucx_.path().empty() && !has_variable(what.environment, ucx_variable)) {
+    what.environment.push_back(ucx_variable + ucx_.path());
   }
   rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
   orphan_killer_.add_group(started.pid);

@@ -9,6 +9,7 @@
 #include "tool/orphan_killer.hpp"
 #include "tool/process_group.hpp"
 #include "tool/rank_process.hpp"
+#include "tool/ucx_folder.hpp"
 #include "wire/job_secret.hpp"
 
 namespace nacre::tool {
@@ -30,7 +31,7 @@ class rank_group {
   rank_group() = default;
   rank_group(const rank_group&) = delete;
   rank_group& operator=(const rank_group&) = delete;
-  /// Kills the ranks that still run.
+  /// Kills the ranks that still run, and removes what UCX has left of all of them.
   ~rank_group();
 
   /// Starts a rank; `standard_input` as in inheritance. The caller owns the output pipes of the process returned.
@@ -53,7 +54,8 @@ class rank_group {
     bool running = true;
   };
 
-  orphan_killer orphan_killer_;
+  ucx_folder ucx_;
+  orphan_killer orphan_killer_{ucx_.path()};
   std::vector<process> processes_;
   std::uint32_t running_ = 0;
   bool job_ends_ = false;

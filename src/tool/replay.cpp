@@ -238,7 +238,9 @@ std::string replay_json(const std::vector<replayed_interval>& what, const balanc
                          {"moves", each.moves},
                          {"bytes", each.bytes}});
   }
-  return nlohmann::ordered_json{{"recorded", recorded}, {"intervals", intervals}}.dump() + "\n";
+  return nlohmann::ordered_json{{"recorded", recorded}, {"intervals", intervals}}.dump(
+             -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 CLI::App* add_replay(CLI::App& app, replay_arguments& given) {

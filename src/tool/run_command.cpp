@@ -38,14 +38,15 @@ itself, also those of Nacre (--nacre.help shows them), come behind it.
 constexpr const char* run_footer =
     R"(When a rank is killed, or exits with an error before the job is over, one line names it; the others are told, get
 SIGTERM after 2 seconds and SIGKILL 1.5 seconds later. SIGINT and SIGTERM are passed on to the ranks, which have
-10 seconds to end; a second one kills them. Standard input goes to rank 0.
+10 seconds to end; a second one kills them. A signal that is ignored when this command begins (nohup) stays ignored.
+Standard input goes to rank 0.
 
 With --hosts or --hostfile the ranks run on those hosts, each host's ranks started by an agent there (nacre host-agent),
 which the remote shell starts and which ends with this command. The hosts need this nacre, the program and the folder at
 the same paths, and a login without a password. Of the environment they get what begins with NACRE_ and what -x names.
 
-The exit code is 0 when every rank returned 0, otherwise that of the rank that failed (128 and the signal for one that
-was killed), 2 when the job could not be started, and 1 when standard output could not be written.
+The exit code is 0 when every rank returned 0, also after a signal; otherwise that of the rank that failed (128 and the
+signal for one that was killed), 2 when the job could not be started, and 1 when standard output could not be written.
 
 Examples:
   nacre run -n 2 build/release/bin/uts --tree T1

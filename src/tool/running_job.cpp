@@ -20,8 +20,10 @@
 
 #include <fmt/format.h>
 
+#include "base/cgroup_limits.hpp"
 #include "join/launch/job_credentials.hpp"
 #include "program_options/standard_output.hpp"
+#include "runtime/memory_defaults.hpp"
 #include "tool/hosts/agent_startup.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_process_group.hpp"
@@ -37,11 +39,20 @@ using std::chrono::steady_clock;
 constexpr milliseconds tick{1000};              // checks the deadlines of handshakes
 constexpr milliseconds slow_reader_time{2000};  // for a slow reader of the launcher's output
 
-/// Returns a signalfd. From here on signals are read from it and interrupt nothing.
+bool is_ignored(int signal) noexcept {
+  struct sigaction current {};
+  return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+}
+
+/// Returns a signalfd. From here on signals are read from it and interrupt nothing. A signal that the parent of this
+/// process ignores stays ignored, here and in the ranks, which inherit that: nohup ignores SIGHUP, and a shell ignores
+/// SIGINT for the background jobs of a script.
 unique_fd watch_signals() {
   sigset_t watched;
   ::sigemptyset(&watched);
-  for (const int each : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) ::sigaddset(&watched, each);
+  for (const int each : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    if (!is_ignored(each)) ::sigaddset(&watched, each);
+  }
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   return unique_fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -53,6 +64,11 @@ std::vector<std::string> asked_variables(const job_options& options) {
   result.push_back("NACRE_TRANSPORT=" + options.transport);
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
+  if (const auto memory = limits_of_this_process().memory_bytes) {
+    std::size_t ranks_on_host = options.hosts.empty() ? options.ranks : 1;
+    for (const host_share& each : options.hosts) ranks_on_host = std::max(ranks_on_host, each.ranks.size());
+    result.push_back(receive_memory_variable({*memory, static_cast<std::uint32_t>(ranks_on_host)}));
+  }
   return result;
 }
 

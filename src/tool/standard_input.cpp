@@ -18,12 +18,14 @@ standard_input::standard_input() {
     return;
   }
   std::array<int, 2> ends{};
-  if (::tcgetpgrp(STDIN_FILENO) != ::getpgrp() || ::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  if (!in_foreground() || ::pipe2(ends.data(), O_CLOEXEC) != 0) return;
   pipe_out_.reset(ends[0]);
   pipe_in_.reset(ends[1]);
   ::fcntl(pipe_in_.get(), F_SETFL, O_NONBLOCK);
   forwarding_ = true;
 }
+
+bool standard_input::in_foreground() noexcept { return ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
 void standard_input::pump() {
   std::array<pollfd, 2> ends{

@@ -12,8 +12,8 @@ using net::unique_fd;
 
 /// Gives rank 0 the launcher's standard input. Rank 0 inherits a file or a pipe, so the launcher reads nothing from it
 /// that the program does not want. Rank 0 cannot inherit a terminal: it leads a background process group, which the
-/// kernel stops when it reads. So the launcher reads the terminal and writes to a pipe. A launcher that is in the
-/// background itself does not read the terminal.
+/// kernel stops when it reads. So the launcher reads the terminal and writes to a pipe. While the launcher is in the
+/// background itself, it does not read the terminal.
 class standard_input {
  public:
   standard_input();
@@ -23,13 +23,16 @@ class standard_input {
   void started() { pipe_out_.reset(); }
 
   /// Poll it for reading: the terminal while its lines are wanted, otherwise -1.
-  [[nodiscard]] int source() const noexcept { return forwarding_ && waiting_.empty() ? 0 : -1; }
+  [[nodiscard]] int source() const noexcept { return forwarding_ && waiting_.empty() && in_foreground() ? 0 : -1; }
   /// Poll it for writing: the pipe while bytes wait for it, otherwise -1.
   [[nodiscard]] int target() const noexcept { return forwarding_ && !waiting_.empty() ? pipe_in_.get() : -1; }
   /// Moves bytes from the terminal to the pipe, without blocking.
   void pump();
 
  private:
+  /// Whether the terminal is this process group's to read.
+  [[nodiscard]] static bool in_foreground() noexcept;
+
   int inherited_ = -1;
   bool forwarding_ = false;
   unique_fd pipe_in_;

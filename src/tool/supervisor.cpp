@@ -59,7 +59,7 @@ void supervisor::interrupted(int signal, time_point now) {
     ending_->kill_at = now;
     return;
   }
-  exit_code_ = signal_code_base + signal;
+  interrupted_by_ = signal;
   orders_.signals.push_back(signal);
   ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.shutdown};
 }
@@ -142,10 +142,14 @@ std::optional<time_point> supervisor::due() const {
 
 int supervisor::exit_code() const {
   if (exit_code_ != 0) return exit_code_;
+  const rank_state* failed = nullptr;
   for (const rank_state& each : ranks_) {
-    if (each.end && code_of(*each.end) != 0) return code_of(*each.end);
+    if (!each.end || code_of(*each.end) == 0) continue;
+    const bool consequence = each.reported_loss || each.end->how != ending::kind::exited;
+    if (!interrupted_by_ || !consequence) return code_of(*each.end);
+    failed = &each;
   }
-  return 0;
+  return failed == nullptr ? 0 : signal_code_base + *interrupted_by_;
 }
 
 }  // namespace nacre::tool

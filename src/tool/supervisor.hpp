@@ -79,7 +79,9 @@ class supervisor {
   [[nodiscard]] std::optional<time_point> due() const;
   [[nodiscard]] bool is_ending() const noexcept { return ending_.has_value(); }
   [[nodiscard]] bool over() const noexcept { return running_ == 0; }
-  /// The launcher's exit code, valid once the job is over: 0; the code of the rank that failed; 128 and the signal.
+  /// The launcher's exit code, valid once the job is over: 0 if all ranks returned 0; the code of the rank that failed;
+  /// 128 and the signal. After an interruption a rank that was killed, or has lost another, counts as ended by the
+  /// signal that the launcher got.
   [[nodiscard]] int exit_code() const;
 
  private:
@@ -114,6 +116,7 @@ class supervisor {
   std::optional<suspicion> suspicion_;
   std::optional<final_phase> ending_;
   orders orders_;
+  std::optional<int> interrupted_by_;
   int exit_code_ = 0;
 };
 

@@ -187,6 +187,25 @@ TEST(supervisor, passes_an_interruption_on_and_kills_at_the_second) {
   EXPECT_EQ(job.exit_code(), 128 + SIGINT);
 }
 
+TEST(supervisor, returns_after_an_interruption_what_the_ranks_have_made_of_it) {
+  const auto code_after = [](ending first, ending second, bool second_lost_first) {
+    supervisor job = joined_job(2);
+    job.interrupted(SIGTERM, start);
+    static_cast<void>(job.decide(start));
+    job.ended(0, first);
+    if (second_lost_first) job.lost(1, 0, "closed its connection without a shutdown", start);
+    job.ended(1, second);
+    EXPECT_FALSE(job.decide(start).line);
+    return job.exit_code();
+  };
+  const ending terminated{.how = ending::kind::killed, .number = SIGTERM};
+  EXPECT_EQ(code_after(exited(0), exited(0), false), 0);
+  EXPECT_EQ(code_after(exited(0), exited(3), false), 3);
+  EXPECT_EQ(code_after(terminated, exited(0), false), 128 + SIGTERM);
+  EXPECT_EQ(code_after(killed, exited(0), false), 128 + SIGTERM) << "it was killed for the interruption";
+  EXPECT_EQ(code_after(terminated, exited(1), true), 128 + SIGTERM) << "its own code is a consequence";
+}
+
 TEST(supervisor, kills_what_has_not_ended_ten_seconds_after_an_interruption) {
   supervisor job = joined_job(1);
   job.interrupted(SIGTERM, start);

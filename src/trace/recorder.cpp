@@ -103,11 +103,20 @@ void recorder::finish() {
   memory_.reset();
 }
 
+namespace {
+
+/// Names of handlers, programs and hosts may hold bytes that are no UTF-8.
+std::string json_text(const nlohmann::ordered_json& told) {
+  return told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
 void tell_job(file_writer& file, const job_description& job) {
   const nlohmann::ordered_json text{{"ranks", job.ranks},         {"program", job.program},
                                     {"transport", job.transport}, {"balancer", job.balancer},
                                     {"simulated", job.simulated}, {"handlers", job.handlers}};
-  file.append({.kind = block_kind::job}, text.dump());
+  file.append({.kind = block_kind::job}, json_text(text));
 }
 
 rank_trace::rank_trace(file_writer& file, const description& of, instant_source source, const void* subject)
@@ -120,16 +129,16 @@ rank_trace::rank_trace(file_writer& file, const description& of, instant_source 
                                     {"thread_contexts", of.thread_contexts},
                                     {"seconds_a_tick", of.seconds_a_tick},
                                     {"host", of.host}};
-  file.append({.kind = block_kind::rank, .rank = of.rank}, text.dump());
+  file.append({.kind = block_kind::rank, .rank = of.rank}, json_text(text));
 }
 
 void rank_trace::tell_clock(const instant& at, std::uint64_t job) {
   const nlohmann::ordered_json text{
       {"tick", at.tick}, {"host_ns", at.host_ns}, {"offset_ns", at.offset_ns}, {"error_ns", at.error_ns}, {"job", job}};
   if (std::exchange(has_begun_, true)) {
-    last_clock_ = text.dump();
+    last_clock_ = json_text(text);
   } else {
-    common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, text.dump());
+    common_.file.append({.kind = block_kind::clock, .rank = common_.rank}, json_text(text));
   }
 }
 

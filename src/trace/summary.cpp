@@ -136,7 +136,7 @@ std::string as_json(const summary& what) {
                             {"migration_seconds", row.migration_seconds},
                             {"processors", row.processors}});
   }
-  return all.dump(2);
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace nacre::trace

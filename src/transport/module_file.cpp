@@ -44,15 +44,27 @@ std::pair<std::size_t, std::size_t> find_origin(const std::string& folder) {
   return {0, 0};
 }
 
-/// The run path that the program was linked with (-rpath), where it finds its libraries; the build and the installed
-/// package set one.
-std::string run_path() {
+link_map* program_file() noexcept {
   link_map* program = nullptr;
   void* const handle = ::dlopen(nullptr, RTLD_LAZY);
-  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &program) != 0 || program->l_ld == nullptr) return {};
+  return handle != nullptr && ::dlinfo(handle, RTLD_DI_LINKMAP, &program) == 0 ? program : nullptr;
+}
+
+/// The file that this code is in: libnacre.so or another shared library. Null where it is the program.
+link_map* library_file() noexcept {
+  Dl_info place{};
+  void* file = nullptr;
+  if (::dladdr1(reinterpret_cast<const void*>(&program_file), &place, &file, RTLD_DL_LINKMAP) == 0) return nullptr;
+  return file != program_file() ? static_cast<link_map*>(file) : nullptr;
+}
+
+/// The run path that a file was linked with (-rpath), where it finds its libraries; the build sets one, and the
+/// installed package that of programs.
+std::string run_path(const link_map* file) {
+  if (file == nullptr || file->l_ld == nullptr) return {};
   const char* names = nullptr;
   std::optional<std::size_t> offset;
-  for (const ElfW(Dyn)* each = program->l_ld; each->d_tag != DT_NULL; ++each) {
+  for (const ElfW(Dyn)* each = file->l_ld; each->d_tag != DT_NULL; ++each) {
     if (each->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(each->d_un.d_ptr);
     if (each->d_tag == DT_RUNPATH || each->d_tag == DT_RPATH) offset = each->d_un.d_val;
   }
@@ -96,8 +108,16 @@ std::vector<fs::path> places_of_module(const std::string& file_name, const std::
   // A user can make a link to a program that has more rights, and so would choose its folder.
   const fs::path origin = has_more_rights_than_its_caller() ? fs::path() : own_folder();
   std::vector<fs::path> result;
-  for (const std::string& list : {std::string("$ORIGIN"), run_path(), std::string("$ORIGIN/" NACRE_MODULE_FOLDER)}) {
-    for (const fs::path& each : absolute_folders(list, origin)) result.push_back(each / file_name);
+  const auto add = [&](const std::string& list, const fs::path& folder_of_file) {
+    for (const fs::path& each : absolute_folders(list, folder_of_file)) result.push_back(each / file_name);
+  };
+  add("$ORIGIN", origin);
+  add(run_path(program_file()), origin);
+  add("$ORIGIN/" NACRE_MODULE_FOLDER, origin);
+  if (const link_map* const library = library_file(); library != nullptr) {  // of Python, say, which knows no module
+    const fs::path beside = fs::path(library->l_name).parent_path();
+    add(run_path(library), beside);
+    add("$ORIGIN/nacre", beside);
   }
   return result;
 }

@@ -17,7 +17,8 @@ namespace nacre::transport {
 
 /// The places where a module of that file name may be, in order of preference: in `folder`, or, when that is empty,
 /// beside the executable, on its run path, which names the build or the installed package that it was linked with, and
-/// in ../LIB/nacre from it. All paths are absolute, so the current folder never decides which code is loaded. Throws
+/// in ../LIB/nacre from it; where this code is in a shared library, also on the library's run path and in the folder
+/// nacre beside it. All paths are absolute, so the current folder never decides which code is loaded. Throws
 /// setup_error when `folder` is not absolute, and when one is named although the process has more rights than its
 /// caller: the caller could name any code.
 [[nodiscard]] std::vector<std::filesystem::path> places_of_module(const std::string& file_name,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include <nacre/error.hpp>
 #include <nacre/rng.hpp>
 
 #include "wire/archive_cases.hpp"
@@ -203,6 +205,17 @@ TEST(archive, a_fixed_writer_that_overflows_ends_the_process_with_a_reason) {
       "packed_size");
 }
 
+/// The text of the error of packing `value`; empty when there is none.
+template <class T>
+std::string refusal_of(const T& value) {
+  try {
+    static_cast<void>(packed_size(value));
+    return "";
+  } catch (const usage_error& error) {
+    return error.what();
+  }
+}
+
 TEST(archive, a_value_too_deep_for_any_reader_is_not_packed) {
   tree root;
   tree* last = &root;
@@ -210,7 +223,27 @@ TEST(archive, a_value_too_deep_for_any_reader_is_not_packed) {
     last->left = std::make_unique<tree>();
     last = last->left.get();
   }
-  EXPECT_DEATH(static_cast<void>(packed_size(root)), "archive_depth_max");
+  EXPECT_NE(refusal_of(root).find("tree nests more than 256 "), std::string::npos) << refusal_of(root);
+  EXPECT_THROW(static_cast<void>(pack(root)), usage_error);
+  for (int level = 0; level <= archive_depth_max / 2; ++level) root = std::move(*std::exchange(root.left, nullptr));
+  EXPECT_EQ(refusal_of(root), "") << "it fits";
+}
+
+struct uncopied {
+  uncopied() = default;
+  uncopied(const uncopied&) { throw std::runtime_error("copied"); }
+  uncopied& operator=(const uncopied&) = default;
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(archive, a_variant_without_a_value_is_not_packed) {
+  const uncopied source;
+  std::variant<int, uncopied> value;
+  EXPECT_THROW(value.emplace<uncopied>(source), std::runtime_error);
+  ASSERT_TRUE(value.valueless_by_exception());
+  EXPECT_NE(refusal_of(value).find("a value of the class std::variant<"), std::string::npos) << refusal_of(value);
+  EXPECT_NE(refusal_of(value).find("valueless_by_exception"), std::string::npos) << refusal_of(value);
 }
 
 }  // namespace

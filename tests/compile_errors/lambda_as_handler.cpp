@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lambda where a named function stands.
 //
-// error: a handler is a named function, as in send<f>(rank, 1) with void f(int), a member function
-// error: or a lambda behind the target, as in send(rank, [](int) {}, 1)
+// error: a lambda that is a handler, or another object with operator(), stands behind the target: write
 // lines at most: 60
 #include <nacre/nacre.hpp>
 

@@ -18,6 +18,7 @@
 #include <nacre/nacre.hpp>
 
 #include "base/sanitized.hpp"
+#include "exec/own_thread.hpp"
 #include "machine/simulation.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
@@ -181,6 +182,7 @@ class victim {
   std::vector<future<std::uint32_t>> calls_;
   config configuration_;
   machine::simulation machine_{{.seed = 1}};
+  const own_thread mark_{&machine_};
   virtual_clock time_{machine_};
   forged_end* end_;
   std::unique_ptr<engine> rank_under_test_;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/own_thread.hpp"
 #include "forgery/forged_rank.hpp"
 
 namespace nacre::forgery {
@@ -127,6 +128,7 @@ class lone_rank : public testing::Test {
   [[maybe_unused]] const leaks_of_an_end permitted_{};
   std::string refusal_;
   machine::simulation machine_{{.seed = 1}};
+  const own_thread mark_{&machine_};
   virtual_clock time_{machine_};
   forged_end* link_ = nullptr;
   std::unique_ptr<engine> rank_;

@@ -50,6 +50,7 @@ class search {
     configuration_.set("sim.cost.factor", "0");  // the explorer orders events itself; time would only divide states
     configuration_.set("workers", "1");
     configuration_.set("balancer", "none");
+    configuration_.set("deadlock_patience", "0s");  // its clock stands still, so that a wait for an instant has no end
     configuration_.set("aggregate", "off");
     configuration_.set("location", how.location);
     configuration_.set("hops_max", std::to_string(how.hops_max));

@@ -42,6 +42,7 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
   };
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     machines_.push_back(std::make_unique<nacre::machine::simulation>(nacre::machine::simulation_options{}));
+    const nacre::own_thread mark = thread_of(rank);
     engines_.push_back(std::make_unique<nacre::engine>(
         network_.open(nacre::rank_id(rank)),
         nacre::engine_surroundings{
@@ -58,6 +59,7 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
         });
   }
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
+    const nacre::own_thread mark = thread_of(what.homes[object]);
     nacre::engine& home = *engines_[what.homes[object]];
     objects_[object] = nacre::runtime(home, home.pool().application())
                            .create<cell>(reinterpret_cast<std::uintptr_t>(this), object, 0u)
@@ -77,6 +79,8 @@ std::vector<choice> job::choices() const {
   for (const wire_end& end : network_.loaded()) all.push_back({choice::kind::deliver, end.to, end});
   return all;
 }
+
+nacre::own_thread job::thread_of(std::uint32_t rank) const { return nacre::own_thread(machines_[rank].get()); }
 
 void job::take(const choice& next) {
   switch (next.what) {
@@ -113,11 +117,13 @@ void job::note(std::uint32_t rank, std::uint64_t what) {
 }
 
 void job::run(std::uint32_t rank) {
+  const nacre::own_thread mark = thread_of(rank);
   while (machines_[rank]->step()) continue;
 }
 
 void job::act(std::uint32_t rank) {
   const action& next = scripts_[rank][acted_[rank]++];
+  const nacre::own_thread mark = thread_of(rank);
   nacre::engine& here = *engines_[rank];
   nacre::thread_context& on = here.pool().application();
   nacre::runtime rt(here, on);

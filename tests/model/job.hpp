@@ -11,6 +11,7 @@
 
 #include <nacre/nacre.hpp>
 
+#include "exec/own_thread.hpp"
 #include "machine/simulation.hpp"
 #include "model/wires.hpp"
 #include "runtime/engine.hpp"
@@ -92,6 +93,8 @@ class job {
     std::uint32_t reported = 0;
   };
 
+  /// Makes this thread one of the rank's, until the value goes: what has been called for a rank is called in its name.
+  [[nodiscard]] nacre::own_thread thread_of(std::uint32_t rank) const;
   void deliver_replies();
   void act(std::uint32_t rank);
   void note(std::uint32_t rank, std::uint64_t what);

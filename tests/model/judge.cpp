@@ -91,6 +91,7 @@ std::string job::probe(std::uint32_t rank, std::uint32_t object) {
   const std::uint64_t moves = count(&nacre::rank_counters::migrations_out);
   const std::uint64_t before = count(&nacre::rank_counters::hops);
   {
+    const nacre::own_thread mark = thread_of(rank);
     nacre::runtime rt(*engines_[rank], engines_[rank]->pool().application());
     send(rt, object, false);
     engines_[rank]->on_arrival();

@@ -27,7 +27,9 @@ expect() {
 }
 
 echo "-- find_package(nacre)"
-cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$scratch/prefix" >configure.log || { cat configure.log; exit 1; }
+shared=$(find "$scratch/prefix" -name 'libnacre.so.*')
+cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$scratch/prefix" ${shared:+-Dwanted_components="COMPONENTS;static;shared"} \
+  >configure.log || { cat configure.log; exit 1; }
 cmake --build build
 expect 2 build/greet --nacre.ranks=2
 expect 5 build/greet --nacre.ranks=5 --nacre.transport=sim
@@ -40,9 +42,45 @@ export PKG_CONFIG_PATH
 $CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
 expect 2 ./greet --nacre.ranks=2
 
+# linked PROGRAM: which libnacre.so it is linked with, if any.
+linked() { ldd "$1" | sed -n 's/.*libnacre[^ ]* => \([^ ]*\) .*/\1/p'; }
+for program in build/greet ./greet; do
+  [ -z "$(linked $program)" ] || { echo "$program is linked with the shared library" >&2; exit 1; }
+done
+if [ -n "$shared" ]; then
+  echo "-- the shared library"
+  # shellcheck disable=SC2046  # the flags are words
+  $CXX main.cpp -o shared_greet $(pkg-config --cflags --libs nacre-shared)
+  for program in build/shared_greet ./shared_greet; do
+    [ "$(readlink -f "$(linked $program)")" = "$(readlink -f "$shared")" ] || { ldd $program; echo "$program does not find $shared" >&2; exit 1; }
+    expect 2 $program --nacre.ranks=2
+    expect 2 prefix/bin/nacre run -n 2 $program
+  done
+  # Without the library's component the static one is there all the same.
+  mv "$shared" kept.so
+  if cmake -G Ninja -S . -B without -DCMAKE_PREFIX_PATH="$scratch/prefix" -Dwanted_components="COMPONENTS;shared" >missing.log 2>&1; then
+    echo "find_package finds a shared library that is not there" >&2
+    exit 1
+  fi
+  cmake -G Ninja -S . -B without -DCMAKE_PREFIX_PATH="$scratch/prefix" -Dwanted_components= >missing.log 2>&1 ||
+    { cat missing.log; echo "find_package wants the shared library" >&2; exit 1; }
+  mv kept.so "$shared"
+fi
+
+echo "-- another mode of the standard library does not link"
+# shellcheck disable=SC2046  # the flags are words
+if $CXX -D_GLIBCXX_DEBUG main.cpp -o debug_greet $(pkg-config --cflags --libs nacre) >debug.log 2>&1; then
+  echo "a program with _GLIBCXX_DEBUG is linked with a library without it" >&2
+  exit 1
+fi
+grep -q library_built_with_glibcxx_debug debug.log || { cat debug.log; echo "the linker does not name the mode" >&2; exit 1; }
+
 echo "-- the installed programs and machines"
 sed -n 's|^tools.*/||p' "$build/nacre_installed_files.txt" >programs
 [ -s programs ] || { echo "run.sh finds no programs that are installed" >&2; exit 1; }
+for program in mesh2d mesh3d; do  # where they are built
+  [ ! -x "$build/bin/$program" ] || [ -x "prefix/bin/$program" ] || { echo "$program is not installed" >&2; exit 1; }
+done
 for program in $(cat programs); do
   case $program in
     emulate) arguments="--program line --machine prefix/share/nacre/machines/petaflops.toml" ;;
@@ -75,6 +113,7 @@ part() {
 }
 part runtime bin/nacre include
 part dev include/nacre/nacre.hpp bin
+if [ -n "$shared" ]; then part shared "${shared#"$scratch/prefix/"}" include; fi
 part doc share/doc/nacre/docs/tutorial.md bin
 part tools bin/uts bin/nacre
 
@@ -84,7 +123,7 @@ expect 2 prefix/bin/nacre run -n 2 build/greet
 # The build's own modules are still there; no program that is linked with the package may look for them.
 for module in $(find prefix -name 'nacre_ucx.so'); do
   echo "-- the installed module of UCX"
-  for program in build/greet ./greet; do
+  for program in build/greet ./greet ${shared:+build/shared_greet}; do
     expect 2 prefix/bin/nacre run -n 2 --transport ucx $program
     mv "$module" kept.so
     : >"$module"

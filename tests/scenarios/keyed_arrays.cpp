@@ -141,11 +141,45 @@ void inserted_and_erased(runtime& rt, std::uint64_t) {
   rt.on_delivery_error([](const delivery_error&) {});
 }
 
+rank_id home_of_seat(const seat& of, std::uint32_t ranks) { return rank_id((of.group + 1) % ranks); }
+
+/// Every operation on a key finds the element on the rank that the program's function names.
+void homes_of_the_program(runtime& rt, std::uint64_t) {
+  const auto all = rt.create_array<entry>(keyed_by<std::uint64_t>{
+      .home = [](const std::uint64_t& key, std::uint32_t ranks) { return (key / 8 + 1) % ranks; }});
+  const auto seats = rt.create_array<entry>(keyed_by<seat>{.home = &home_of_seat}, sparse);
+  const auto where = [](const entry&, context& ctx) { return ctx.rank().value(); };
+  for (std::uint64_t key = 0; key < 64; ++key) rt.send<&entry::add>(all[key], key);
+  const seat own{rt.rank().value(), 3};
+  rt.insert(seats, own, "mine", 1U).get();
+  rt.wait_quiescence();
+  for (std::uint64_t key = rt.rank().value(); key < 64; key += 5) {
+    const auto home = static_cast<std::uint32_t>((key / 8 + 1) % rt.size());
+    EXPECT_EQ(rt.call(all[key], where).get(), home) << key;
+    EXPECT_EQ(rt.element_of(all, key).get().id().home(), rank_id(home)) << key;
+  }
+  for (std::uint32_t group = 0; group < rt.size(); ++group)
+    EXPECT_EQ(rt.call(seats[{group, 3}], where).get(), (group + 1) % rt.size()) << group;
+  EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), std::uint64_t{64 * 63 / 2} * rt.size());
+  rt.barrier();
+  const mobile_ptr<entry> moved = rt.element_of(seats, own).get();
+  rt.migrate(moved, rank_id(0)).get();
+  EXPECT_EQ(rt.call(seats[own], where).get(), 0U);
+  rt.barrier();
+  rt.erase(seats, own).get();
+  rt.insert(seats, own, "again", 2U).get();
+  EXPECT_EQ(rt.call(seats[own], where).get(), home_of_seat(own, rt.size()).value()) << "made anew at its home";
+  rt.barrier();
+  rt.destroy(seats);
+  rt.destroy(all);
+}
+
 constexpr scenario all_of_them[] = {
     {"words_are_counted_by_elements_of_their_own", &words_of_all},
     {"keys_that_share_a_hash_have_elements_of_their_own", &keys_of_one_hash},
     {"messages_to_a_key_keep_their_order_while_its_element_moves", &order_while_they_move},
     {"elements_of_keys_are_inserted_and_erased", &inserted_and_erased},
+    {"keys_have_the_homes_that_the_program_gives_them", &homes_of_the_program},
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> contribution_scenarios();
 [[nodiscard]] std::span<const scenario> section_scenarios();
 [[nodiscard]] std::span<const scenario> waiting_scenarios();
+[[nodiscard]] std::span<const scenario> ending_scenarios();
 [[nodiscard]] std::span<const scenario> quiescence_scenarios();
 [[nodiscard]] std::span<const scenario> flood_scenarios();
 [[nodiscard]] std::span<const scenario> flow_scenarios();
@@ -41,16 +42,19 @@ struct scenario {
 [[nodiscard]] std::span<const scenario> time_scenarios();
 [[nodiscard]] std::span<const scenario> lambda_scenarios();
 [[nodiscard]] std::span<const scenario> group_scenarios();
+[[nodiscard]] std::span<const scenario> group_message_scenarios();
 [[nodiscard]] std::span<const scenario> container_scenarios();
 [[nodiscard]] std::span<const scenario> counting_set_scenarios();
 [[nodiscard]] std::span<const scenario> keyed_scenarios();
 [[nodiscard]] std::span<const scenario> short_message_scenarios();
+[[nodiscard]] std::span<const scenario> cancellation_scenarios();
 inline constexpr std::array subjects{
-    memory_scenarios, withdrawal_scenarios,    collective_scenarios,  buffer_scenarios,  call_scenarios,
-    object_scenarios, large_object_scenarios,  lock_scenarios,        array_scenarios,   quiescence_scenarios,
-    flood_scenarios,  flow_scenarios,          colocation_scenarios,  time_scenarios,    lambda_scenarios,
-    group_scenarios,  contribution_scenarios,  section_scenarios,     waiting_scenarios, container_scenarios,
-    keyed_scenarios,  short_message_scenarios, counting_set_scenarios};
+    memory_scenarios,      withdrawal_scenarios,    collective_scenarios,   buffer_scenarios,  call_scenarios,
+    object_scenarios,      large_object_scenarios,  lock_scenarios,         array_scenarios,   quiescence_scenarios,
+    flood_scenarios,       flow_scenarios,          colocation_scenarios,   time_scenarios,    lambda_scenarios,
+    group_scenarios,       contribution_scenarios,  section_scenarios,      waiting_scenarios, container_scenarios,
+    keyed_scenarios,       short_message_scenarios, counting_set_scenarios, ending_scenarios,  group_message_scenarios,
+    cancellation_scenarios};
 
 /// Collective: objects of so many bytes, two of each rank, move from rank to rank while all send to them.
 void move_large_objects(runtime& rt, std::uint64_t bytes);

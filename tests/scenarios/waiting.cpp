@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -47,6 +48,15 @@ struct adder {
       co_return error.what();
     }
     co_return "nothing was thrown";
+  }
+  task<std::string> try_several(context& ctx, std::size_t count) {
+    try {
+      std::string all;
+      for (const std::string& each : co_await ctx.next_n<&adder::text>(count)) all += each + ";";
+      co_return all;
+    } catch (const std::out_of_range& error) {
+      co_return error.what();
+    }
   }
   task<std::uint64_t> between(context& ctx, mobile_ptr<adder> helper) {
     const std::uint64_t before = co_await ctx.next<&adder::number>(1);
@@ -158,7 +168,26 @@ struct ring_part {
     }
     co_return passed;
   }
+  awaited<> edge(int, std::uint64_t value) {
+    passed += value;
+    return {};
+  }
+  task<std::uint64_t> take_all(context& ctx, std::uint64_t count) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : co_await ctx.next_n<&ring_part::token>(3, count)) sum = sum * 10 + each;
+    co_await ctx.next_n<&ring_part::edge>(4, count);
+    co_return sum * 1000 + passed;
+  }
   task<std::uint64_t> take(context& ctx, std::uint64_t round) { co_return co_await ctx.next<&ring_part::token>(round); }
+  task<std::uint64_t> give_and_take(context& ctx, mobile_ptr<ring_part> other) {
+    ctx.send<&ring_part::token>(other, 0, 1);
+    co_return co_await ctx.next<&ring_part::token>(1);
+  }
+  void work(context& ctx) {
+    ctx.charge(1e-6);
+    ++passed;
+  }
+  [[nodiscard]] std::uint64_t count() const { return passed; }
   task<void> hold(context& ctx, mobile_ptr<ring_part> other) {
     static_cast<void>(co_await ctx.call<&ring_part::take>(other, 50));
   }
@@ -212,12 +241,81 @@ void refused_insertions(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
 }
 
+/// As many messages of a step as there are neighbours.
+void several(runtime& rt, std::uint64_t) {
+  const auto own = rt.create<ring_part>();
+  auto sum = rt.call<&ring_part::take_all>(own, 3);
+  rt.send<&ring_part::token>(own, 4, 9);  // of another step
+  for (std::uint64_t value : {1U, 2U, 3U}) {
+    rt.send<&ring_part::edge>(own, 4, 10 * value);
+    rt.send<&ring_part::token>(own, 3, value);
+  }
+  EXPECT_EQ(sum.get(), 123'060U);
+  EXPECT_EQ(rt.call<&ring_part::take>(own, 4).get(), 9U);
+  rt.destroy(own);
+}
+
+/// A caller that waits for one result before it calls for the next gets it; what follows a failure is kept.
+void several_of_callers(runtime& rt, std::uint64_t) {
+  const auto own = rt.create<adder>();
+  auto all = rt.call<&adder::try_several>(own, 4);
+  rt.send<&adder::text>(own, "a");
+  EXPECT_EQ(rt.call<&adder::text>(own, "b").get(), "b0");
+  EXPECT_EQ(rt.call<&adder::text>(own, "c").get(), "c0");
+  rt.send<&adder::text>(own, "d");
+  EXPECT_EQ(all.get(), "a0;b0;c0;d0;");
+  for (const char* each : {"e", "wrong", "f", "g"}) rt.send<&adder::text>(own, each);
+  EXPECT_EQ(rt.call<&adder::try_several>(own, 4).get(), "this text is wrong");
+  rt.send<&adder::text>(own, "h");
+  EXPECT_EQ(rt.call<&adder::try_several>(own, 3).get(), "f0;g0;h0;");
+  EXPECT_EQ(rt.call<&adder::try_several>(own, 0).get(), "");
+  rt.destroy(own);
+}
+
+void together(context&, ring_part& one, ring_part& other) {
+  ++one.passed;
+  ++other.passed;
+}
+
+/// The last rank asks for a colocation of an object that moves before much of what was sent to it; then it sends what
+/// a handler of the object will wait for. The colocation begins behind that handler, since the other object is held.
+void behind_a_colocation(runtime& rt, std::uint64_t) {
+  constexpr std::uint64_t before = 2000, between = 9000;  // more than the object clears at a time
+  const auto moving = rt.broadcast(rt.create<ring_part>(), rank_id(0));
+  const auto held = rt.broadcast(rt.create<ring_part>(), rank_id(0));
+  future<std::uint64_t> end_of_hold;
+  if (rt.rank().value() == 0) end_of_hold = rt.call<&ring_part::take>(held, 0);
+  rt.barrier();
+  if (rt.size() > 1 && rt.rank().value() == rt.size() - 1) {
+    for (std::uint64_t i = 0; i < before; ++i) rt.send<&ring_part::work>(moving);
+    rt.colocate<together>(moving, held);
+    for (std::uint64_t i = 0; i < between; ++i) rt.send<&ring_part::work>(moving);
+    rt.send<&ring_part::token>(moving, 1, 5);
+  }
+  if (rt.rank().value() == 0) {
+    for (std::uint32_t i = 0; rt.size() > 1 && rt.call<&ring_part::count>(moving).get() < before; ++i)
+      rt.migrate(moving, rank_id(i % rt.size())).get();
+    auto taken = rt.call<&ring_part::give_and_take>(moving, held);
+    if (rt.size() == 1) rt.send<&ring_part::token>(moving, 1, 5);
+    EXPECT_EQ(taken.get(), 5U);
+    EXPECT_EQ(end_of_hold.get(), 1U);
+  }
+  rt.wait_quiescence();
+  if (rt.rank().value() == 0 && rt.size() > 1) {
+    EXPECT_EQ(rt.call<&ring_part::count>(moving).get(), before + between + 1);
+  }
+}
+
 constexpr std::array all_of_waiting{
     scenario{"messages_that_come_before_a_handler_asks_are_kept_and_travel", early},
     scenario{"a_handler_that_waits_gets_its_messages_and_others_run_later", late},
     scenario{"messages_that_are_asked_for_have_results_and_errors", results},
     scenario{"elements_of_arrays_wait_for_each_other", in_arrays},
+    scenario{"a_handler_waits_for_several_messages_of_a_step", several},
+    scenario{"several_messages_of_callers_are_answered_as_they_come_and_those_behind_a_failure_are_kept",
+             several_of_callers},
     scenario{"an_element_gets_its_messages_after_insertions_that_were_refused", refused_insertions},
+    scenario{"a_handler_gets_its_messages_before_an_earlier_colocation_of_their_stream", behind_a_colocation},
 };
 
 }  // namespace

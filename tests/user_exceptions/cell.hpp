@@ -27,6 +27,11 @@ struct cell {
   task<int> throws_before(int) { boom(); }
   task<int> reads_before(int) const { boom(); }
 
+  task<void> waits(context& ctx, fuse which) {
+    co_await ctx.sleep(0.001);
+    arm(which);
+  }
+
   double load() const {
     burn(fuse::load);
     return 1;

@@ -40,6 +40,12 @@ void in_activation(runtime& rt) {
   const auto p = made_and_armed<Which>(rt);
   if (rt.rank().value() == 0) rt.send<&cell::add>(p, std::string("a"), 1);
 }
+/// A coroutine has waited, so that its end is no longer within the call of the handler.
+template <fuse Which>
+void at_end_of_coroutine(runtime& rt) {
+  const auto p = rt.broadcast(rt.create<cell>(), rank_id{0});
+  if (rt.rank().value() == 0) rt.send<&cell::waits>(p, Which);
+}
 template <fuse Which>
 void in_create(runtime& rt) {
   arm(Which);
@@ -205,6 +211,12 @@ constexpr place rows[] = {
     {"check_serialization: unpacked", &in_activation<fuse::read>, ends_as::job, "(object 0:1)", "check_serialization"},
     {"check_serialization: compared", &in_activation<fuse::compare>, ends_as::job, "(object 0:1)",
      "check_serialization"},
+    {"check_serialization: packed when a coroutine ends", &at_end_of_coroutine<fuse::write>, ends_as::job,
+     "(object 0:1)", "check_serialization"},
+    {"check_serialization: made when a coroutine ends", &at_end_of_coroutine<fuse::construct>, ends_as::job,
+     "(object 0:1)", "check_serialization"},
+    {"check_serialization: may_migrate() when a coroutine ends", &at_end_of_coroutine<fuse::may_migrate>, ends_as::job,
+     "(object 0:1)", "check_serialization"},
     {"with_exclusive: the function", &inside_lock, ends_as::caught, ""},
     {"with_exclusive: serialize, checked at its end", &in_lock<fuse::write>, ends_as::job, "(object 0:1)",
      "check_serialization"},

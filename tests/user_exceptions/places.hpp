@@ -30,6 +30,7 @@ struct place {
 
 [[nodiscard]] std::span<const place> places_of_messages() noexcept;
 [[nodiscard]] std::span<const place> places_of_objects() noexcept;
+[[nodiscard]] std::span<const place> places_of_containers() noexcept;
 [[nodiscard]] std::span<const place> places_of_policies() noexcept;
 
 /// What throws when it is armed.
@@ -41,6 +42,7 @@ enum class fuse : std::uint8_t {
   read,
   construct,
   compare,
+  hash,
   load,
   may_migrate,
   priority,

@@ -29,7 +29,10 @@ class line_reader {
   bool next() {
     std::string text;
     while (std::getline(from_, text)) {
-      ++line_;
+      constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it before the text
+      if (++line_ == 1 && text.compare(0, byte_order_mark.size(), byte_order_mark) == 0) {
+        text.erase(0, byte_order_mark.size());
+      }
       text = text.substr(0, text.find('#'));
       words_.clear();
       constexpr std::string_view blank = " \t\r\f\v,";

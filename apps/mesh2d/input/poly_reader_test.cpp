@@ -91,6 +91,27 @@ TEST(PolyReader, takes_points_from_a_node_file_and_counts_from_zero) {
   EXPECT_EQ(read.segments[2].to, 0u);
 }
 
+TEST(PolyReader, takes_a_byte_order_mark_and_line_ends_of_windows) {
+  std::string windows = "\xef\xbb\xbf";
+  for (const char each : std::string(right)) windows += each == '\n' ? "\r\n" : std::string(1, each);
+  const pslg read = read_text(windows);
+  ASSERT_EQ(read.points.size(), 8u);
+  EXPECT_EQ(read.points[6].at, (point{2, 2}));
+  EXPECT_EQ(read.points[3].line, 7u);
+  EXPECT_EQ(read.regions.size(), 2u);
+  const pslg of_two = read_text(
+      "\xef\xbb\xbf"
+      "0 2 0 0\r\n1 0\r\n0 0 1\r\n0\r\n",
+      "\xef\xbb\xbf"
+      "2 2 0 0\r\n0 0 0\r\n1 1 0\r\n");
+  EXPECT_EQ(of_two.points.size(), 2u);
+  EXPECT_NE(complaint("4 2\n\xef\xbb\xbf"
+                      "1 0 0\n")
+                .find("in.poly:2:"),
+            std::string::npos)
+      << "within the text it is no mark";
+}
+
 TEST(PolyReader, names_the_line_of_each_problem) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {replaced("8 2 1 1", "8 3 1 1"), "in.poly:2: the dimension is not 2 ("},

@@ -106,7 +106,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"busiest_rank_seconds", done.busiest_rank_seconds},
                               {"notes", done.notes}};
   json["check"] = done.checked ? check_json(done) : nlohmann::ordered_json(nullptr);
-  return json.dump() + "\n";
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mesh2d

@@ -20,6 +20,7 @@
 #include <nacre/error.hpp>
 
 #include "kernel/refiner.hpp"
+#include "meshing/memory.hpp"
 #include "parallel/partition.hpp"
 #include "size/raster_files.hpp"
 
@@ -29,6 +30,8 @@ namespace {
 /// Refinement makes this many triangles in an area that the bound fits into once, measured on shapes of all kinds.
 constexpr double triangles_per_bound = 1.554;
 constexpr double triangles_a_subdomain = 50'000, coarse_a_subdomain = 24;
+/// At rest, with half a vertex.
+constexpr double bytes_expected = 48;
 /// The least angle of the coarse mesh.
 constexpr double coarse_degrees = 20.7;
 
@@ -228,6 +231,21 @@ void attach_field(plan& made, const pslg& input, const std::string& size) {
   made.rule.attach(made.field.get());
 }
 
+/// Refuses more triangles than can be numbered, or than fit into memory.
+void demand_possible(double expected, double memory_bytes, const std::string& place) {
+  constexpr double most = 1e11;
+  if (expected > most) {
+    throw nacre::setup_error({fmt::format("{}the bounds ask for {:.3g} triangles", place, expected),
+                              fmt::format("at most {:.0g} are possible", most), "allow larger triangles"});
+  }
+  meshing::demand_memory({.elements = expected,
+                          .bytes_each = bytes_expected,
+                          .memory_bytes = memory_bytes,
+                          .place = place,
+                          .name = "triangles",
+                          .remedy = "allow larger triangles, or take more hosts"});
+}
+
 }  // namespace
 
 double expected_triangles(const triangulation& mesh, index t, const size_rule& rule) {
@@ -254,7 +272,7 @@ raster_frame frame_of(const plan& made, std::uint32_t width) {
   return frame_around(low, high, width);
 }
 
-plan make_plan(const pslg& input, const options& asked) {
+plan make_plan(const pslg& input, const options& asked, double memory_bytes) {
   domain whole = make_domain(input);
   plan made;
   made.rule = asked.no_refine ? size_rule::without_refinement(whole.regions)
@@ -268,11 +286,7 @@ plan make_plan(const pslg& input, const options& asked) {
   const double expected = expected_triangles(whole.mesh, made.rule);
   demand_sound_field(made, asked.size);
   made.size.triangles_expected = expected;
-  constexpr double most = 1e11;
-  if (expected > most) {
-    throw nacre::setup_error({fmt::format("{}the bounds ask for {:.3g} triangles", place_of(input, 0), expected),
-                              fmt::format("at most {:.0g} are possible", most), "allow larger triangles"});
-  }
+  demand_possible(expected, memory_bytes, place_of(input, 0));
   const auto count = asked.subdomains != 0
                          ? asked.subdomains
                          : static_cast<std::uint32_t>(std::clamp(expected / triangles_a_subdomain, 1.0, 4096.0));

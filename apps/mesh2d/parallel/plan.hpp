@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,8 +30,9 @@ struct plan {
   std::vector<std::string> notes{};
 };
 
-/// Throws nacre::setup_error for an input that has no mesh, or bounds that ask for too many triangles.
-plan make_plan(const pslg& input, const options& asked);
+/// Throws nacre::setup_error for an input that has no mesh, or bounds that ask for too many triangles, or for more than
+/// `memory_bytes` hold.
+plan make_plan(const pslg& input, const options& asked, double memory_bytes = std::numeric_limits<double>::infinity());
 
 /// The frame of a picture of the mesh, `width` pixels wide. Throws nacre::setup_error for one that is too large.
 raster_frame frame_of(const plan& made, std::uint32_t width);

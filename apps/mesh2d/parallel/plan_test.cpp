@@ -159,6 +159,21 @@ TEST(Plan, what_only_the_whole_shows_is_found) {
   EXPECT_EQ(first_fault(check_together(uncovered)), "segment 1 of the input is not covered");
 }
 
+TEST(Plan, refuses_more_triangles_than_memory_holds) {
+  const options fine{.area_max = 1e-9};  // some 1.5 billion triangles of the square, in 75 GB
+  try {
+    static_cast<void>(make_plan(make_shape("square", 1), fine, 70e9));
+    FAIL();
+  } catch (const nacre::setup_error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("1.55e+09 triangles are asked for (they take 74.6 GB, and 70 GB of memory are free)"),
+              std::string::npos)
+        << said;
+  }
+  EXPECT_NO_THROW(make_plan(make_shape("square", 1), wanted(2, 100'000), 5e6));
+  EXPECT_THROW(make_plan(make_shape("square", 1), wanted(2, 100'000), 4e6), nacre::setup_error);
+}
+
 TEST(Plan, a_split_that_does_not_fit_is_an_error) {
   plan made = make_plan(make_shape("square", 1), wanted(2, 100));
   EXPECT_THROW(refiner(made.parts[0], made.rule).apply({made.pieces + 7, whole_fraction / 2}), std::runtime_error);

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "kernel/deviation.hpp"
 #include "kernel/refiner.hpp"
 #include "kernel/triangulation.hpp"
 #include "plan/octree.hpp"
+#include "surface/euler_numbers.hpp"
 
 namespace mesh3d {
 
@@ -18,23 +20,28 @@ namespace mesh3d {
 using angle_histogram = std::array<std::uint64_t, 36>;
 void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept;
 
-/// How well the triangles between inside and outside show the input surface.
+/// How well the triangles between inside and outside, the boundary of the mesh, show the input surface.
 struct surface_findings {
-  /// Their corners and centres are no further from the surface than this part of the length that edges should have
-  /// there, and the inner volume differs from that within the surface by no more than their area times the other one.
-  static constexpr double distance_bound = 1, tolerance = 0.05;
+  /// Distances by the length that edges should have there: no place of the boundary is further from the surface than
+  /// the first one, which corners near to faces of subdomains need, and no place of the surface from the boundary than
+  /// the second one.
+  static constexpr double to_surface_bound = 0.75, from_surface_bound = 0.6;
+  /// The inner volume differs from that within the surface by no more than the first part of the boundary's area times
+  /// the length that edges should have there, and by no more than the second part of that volume.
+  static constexpr double volume_by_area = 0.05, volume_by_volume = 0.05;
 
   std::uint64_t inner_tetrahedra = 0, triangles = 0;
+  std::uint64_t turned = 0;                    // tetrahedra on the other side than that of their centres
   std::uint64_t corners = 0, corners_off = 0;  // of triangles; those that are not on the surface
-  std::uint64_t pinched_edges = 0;             // with more than two triangles
   double inner_volume = 0, area = 0, volume_tolerance = 0;
-  double distance_max = 0, distance_by_length_max = 0;
+  deviation to_surface{}, from_surface{};  // of the boundary from the surface, and of the surface from the boundary
+  surface_counts counts{}, wanted{};       // of the boundary, and of the surface: known to judge_surface
 
   void merge(const surface_findings& other);
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(inner_tetrahedra, triangles, corners, corners_off, pinched_edges, inner_volume, area, volume_tolerance,
-       distance_max, distance_by_length_max);
+    ar(inner_tetrahedra, triangles, turned, corners, corners_off, inner_volume, area, volume_tolerance, to_surface,
+       from_surface);
   }
 };
 

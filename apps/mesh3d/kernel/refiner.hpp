@@ -79,6 +79,9 @@ class refiner {
   /// both sides of the facet crosses the surface, within the box. All facets with one make up the restricted Delaunay
   /// triangulation of the surface.
   [[nodiscard]] std::optional<point> on_surface_for(facet f) const;
+  /// Inserts that place, if it keeps the distances that points on the surface keep. Returns the tetrahedra around it,
+  /// or nothing when it does not.
+  const std::vector<index>* insert_on_surface_for(facet f);
   /// Whether the tetrahedron is on the inner side of the surface: the centre of its sphere is or, where that is outside
   /// of the box, its centre of mass.
   [[nodiscard]] bool is_inside(index t) const;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernel/refiner.hpp"
 #include "kernel/shape.hpp"
@@ -82,14 +83,30 @@ bool refiner::collect_on_surface(index t, const point& at) {
   });
 }
 
+const std::vector<index>* refiner::insert_on_surface_for(facet f) {
+  const std::optional<point> place = on_surface_for(f);
+  if (!place || !collect_on_surface(tetrahedron_of(f), *place)) return nullptr;
+  hole_.fill(mesh_, *place);
+  return &hole_.filled();
+}
+
 bool refiner::is_inside(index t) const {
-  const sphere around = sphere_around(mesh_, t);
-  if (is_finite(around.centre) && in_box(mesh_.at(0), mesh_.at(7), around.centre)) {
-    return rule_.size.surface->inside(around.centre);
+  const triangle_tree& surface = *rule_.size.surface;
+  const point &low = mesh_.at(0), &high = mesh_.at(7), centre = sphere_around(mesh_, t).centre;
+  const bool is_known = is_finite(centre);
+  if (is_known && in_box(low, high, centre)) return surface.inside(centre);
+  for (unsigned k = 0; k < 4 && is_known; ++k) {
+    const facet f = facet_of(t, k);
+    if (mesh_.twin(f) != none) continue;
+    const auto [a, b, c] = mesh_.corners(f);
+    const point at = circumsphere(mesh_.at(a), mesh_.at(b), mesh_.at(c)).centre;
+    const bool is_beyond = (at.x == low.x && centre.x < low.x) || (at.x == high.x && centre.x > high.x) ||
+                           (at.y == low.y && centre.y < low.y) || (at.y == high.y && centre.y > high.y) ||
+                           (at.z == low.z && centre.z < low.z) || (at.z == high.z && centre.z > high.z);
+    if (is_beyond) return surface.inside(at);
   }
   const auto& corner = mesh_.tetrahedra[t].corner;
-  return rule_.size.surface->inside(
-      (mesh_.at(corner[0]) + mesh_.at(corner[1]) + mesh_.at(corner[2]) + mesh_.at(corner[3])) * 0.25);
+  return surface.inside((mesh_.at(corner[0]) + mesh_.at(corner[1]) + mesh_.at(corner[2]) + mesh_.at(corner[3])) * 0.25);
 }
 
 }  // namespace mesh3d

@@ -8,19 +8,27 @@
 
 #include "kernel/check.hpp"
 #include "kernel/refiner.hpp"
+#include "kernel/side_links.hpp"
 #include "kernel/triangulation.hpp"
+#include "surface/placed_surface.hpp"
 
 namespace mesh3d {
 
-/// The sides of all tetrahedra by index: 1 inside, 0 outside or not in use.
-using side_list = std::vector<std::uint8_t>;
+/// Checks that sides are those that the surface gives, but for `turned` tetrahedra, and adds the inner volume to
+/// `into.surface`, and to `boundary` the triangles between both sides (those within the subdomain). The rule has the
+/// surface.
+void check_sides(triangulation& mesh, const quality_rule& rule, const side_list& inner,
+                 const std::vector<index>& turned, findings& into, std::vector<std::array<point, 3>>& boundary);
 
-/// Checks that sides are those that the surface gives, and adds the inner volume and the triangles between both sides
-/// (those within the subdomain) to `into.surface`. The rule has the surface.
-void check_sides(triangulation& mesh, const quality_rule& rule, const side_list& inner, findings& into);
+/// Adds one triangle of the boundary, and how far it is from the surface.
+void measure_boundary(const std::array<point, 3>& corner, const size_field& size, surface_findings& into);
 
-/// Adds one triangle between the inner and the outer side. Its corners are within half of a length from the surface, or
-/// counted and listed.
-void measure_boundary(const std::array<point, 3>& corner, const size_field& size, findings& into);
+/// Adds how far the part of the surface that is in the box is from the boundary. `size` has the surface.
+void measure_surface(const half_open_box& box, const triangle_tree& boundary, const size_field& size,
+                     surface_findings& into);
+
+/// What only the whole can show: compares the boundary with the surface, and adds a fault for each bound that is
+/// exceeded. All triangles of both have been measured.
+void judge_surface(const placed_surface& surface, const surface_mesh& boundary, findings& into);
 
 }  // namespace mesh3d

@@ -59,18 +59,34 @@ std::string surface_text(const result& done) {
   return text;
 }
 
+std::string deviation_text(const result& done, const deviation& measured, double bound, const char* way) {
+  return fmt::format("  greatest distance from the {}: {:.3g}, by the length asked for {:.3f} (bound {})\n", way,
+                     in_file(done, measured.distance, 1), measured.by_length, bound);
+}
+
 std::string surface_check_text(const result& done) {
   const surface_findings& found = done.found.surface;
-  const double inside = in_file(done, found.inner_volume, 3), within = in_file(done, done.surface->of().volume, 3);
+  const double wanted = done.surface->of().volume;
+  const double inside = in_file(done, found.inner_volume, 3), within = in_file(done, wanted, 3);
   std::string text = fmt::format(
-      "  {} triangles between inside and outside; volume {:.6g} inside, {:.6g} within the surface ({:+.2f} %)\n"
-      "  {:.2f} % of the corners are off the surface; greatest distance {:.3g}, by the length asked for {:.3f}\n",
-      found.triangles, inside, within, 100 * (inside / within - 1), percent_off(found),
-      in_file(done, found.distance_max, 1), found.distance_by_length_max);
-  if (found.pinched_edges > 0) {
-    text += fmt::format("  at {} edges more than two of these triangles meet\n", found.pinched_edges);
-  }
+      "  boundary of {} triangles; {:.2f} % of the corners are off the surface; {} tetrahedra changed sides\n",
+      found.triangles, percent_off(found), found.turned);
+  text += deviation_text(done, found.to_surface, surface_findings::to_surface_bound, "boundary to the surface");
+  text += deviation_text(done, found.from_surface, surface_findings::from_surface_bound, "surface to the boundary");
+  text += fmt::format("  Euler numbers of components {} (surface: {}); edges without two triangles {} (bound 0)\n",
+                      list_of(found.counts.euler_numbers), list_of(found.wanted.euler_numbers),
+                      found.counts.edges_not_of_two);
+  text += fmt::format("  volume {:.6g} inside, {:.6g} within the surface ({:+.2f} %, bound {:.2f} %)\n", inside, within,
+                      100 * (inside / within - 1), 100 * found.volume_tolerance / wanted);
   return text;
+}
+
+nlohmann::ordered_json deviation_json(const result& done, const deviation& measured, double bound) {
+  const point place = done.surface->of().place.out_of_cube(measured.place);
+  return {{"distance", in_file(done, measured.distance, 1)},
+          {"by_length", measured.by_length},
+          {"bound", bound},
+          {"at", {place.x, place.y, place.z}}};
 }
 
 nlohmann::ordered_json surface_json(const options& asked, const result& done) {
@@ -91,9 +107,12 @@ nlohmann::ordered_json surface_json(const options& asked, const result& done) {
                {"mesh_volume", in_file(done, found.inner_volume, 3)},
                {"volume_tolerance", in_file(done, found.volume_tolerance, 3)},
                {"corners_off_percent", percent_off(found)},
-               {"distance_max", in_file(done, found.distance_max, 1)},
-               {"distance_by_length_max", found.distance_by_length_max},
-               {"pinched_edges", found.pinched_edges}});
+               {"tetrahedra_that_changed_sides", found.turned},
+               {"mesh_to_surface", deviation_json(done, found.to_surface, surface_findings::to_surface_bound)},
+               {"surface_to_mesh", deviation_json(done, found.from_surface, surface_findings::from_surface_bound)},
+               {"euler_numbers", found.wanted.euler_numbers},
+               {"mesh_euler_numbers", found.counts.euler_numbers},
+               {"mesh_edges_without_two_triangles", found.counts.edges_not_of_two}});
   return json;
 }
 
@@ -168,7 +187,7 @@ std::string result_json(const options& asked, const result& done, const std::str
                               {"busiest_rank_seconds", done.busiest_rank_seconds}};
   json["surface"] = surface_json(asked, done);
   json["check"] = done.checked ? check_json(done) : nlohmann::ordered_json(nullptr);
-  return json.dump() + "\n";
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mesh3d

@@ -94,7 +94,9 @@ void write_costs(const std::vector<subdomain_cost>& costs, const std::string& na
   for (const subdomain_cost& each : costs) {
     all.push_back({{"seconds", each.seconds}, {"tetrahedra", each.tetrahedra}, {"bytes", each.bytes}});
   }
-  meshing::write_file(name, [&](std::ostream& to) { to << all.dump() << '\n'; });
+  meshing::write_file(name, [&](std::ostream& to) {
+    to << all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  });
 }
 
 void check_output_name(const std::string& out) {

@@ -46,7 +46,6 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
 whole_mesh join(const std::vector<mesh_copy>& parts);
 
 /// Says what only the whole can show: whether volumes add up to that of the cube.
-/// `surface` is null without one; else the inner volume is compared with that within the surface.
-void judge_whole(const std::vector<leaf_plan>& leaves, const placed_surface* surface, findings& found);
+void judge_whole(const std::vector<leaf_plan>& leaves, findings& found);
 
 }  // namespace mesh3d

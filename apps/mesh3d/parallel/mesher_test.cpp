@@ -15,38 +15,12 @@
 #include <string>
 
 #include "output/writers.hpp"
+#include "parallel/job_for_tests.hpp"
 
 namespace mesh3d {
 namespace {
 
-using settings = std::map<std::string, std::string>;
-
-struct outcome {
-  result done{};
-  whole_mesh mesh{};
-};
-
 const options graded{.size = 0.1, .sources = {{{0.3, 0.2, 0.4}, 0.02, 0.3}}, .subdomains = 16, .check = true};
-
-outcome run_job(const settings& with, const options& asked, void (*spoil)(plan&) = nullptr) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
-  outcome found;
-  const int failed = nacre::run(made, [&](nacre::runtime& rt) {
-    plan planned;
-    if (rt.rank().value() == 0) {
-      planned = make_plan(asked);
-      if (spoil != nullptr) spoil(planned);
-    }
-    whole_mesh mesh;
-    const result own = make_mesh(rt, asked, std::move(planned), &mesh);
-    if (rt.rank().value() != 0) return;
-    found.done = own;
-    found.mesh = std::move(mesh);
-  });
-  EXPECT_EQ(failed, 0);
-  return found;
-}
 
 void expect_sound(const outcome& found) {
   EXPECT_TRUE(found.done.checked);

@@ -65,7 +65,16 @@ void subdomain::tell_sides() {
   for (auto t = static_cast<index>(inner_.size()); t < end; ++t) {
     inner_.push_back(mesh_.in_use(t) && judge.is_inside(t) ? 1 : 0);
   }
-  if (end == mesh_.tetrahedra.size()) stage_ = stage::done;
+  if (end == mesh_.tetrahedra.size()) stage_ = stage::told;
+}
+
+void subdomain::mend_sides() {
+  const auto progress = side_mender(mesh_, rule_, inner_, turned_).mend(mending_, sides_a_slice);
+  if (progress == side_mender::progress::done) stage_ = stage::done;
+  if (progress != side_mender::progress::inserted) return;
+  stage_ = stage::meshed;
+  inner_.clear();
+  unsplit_ = {};
 }
 
 void subdomain::go_on(nacre::context& ctx) {
@@ -85,7 +94,7 @@ void subdomain::go_on(nacre::context& ctx) {
     const double seconds_each = rule_.size.surface == nullptr ? seconds_a_tetrahedron : seconds_with_surface;
     ctx.charge(static_cast<double>(mesh_.count() - before) * seconds_each);
   } else {
-    tell_sides();
+    stage_ == stage::split ? tell_sides() : mend_sides();
     ctx.charge(static_cast<double>(sides_a_slice) * seconds_a_side);
   }
   const double seconds = ctx.now() - started;
@@ -116,7 +125,7 @@ std::vector<std::vector<shared_triangle>> subdomain::shared_with(std::uint32_t n
 void subdomain::check(nacre::context& ctx) {
   find_surface(ctx);
   findings own = check_leaf(mesh_, leaf_, rule_);
-  if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, own);
+  if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, turned_, own, boundary_);
   own.unsplit = unsplit_;
   found_.merge(own);  // a neighbour may have compared first
   for (const std::uint32_t neighbour : neighbours()) {
@@ -142,9 +151,19 @@ void subdomain::compare(nacre::context& ctx, std::uint32_t neighbour,
       continue;
     }
     for (std::size_t n = 0; n < mine[k].size(); ++n) {
-      if (mine[k][n].inner > theirs[k][n].inner) measure_boundary(mine[k][n].corner, rule_.size, found_);
+      if (mine[k][n].inner <= theirs[k][n].inner) continue;
+      boundary_.push_back(mine[k][n].corner);
+      measure_boundary(boundary_.back(), rule_.size, found_.surface);
     }
   }
+}
+
+void subdomain::measure_surface(nacre::context& ctx) {
+  find_surface(ctx);
+  const double side = to_length(leaf_.box.size);
+  const point low = to_point(leaf_.box.low);
+  mesh3d::measure_surface({low, low + point{side, side, side}}, ctx.local(groups_.surfaces).boundary->tree(),
+                          rule_.size, found_.surface);
 }
 
 findings subdomain::found() const {

@@ -11,6 +11,7 @@
 
 #include "kernel/check.hpp"
 #include "kernel/refiner.hpp"
+#include "kernel/side_mender.hpp"
 #include "kernel/surface_check.hpp"
 #include "meshing/rank_clock.hpp"
 #include "options.hpp"
@@ -51,9 +52,10 @@ struct subdomain_cost {
   }
 };
 
-/// The input surface as a rank knows it; null where the whole cube is meshed.
+/// The input surface as a rank knows it, null where the whole cube is meshed; during the check also the boundary of the
+/// mesh.
 struct rank_surface {
-  std::shared_ptr<const surface_in_cube> known{};
+  std::shared_ptr<const surface_in_cube> known{}, boundary{};
 };
 
 struct subdomain_groups {
@@ -78,6 +80,11 @@ class subdomain {
   /// Checks the mesh, and sends each neighbour the triangles of the faces between them.
   void check(nacre::context& ctx);
   void compare(nacre::context& ctx, std::uint32_t neighbour, const std::vector<std::vector<shared_triangle>>& theirs);
+  /// The triangles between inside and outside, after all messages of `check` have arrived. Of two sides of a face the
+  /// inner one has them.
+  [[nodiscard]] std::vector<std::array<point, 3>> boundary() const { return boundary_; }
+  /// Measures how far the part of the surface in this box is from the boundary that the rank knows.
+  void measure_surface(nacre::context& ctx);
   /// After all messages of `check` have arrived.
   [[nodiscard]] findings found() const;
 
@@ -89,17 +96,18 @@ class subdomain {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, unsplit_, mesh_, inner_, compared_, hull_,
-       found_);
+    ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, mending_, unsplit_, mesh_, inner_, turned_,
+       compared_, hull_, boundary_, found_);
   }
 
  private:
-  enum class stage : std::uint8_t { empty, planned, meshed, refined, split, done };
+  enum class stage : std::uint8_t { empty, planned, meshed, refined, split, told, done };
   /// Begins the stage after the one that is over.
   void end_stage();
   /// Points the rule to the surface of this rank, since the rule does not bring it along when it moves.
   void find_surface(nacre::context& ctx);
   void tell_sides();
+  void mend_sides();
   [[nodiscard]] std::vector<std::uint32_t> neighbours() const;
   /// The triangles of the faces that are shared with a neighbour.
   [[nodiscard]] std::vector<std::vector<shared_triangle>> shared_with(std::uint32_t neighbour);
@@ -111,11 +119,14 @@ class subdomain {
   double expected_ = 0, seconds_ = 0;
   stage stage_ = stage::empty;
   refine_state state_{};
+  mend_state mending_{};
   angle_histogram unsplit_{};  // dihedral angles before slivers were split
   triangulation mesh_{};
   side_list inner_{};                                 // of tetrahedra; empty without a surface
+  std::vector<index> turned_{};                       // tetrahedra not on the side of their centres, sorted
   std::uint32_t compared_ = 0;                        // neighbours whose triangles have been compared
   std::vector<std::vector<shared_triangle>> hull_{};  // by face, for the check
+  std::vector<std::array<point, 3>> boundary_{};
   findings found_{};
 };
 

@@ -15,7 +15,9 @@
 
 #include <nacre/error.hpp>
 
+#include "meshing/memory.hpp"
 #include "plan/hull_points.hpp"
+#include "plan/kept_share.hpp"
 #include "surface/readers.hpp"
 #include "surface/shapes.hpp"
 
@@ -25,16 +27,20 @@ namespace {
 /// Tetrahedra in a cube whose sides are as long as edges should be; measured.
 constexpr double tetrahedra_a_cube = 10.7;
 constexpr double tetrahedra_a_subdomain = 50'000;
+/// At rest, with a sixth of a vertex.
+constexpr double bytes_expected = 36;
 
 point centre_of(const cube& box) {
   const double half = to_length(box.size) / 2;
   return to_point(box.low) + point{half, half, half};
 }
 
-/// Expects tetrahedra in cubes, and remembers what large ones had.
+/// Expects tetrahedra in cubes, and remembers what large ones had. `kept` leaves out those that are not kept, if it is
+/// not null.
 class expectation {
  public:
-  explicit expectation(const size_field& size) : size_(size), ratio_(size.surface == nullptr ? 1.6 : 2.5) {}
+  explicit expectation(const size_field& size, kept_share* kept = nullptr)
+      : size_(size), kept_(kept), ratio_(size.surface == nullptr ? 1.6 : 2.5) {}
 
   double of(const cube& part) {
     const bool large = part.size >= cube_size >> 6;
@@ -52,7 +58,8 @@ class expectation {
     const double side = to_length(part.size);
     const auto [least, most] = size_.around(centre_of(part), side * std::sqrt(3.0) / 2);
     if (part.size == 1 || most <= ratio_ * least) {  // lengths hardly differ, so that at the centre will do
-      return tetrahedra_a_cube * std::pow(side / size_.at(centre_of(part)), 3);
+      const double share = kept_ == nullptr ? 1 : kept_->share(part);
+      return share == 0 ? 0 : share * tetrahedra_a_cube * std::pow(side / size_.at(centre_of(part)), 3);
     }
     double sum = 0;
     const std::uint32_t half = part.size / 2;
@@ -65,16 +72,18 @@ class expectation {
   }
 
   const size_field& size_;
+  kept_share* kept_;
   double ratio_;
   std::map<cube, double> known_{};
 };
 
-/// The factor for all lengths that gives about so many tetrahedra.
-size_field with_tetrahedra(const size_field& size, double wanted) {
-  if (size.surface != nullptr) {  // looks at no field that is much finer: that would take long
+/// The factor for all lengths that gives about so many tetrahedra that are kept.
+size_field with_tetrahedra(const size_field& size, double wanted, kept_share* kept) {
+  if (kept != nullptr) {  // looks at no field that is much finer: that would take long
     double factor = 1;
     for (int step = 0; step < 8; ++step) {
-      const double ratio = expected_tetrahedra({}, size.scaled(factor)) / wanted;
+      const size_field scaled = size.scaled(factor);
+      const double ratio = expectation(scaled, kept).of({}) / wanted;
       factor *= std::clamp(std::cbrt(ratio), 0.25, 1e6);
       if (std::abs(ratio - 1) < 0.01) break;
     }
@@ -121,7 +130,11 @@ void choose_size(const options& asked, plan& into) {
     size.surface_growth = into.surface->of().growth;
     for (size_source& each : size.sources) each.at = into.surface->of().place.into_cube(each.at);
   }
-  if (asked.tetrahedra > 0) size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra));
+  if (asked.tetrahedra > 0) {
+    std::optional<kept_share> kept;
+    if (into.surface != nullptr) kept.emplace(*into.surface, asked.keep);
+    size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra), kept ? &*kept : nullptr);
+  }
   size.everywhere = std::min(size.everywhere, 1.0);
   const double least = least_length(size, into.surface.get());
   if (least < length_min) {
@@ -135,12 +148,17 @@ void choose_size(const options& asked, plan& into) {
 
 double expected_tetrahedra(const cube& part, const size_field& size) { return expectation(size).of(part); }
 
-plan make_plan(const options& asked) {
+plan make_plan(const options& asked, double memory_bytes) {
   plan made;
   choose_size(asked, made);
   const size_field& size = made.rule.size;
   expectation expected(size);
   const double all = expected.of({});
+  meshing::demand_memory({.elements = all,
+                          .bytes_each = bytes_expected,
+                          .memory_bytes = memory_bytes,
+                          .name = "tetrahedra in the whole cube",
+                          .remedy = "ask for longer edges or fewer tetrahedra"});
   const double count = asked.subdomains > 0 ? asked.subdomains : std::ceil(all / tetrahedra_a_subdomain);
   if (count > 1u << 20) {
     throw nacre::setup_error({fmt::format("about {:.3g} tetrahedra would need {:.3g} subdomains", all, count),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct plan {
 /// Tetrahedra that a part of the domain will have, about.
 double expected_tetrahedra(const cube& part, const size_field& size);
 
-/// Throws nacre::setup_error for what no subdomain could hold.
-plan make_plan(const options& asked);
+/// Throws nacre::setup_error for what no subdomain could hold, and for a mesh that takes more than `memory_bytes`.
+plan make_plan(const options& asked, double memory_bytes = std::numeric_limits<double>::infinity());
 
 }  // namespace mesh3d

@@ -132,6 +132,24 @@ TEST(Plan, lengths_follow_the_number_of_tetrahedra_that_is_asked_for) {
   EXPECT_NEAR(expected_tetrahedra({}, graded.rule.size), 1e6, 3e4);
 }
 
+TEST(Plan, counts_the_tetrahedra_that_are_kept) {
+  const auto expected = [](const char* input, sides keep) {  // in the whole cube
+    const plan made = make_plan({.input = input, .surface = {.edges_a_turn = 0}, .keep = keep, .tetrahedra = 100'000});
+    return expected_tetrahedra({}, made.rule.size);
+  };
+  for (const char* input : {"sphere", "knot", "block"}) {  // edges have one length in all of the cube
+    const double share = make_plan({.input = input}).surface->of().volume;
+    EXPECT_NEAR(expected(input, sides::inside), 1e5 / share, 2e3 / share) << input;
+    EXPECT_NEAR(expected(input, sides::outside), 1e5 / (1 - share), 2e3 / (1 - share)) << input;
+    EXPECT_NEAR(expected(input, sides::both), 1e5, 2e3) << input;
+  }
+}
+
+TEST(Plan, refuses_more_than_memory_holds) {
+  EXPECT_NO_THROW(make_plan({.tetrahedra = 1'000'000}, 40e6));
+  EXPECT_THROW(make_plan({.tetrahedra = 1'000'000}, 30e6), nacre::setup_error);
+}
+
 TEST(Plan, refuses_what_cannot_be_made) {
   EXPECT_THROW(make_plan({.size = 1e-4}), nacre::setup_error);
   EXPECT_THROW(make_plan({.size = 0.001, .subdomains = 1}), nacre::setup_error);

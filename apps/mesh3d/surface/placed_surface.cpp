@@ -149,6 +149,8 @@ placed_surface place_surface(surface_mesh mesh, const surface_rule& rule, const 
   }
   placed_surface made;
   made.growth = rule.growth;
+  if (mesh.joined > 0)
+    made.notes.push_back(fmt::format("{} points were nearly at the place of another one", mesh.joined));
   made.place = place_into_cube(mesh, rule.margin, name);
   const auto [merged, dropped] = merge_points(mesh);
   if (merged > 0) made.notes.push_back(fmt::format("{} points were at the place of another one", merged));

@@ -92,7 +92,7 @@ surface_mesh read_off(std::istream& from, const std::string& name) {
 }
 
 surface_mesh read_obj(std::istream& from, const std::string& name) {
-  word_reader words(from, name);
+  word_reader words(from, name, continued_lines::joined);
   surface_mesh made;
   std::vector<std::uint32_t> corners;
   while (words.next()) {

@@ -18,6 +18,7 @@
 
 #include <nacre/error.hpp>
 
+#include "surface/placed_surface.hpp"
 #include "surface/shapes.hpp"
 
 namespace mesh3d {
@@ -152,6 +153,17 @@ TEST(Messages, show_no_byte_that_a_terminal_obeys) {
   EXPECT_NE(got.find("file:1: '\\x1b[2Jx' is no number"), std::string::npos) << got;
 }
 
+TEST(Obj, has_lines_that_are_continued_in_the_next_one) {
+  const std::string points = "v 0 0 \\\n 0\nv 1 0 0\nv 1 1 0 # behind a comment \\\nv 0 1 0\n";
+  const surface_mesh mesh = read(read_obj, points + "f 1 2 \\  \r\n 3 \\\n\\\n4\nf 1 3 2\n");
+  EXPECT_EQ(mesh.points, (std::vector<point>{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}));
+  EXPECT_EQ(mesh.triangles, (std::vector<surface_mesh::triangle>{{0, 1, 2}, {0, 2, 3}, {0, 2, 1}}));
+  EXPECT_EQ(mesh.lines, (std::vector<std::uint32_t>{6, 6, 10}));
+  EXPECT_NE(refusal(read_obj, points + "f 1 2 \\\n9\n").find("file:6: there is no point 9"), std::string::npos);
+  EXPECT_NE(refusal(read_obj, points + "f 1 2 3 \\\n").find("file:6: the file ends within a line"), std::string::npos);
+  EXPECT_NE(refusal(read_off, "OFF \\\n0 0 0\n").find("no whole number"), std::string::npos) << "only OBJ has them";
+}
+
 TEST(Obj, that_is_broken_is_refused_with_its_line) {
   EXPECT_NE(refusal(read_obj, "v 0 0 0\nf 1 2 3\n").find("file:2: there is no point 2"), std::string::npos);
   EXPECT_NE(refusal(read_obj, "v 0 0 0\nf 1 0 1\n").find("file:2: there is no point 0"), std::string::npos);
@@ -161,8 +173,9 @@ TEST(Obj, that_is_broken_is_refused_with_its_line) {
   EXPECT_NE(refusal(read_obj, "v 0 0 0\nf a\n").find("file:2: 'a' is no whole number"), std::string::npos);
 }
 
-std::string stl_text_of(const surface_mesh& mesh) {
+std::string stl_text_of(const surface_mesh& mesh, int digits = 6) {
   std::ostringstream to;
+  to.precision(digits);
   to << "solid x\n";
   for (const auto& corner : all_corners(mesh)) {
     to << "facet normal 0 0 0\n outer loop\n";
@@ -202,6 +215,45 @@ TEST(Stl, is_the_same_as_text_and_in_binary_and_its_points_are_shared) {
     EXPECT_EQ(binary.points.size(), 4u);
     EXPECT_EQ(all_corners(binary), all_corners(tetrahedron));
   }
+}
+
+/// A tetrahedron whose four triangles have corners of their own, each moved along x by one step more than the last.
+surface_mesh torn_tetrahedron(const point& origin, double step) {
+  const surface_mesh whole = read(read_off, tetrahedron_off);
+  surface_mesh torn;
+  for (const auto& corners : all_corners(whole)) {
+    const auto first = static_cast<std::uint32_t>(torn.points.size());
+    for (const point& p : corners) {
+      torn.points.push_back(origin + p + point{step * static_cast<double>(torn.points.size()), 0, 0});
+    }
+    torn.triangles.push_back({first, first + 1, first + 2});
+  }
+  return torn;
+}
+
+TEST(Stl, points_that_differ_by_rounding_become_one) {
+  const double diagonal = std::sqrt(3.0);
+  for (const point& origin : {point{0, 0, 0}, point{-0.25, 1, 16}}) {
+    const surface_mesh near = read(read_stl, stl_text_of(torn_tetrahedron(origin, 0.1e-7 * diagonal), 17));
+    EXPECT_EQ(near.points.size(), 4u);
+    EXPECT_EQ(near.joined, 8u);
+    const placed_surface placed = place_surface(near, {}, "it");
+    EXPECT_EQ(placed.mesh.points.size(), 4u);
+    ASSERT_EQ(placed.notes.size(), 1u);
+    EXPECT_NE(placed.notes.front().find("points were nearly at the place of another one"), std::string::npos);
+    const surface_mesh apart = read(read_stl, stl_text_of(torn_tetrahedron(origin, 1.5e-7 * diagonal), 17));
+    EXPECT_EQ(apart.points.size(), 12u);
+    EXPECT_EQ(apart.joined, 0u);
+  }
+}
+
+TEST(Stl, many_points_that_are_nearly_at_one_place_take_no_longer) {
+  surface_mesh heap = torn_tetrahedron({0, 0, 0}, 0);
+  for (std::uint32_t k = 0; k < 50'000; ++k) {  // of which there are a billion pairs
+    heap.points.push_back({1e-13 * (k + 1), 0, 0});
+    heap.triangles.push_back({0, 1, static_cast<std::uint32_t>(heap.points.size() - 1)});
+  }
+  EXPECT_EQ(read(read_stl, stl_text_of(heap, 17)).joined, 50'000u);
 }
 
 TEST(Stl, of_text_may_be_in_capitals_behind_blanks_and_a_byte_order_mark) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // STL: triangles without shared points, as text or as floats of 32 bits.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -10,8 +11,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "meshing/mixed_bits.hpp"
 #include "surface/readers.hpp"
 #include "surface/word_reader.hpp"
 
@@ -44,6 +47,96 @@ class point_numbers {
   std::map<point, std::uint32_t> known_{};
 };
 
+/// Finds points that are near to another one by a grid whose cells are hashed.
+class near_points {
+ public:
+  near_points(const std::vector<point>& points, const point& low, double tolerance)
+      : points_(points),
+        low_(low),
+        tolerance_(tolerance),
+        next_(points.size(), nothing),
+        first_(slots(points.size())) {}
+
+  /// The nearest of the points that have been added and are no further than the tolerance; `number` itself, which is
+  /// added, where there is none.
+  std::uint32_t find_or_add(std::uint32_t number) {
+    const point& p = points_[number];
+    const point margin{tolerance_, tolerance_, tolerance_};
+    const auto [from, to] = std::pair(cell_of(p - margin), cell_of(p + margin));
+    double least = tolerance_ * tolerance_;
+    std::uint32_t nearest = number;
+    for (std::int64_t x = from[0]; x <= to[0]; ++x) {
+      for (std::int64_t y = from[1]; y <= to[1]; ++y) {
+        for (std::int64_t z = from[2]; z <= to[2]; ++z) {
+          for (std::uint32_t k = first_[slot_of({x, y, z})]; k != nothing; k = next_[k]) {
+            const double square = squared_length(points_[k] - p);
+            if (square > least || (square == least && nearest != number && nearest < k)) continue;
+            least = square;
+            nearest = k;
+          }
+        }
+      }
+    }
+    if (nearest == number) {
+      std::uint32_t& first = first_[slot_of(cell_of(p))];
+      next_[number] = std::exchange(first, number);
+    }
+    return nearest;
+  }
+
+ private:
+  using cell = std::array<std::int64_t, 3>;
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  static std::vector<std::uint32_t> slots(std::size_t points) {
+    return std::vector<std::uint32_t>(std::bit_ceil(2 * points + 1), nothing);
+  }
+  /// Cells are wider than the tolerance, so that few points are near to a second one.
+  [[nodiscard]] cell cell_of(const point& p) const {
+    const point q = (p - low_) * (1 / (8 * tolerance_));
+    return {std::llround(q.x), std::llround(q.y), std::llround(q.z)};
+  }
+  [[nodiscard]] std::size_t slot_of(const cell& place) const {
+    std::uint64_t hash = 0;
+    for (const std::int64_t each : place) hash = meshing::mixed_bits(hash + static_cast<std::uint64_t>(each));
+    return hash & (first_.size() - 1);
+  }
+
+  const std::vector<point>& points_;
+  point low_;
+  double tolerance_;
+  std::vector<std::uint32_t> next_;   // of the points in a slot
+  std::vector<std::uint32_t> first_;  // by slot
+};
+
+/// Programs round the corners of neighbouring triangles apart: a point that is no further than this part of the
+/// diagonal from one that came before becomes that one.
+constexpr double tolerance_by_diagonal = 1e-7;
+
+void join_near_points(surface_mesh& mesh) {
+  if (mesh.points.empty()) return;
+  const auto [low, high] = bounds_of(mesh);
+  const double tolerance = tolerance_by_diagonal * std::sqrt(squared_length(high - low));
+  if (!(tolerance > 0) || !std::isfinite(1 / tolerance)) return;
+  near_points known(mesh.points, low, tolerance);
+  std::vector<std::uint32_t> becomes(mesh.points.size());
+  for (std::uint32_t k = 0; k < becomes.size(); ++k) {
+    becomes[k] = known.find_or_add(k);
+    mesh.joined += becomes[k] != k ? 1 : 0;
+  }
+  if (mesh.joined == 0) return;
+  std::vector<point> kept;
+  for (std::uint32_t k = 0; k < becomes.size(); ++k) {
+    const bool stays = becomes[k] == k;  // else it becomes one before it, whose new number is known
+    becomes[k] = stays ? static_cast<std::uint32_t>(kept.size()) : becomes[becomes[k]];
+    if (stays) kept.push_back(mesh.points[k]);
+  }
+  mesh.points = std::move(kept);
+  for (auto& corners : mesh.triangles) {
+    for (std::uint32_t& v : corners) v = becomes[v];
+  }
+}
+
 surface_mesh read_text(std::istream& from, const std::string& name) {
   word_reader words(from, name);
   surface_mesh made;
@@ -71,6 +164,7 @@ surface_mesh read_text(std::istream& from, const std::string& name) {
     }
   }
   if (begun != 0) words.refuse("the file ends within a facet", "endfacet should follow", "fetch the file again");
+  join_near_points(made);
   return made;
 }
 
@@ -97,6 +191,7 @@ surface_mesh read_binary(const std::string& bytes, std::uint32_t count, const st
     }
     made.triangles.push_back(corners);
   }
+  join_near_points(made);
   return made;
 }
 

@@ -19,6 +19,7 @@ struct surface_mesh {
   std::vector<point> points{};
   std::vector<triangle> triangles{};
   std::vector<std::uint32_t> lines{};  // of triangles in their file, for messages; empty for built-in shapes
+  std::uint64_t joined = 0;            // points that a reader has made one with another, for a note
 
   [[nodiscard]] std::array<point, 3> corners(std::size_t t) const noexcept {
     const auto& [a, b, c] = triangles[t];
@@ -26,7 +27,7 @@ struct surface_mesh {
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(points, triangles, lines);
+    ar(points, triangles, lines, joined);
   }
 };
 

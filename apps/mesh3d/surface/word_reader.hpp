@@ -33,22 +33,20 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
+/// Whether a backslash at the end of a line, outside of a comment, makes the next line a part of it, as in OBJ files.
+enum class continued_lines : std::uint8_t { refused, joined };
+
 /// Reads a text file line by line. Every problem is a nacre::setup_error that names file and line.
 class word_reader {
  public:
-  word_reader(std::istream& from, std::string name) : from_(from), name_(std::move(name)) {}
+  word_reader(std::istream& from, std::string name, continued_lines continued = continued_lines::refused)
+      : from_(from), name_(std::move(name)), continued_(continued) {}
 
   /// Goes to the next line that has more than a comment; false at the end of the file.
   bool next() {
-    while (std::getline(from_, text_)) {
-      ++line_;
+    while (read_line()) {
       words_.clear();
-      std::string_view rest(text_);
-      if (line_ == 1 && rest.substr(0, byte_order_mark.size()) == byte_order_mark) {
-        rest.remove_prefix(byte_order_mark.size());
-      }
-      rest = rest.substr(0, rest.find('#'));
-      constexpr std::string_view blank = " \t\r\f\v";
+      const std::string_view rest(text_);
       for (std::size_t at = rest.find_first_not_of(blank); at != std::string_view::npos;) {
         const std::size_t end = std::min(rest.find_first_of(blank, at), rest.size());
         words_.push_back(rest.substr(at, end - at));
@@ -60,13 +58,14 @@ class word_reader {
   }
   void demand(const std::string& wanted) {
     if (next()) return;
-    ++line_;
+    line_ = lines_read_ + 1;
     refuse("the file ends here", fmt::format("{} should follow", wanted),
            "correct the counts, or fetch the file again");
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return words_.size(); }
   [[nodiscard]] std::string_view word(std::size_t k) const { return words_[k]; }
+  /// Of a continued line, its first one.
   [[nodiscard]] std::uint32_t line() const noexcept { return line_; }
 
   [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) const {
@@ -102,9 +101,40 @@ class word_reader {
   }
 
  private:
+  static constexpr std::string_view blank = " \t\r\f\v";
+
+  /// Reads one line into `text_`, without its comment, and those that continue it; false at the end of the file.
+  bool read_line() {
+    if (!std::getline(from_, text_)) return false;
+    line_ = ++lines_read_;
+    if (line_ == 1 && text_.compare(0, byte_order_mark.size(), byte_order_mark) == 0) {
+      text_.erase(0, byte_order_mark.size());
+    }
+    text_.resize(std::min(text_.find('#'), text_.size()));
+    std::string more;
+    while (cut_backslash()) {
+      if (!std::getline(from_, more)) {
+        refuse("the file ends within a line", "one should follow the backslash", "fetch the file again");
+      }
+      ++lines_read_;
+      text_.append(" ").append(more, 0, more.find('#'));
+    }
+    return true;
+  }
+
+  /// Whether the line goes on in the next one.
+  bool cut_backslash() {
+    if (continued_ == continued_lines::refused) return false;
+    const std::size_t last = text_.find_last_not_of(blank);
+    if (last == std::string::npos || text_[last] != '\\') return false;
+    text_.resize(last);
+    return true;
+  }
+
   std::istream& from_;
   std::string name_, text_{};
-  std::uint32_t line_ = 0;
+  continued_lines continued_;
+  std::uint32_t line_ = 0, lines_read_ = 0;
   std::vector<std::string_view> words_{};
 };
 

@@ -108,7 +108,7 @@ std::string json(const plan& how, const surroundings& where, const std::vector<c
   const nlohmann::json whole{{"benchmark", "hops"}, {"visits", how.visits}, {"every", how.every},
                              {"runs", how.runs},    {"ranks", where.ranks}, {"transport", where.transport},
                              {"policies", policies}};
-  return whole.dump(1) + "\n";
+  return whole.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string picture(const plan& how, const surroundings& where, const std::vector<comparison>& all) {

@@ -12,7 +12,7 @@ enum class wire_error : std::uint8_t {
   none,               ///< no error
   truncated,          ///< the bytes end before the value does
   length_forged,      ///< a container claims more elements than the remaining bytes can hold
-  bad_variant_index,  ///< a std::variant's alternative does not exist
+  bad_variant_index,  ///< a std::variant's alternative, or a class of nacre::polymorphic, does not exist
   bad_enum_or_bool,   ///< a bool, a presence flag or a checked enum has a value that its type does not have
   duplicate_key,      ///< a std::map or std::set (or unordered one) repeats a key
   misaligned,         ///< a view was asked for, but the payload is not aligned for its element type

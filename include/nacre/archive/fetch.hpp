@@ -76,8 +76,8 @@ inline T blank_compound() {
   if constexpr (is_a<T, std::variant>) {
     return T(std::in_place_index<0>, blank<std::variant_alternative_t<0, T>>());
   } else {
-    constexpr auto fill = []<std::size_t... I>(std::index_sequence<I...>) {
-      return T{blank<std::tuple_element_t<I, T>>()...};
+    constexpr auto fill = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return T{blank<std::tuple_element_t<Index, T>>()...};
     };
     return fill(std::make_index_sequence<std::tuple_size_v<T>>{});
   }

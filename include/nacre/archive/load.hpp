@@ -57,7 +57,8 @@ void load_view(reader& ar, T& value) {
                   "nacre: a view into a message is read-only and of any length; write `std::span<const T>`");
   }
   static_assert(alignof(element) <= archive_alignment,
-                "nacre: payloads are not aligned enough for a view of this type");
+                "nacre: a message is aligned to 16 bytes, so a handler cannot look at elements in it that need more: "
+                "take const std::vector<T>& instead of std::span<const T>");
   value = T();
   const std::size_t count = ar.read_length(sizeof(element));
   if (count == 0) return;
@@ -130,17 +131,35 @@ void load_range(reader& ar, T& value) {
   if (!ar.ok()) value.clear();
 }
 
+/// Reads an object of the class Held into its owner.
+template <class Held, class T>
+void load_owned(reader& ar, T& value) {
+  auto owned = constructing<Held>([](auto... argument) { return std::make_unique<Held>(std::move(argument)...); });
+  load_value(ar, *owned);
+  if (ar.ok()) value = std::move(owned);
+}
+
 template <class T>
 void load_pointer(reader& ar, T& value) {
   using element = std::remove_cv_t<typename T::element_type>;
   value.reset();
-  bool present = false;
-  ar.read_flat(present);
-  if (!present) return;
-  auto owned =
-      constructing<element>([](auto... argument) { return std::make_unique<element>(std::move(argument)...); });
-  load_value(ar, *owned);
-  if (ar.ok()) value = std::move(owned);
+  if constexpr (lists_classes<element>) {
+    static_assert(
+        std::has_virtual_destructor_v<element> || is_a<T, std::shared_ptr>,
+        "nacre: a std::unique_ptr deletes what it owns as its base, which needs a virtual destructor for that");
+    std::uint8_t kind = 0;
+    ar.read_flat(kind);
+    if (kind == 0) return;
+    const bool is_listed = visit_listed<element>([&]<class Held>(std::uint8_t number, std::type_identity<Held>) {
+      if (number == kind) load_owned<Held>(ar, value);
+      return number == kind;
+    });
+    if (!is_listed) ar.fail(wire_error::bad_variant_index);
+  } else {
+    bool present = false;
+    ar.read_flat(present);
+    if (present) load_owned<element>(ar, value);
+  }
 }
 
 template <class T>
@@ -162,14 +181,14 @@ void load_variant(reader& ar, std::variant<Ts...>& value) {
     ar.fail(wire_error::bad_variant_index);
     index = 0;
   }
-  const auto load_alternative = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    using alternative = std::variant_alternative_t<I, std::variant<Ts...>>;
-    if (I != index) return;
-    constructing<alternative>([&](auto... argument) { value.template emplace<I>(std::move(argument)...); });
-    if (ar.ok()) load_value(ar, std::get<I>(value));
+  const auto load_alternative = [&]<std::size_t Index>(std::integral_constant<std::size_t, Index>) {
+    using alternative = std::variant_alternative_t<Index, std::variant<Ts...>>;
+    if (Index != index) return;
+    constructing<alternative>([&](auto... argument) { value.template emplace<Index>(std::move(argument)...); });
+    if (ar.ok()) load_value(ar, std::get<Index>(value));
   };
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (load_alternative(std::integral_constant<std::size_t, I>{}), ...);
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    (load_alternative(std::integral_constant<std::size_t, Index>{}), ...);
   }
   (std::index_sequence_for<Ts...>{});
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include <nacre/archive/polymorphic.hpp>
 #include <nacre/archive/traits.hpp>
 
 namespace nacre {
@@ -27,8 +28,8 @@ consteval std::size_t least_size() {
   } else if constexpr (fixed_array<T>) {
     return std::tuple_size<T>::value * least_size<typename T::value_type>();
   } else if constexpr (tuple_like<T>) {
-    constexpr auto sum = []<std::size_t... I>(std::index_sequence<I...>) {
-      return (std::size_t{0} + ... + least_size<std::remove_cv_t<std::tuple_element_t<I, T>>>());
+    constexpr auto sum = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (std::size_t{0} + ... + least_size<std::remove_cv_t<std::tuple_element_t<Index, T>>>());
     };
     return sum(std::make_index_sequence<std::tuple_size<T>::value>{});
   } else if constexpr (bit_array<T>) {
@@ -47,8 +48,8 @@ consteval bool is_blankable() {
   } else if constexpr (is_a<T, std::variant>) {
     return is_blankable<std::variant_alternative_t<0, T>>();
   } else if constexpr (has_tuple_size<T>) {
-    constexpr auto all = []<std::size_t... I>(std::index_sequence<I...>) {
-      return (is_blankable<std::tuple_element_t<I, T>>() && ...);
+    constexpr auto all = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (is_blankable<std::tuple_element_t<Index, T>>() && ...);
     };
     return all(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else {
@@ -63,14 +64,19 @@ template <class T>
 consteval bool is_packable();
 template <class Tuple>
 consteval bool are_packable() {
-  constexpr auto all = []<std::size_t... I>(std::index_sequence<I...>) {
-    return (is_packable<std::remove_cv_t<std::tuple_element_t<I, Tuple>>>() && ...);
+  constexpr auto all = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (is_packable<std::remove_cv_t<std::tuple_element_t<Index, Tuple>>>() && ...);
   };
   return all(std::make_index_sequence<std::tuple_size<Tuple>::value>{});
 }
 template <class... Ts>
 consteval bool alternatives_packable(std::variant<Ts...>*) {
   return sizeof...(Ts) < 255 && (is_packable<Ts>() && ...);
+}
+
+template <class... Class>
+consteval bool classes_packable(std::tuple<std::type_identity<Class>...>*) {
+  return ((is_packable<Class>() && is_blankable<Class>()) && ...);
 }
 
 template <class T>
@@ -86,9 +92,12 @@ consteval bool is_packable() {
   } else if constexpr (std::is_array_v<T>) {
     return is_packable<std::remove_extent_t<T>>();
   } else if constexpr (owning_pointer<T>) {
-    using element = typename T::element_type;
-    constexpr bool may_be_sliced = std::is_polymorphic_v<element> && !std::is_final_v<element>;
-    return !may_be_sliced && is_packable<std::remove_cv_t<element>>();
+    using element = std::remove_cv_t<typename T::element_type>;
+    if constexpr (lists_classes<element>) {
+      return classes_packable(static_cast<classes_listed_for<element>*>(nullptr));
+    } else {
+      return !slicing_owner<T> && is_packable<element>();
+    }
   } else if constexpr (is_a<T, std::variant>) {
     return alternatives_packable(static_cast<T*>(nullptr));
   } else if constexpr (tuple_like<T>) {
@@ -118,7 +127,11 @@ consteval void explain_unpackable() {
   static_assert(!addresses<T> || view<T> || custom<T>,
                 "nacre: a pointer, reference or iterator means nothing on another rank; send the object itself, a "
                 "std::unique_ptr to it, or a nacre::mobile_ptr");
-  static_assert(addresses<T> || serializable<T>,
+  static_assert(!slicing_owner<T> || custom<T>,
+                "nacre: of a pointer to a polymorphic class only the base would arrive: list the classes that it may "
+                "own, beside the base: `constexpr nacre::polymorphic<shape, disc, square> classes_of(const shape*) { "
+                "return {}; }`, or own a final class");
+  static_assert(addresses<T> || slicing_owner<T> || serializable<T>,
                 "nacre: this type cannot be packed; write `template <class Archive> void serialize(Archive& ar) { "
                 "ar(every, member); }` in it (a private one needs `friend class nacre::archive_access`), or a pair of "
                 "`save(Archive&) const` and `load(Archive&)`; its members "

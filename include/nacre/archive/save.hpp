@@ -10,17 +10,19 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <variant>
 
 #include <nacre/archive/packable.hpp>
-#include <nacre/assert.hpp>
+#include <nacre/archive/type_name.hpp>
 
 namespace nacre {
 
 /// How deep user types, containers and owning pointers may nest in one value. The limit bounds the stack that a forged
-/// message can make the reader use. A writer that would exceed it aborts, since no reader could take the bytes.
+/// message can make the reader use. Packing a value that exceeds it throws usage_error, since no reader could take the
+/// bytes.
 inline constexpr std::uint16_t archive_depth_max = 256;
 
 /// The largest alignment, in bytes, that arrays get inside a payload. The memory of a payload must have it for views.
@@ -114,14 +116,28 @@ inline void save_custom(Ar& ar, const T& value) {
   }
 }
 
+/// Throw unpackable_value; `name`: that of the class.
+[[noreturn]] void throw_too_deep(std::string_view name);
+[[noreturn]] void throw_valueless(std::string_view name);
+
 template <class Ar, class T>
 void save_nested(Ar& ar, const T& value) {
-  ar.enter();
+  if (!ar.enter()) [[unlikely]] {
+    if constexpr (owning_pointer<T>) {
+      throw_too_deep(type_name<typename T::element_type>());
+    } else {
+      throw_too_deep(type_name<T>());
+    }
+  }
   if constexpr (custom<T>) {
     save_custom(ar, value);
   } else if constexpr (owning_pointer<T>) {
-    ar.write_flat(value != nullptr);
-    if (value != nullptr) save_value(ar, *value);
+    if constexpr (lists_classes<std::remove_cv_t<typename T::element_type>>) {
+      save_listed<Ar, std::remove_cv_t<typename T::element_type>>(ar, value.get());
+    } else {
+      ar.write_flat(value != nullptr);
+      if (value != nullptr) save_value(ar, *value);
+    }
   } else {
     save_range(ar, value);
   }
@@ -148,7 +164,8 @@ inline void save_value(Ar& ar, const T& value) {
     ar.write_flat(value.has_value());
     if (value.has_value()) save_value(ar, *value);
   } else if constexpr (is_a<T, std::variant>) {
-    NACRE_EXPECT(!value.valueless_by_exception(), "a std::variant without a value cannot be packed");
+    if (value.valueless_by_exception()) [[unlikely]]
+      throw_valueless(type_name<T>());
     ar.write_flat(static_cast<std::uint8_t>(value.index()));
     std::visit([&ar](const auto& alternative) { save_value(ar, alternative); }, value);
   } else if constexpr (tuple_like<T>) {

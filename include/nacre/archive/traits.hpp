@@ -190,8 +190,8 @@ consteval std::size_t flat_size() {
   } else if constexpr (fixed_array<T>) {
     return flat_times<typename T::value_type>(std::tuple_size<T>::value);
   } else if constexpr (tuple_like<T>) {
-    constexpr auto sum = []<std::size_t... I>(std::index_sequence<I...>) {
-      return flat_sum<std::tuple_element_t<I, T>...>();
+    constexpr auto sum = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return flat_sum<std::tuple_element_t<Index, T>...>();
     };
     return sum(std::make_index_sequence<std::tuple_size<T>::value>{});
   } else {

@@ -45,8 +45,12 @@ class saving_archive {
     }
   }
 
-  /// Enters one level of nesting. Each enter() is paired with a leave(). Aborts beyond archive_depth_max.
-  void enter() { NACRE_EXPECT(++depth_ <= archive_depth_max, "a value nests deeper than nacre::archive_depth_max"); }
+  /// Enters one level of nesting. False beyond archive_depth_max. Each true is paired with a leave().
+  [[nodiscard]] bool enter() noexcept {
+    if (depth_ == archive_depth_max) return false;
+    ++depth_;
+    return true;
+  }
   void leave() noexcept { --depth_; }
 
  private:

@@ -95,20 +95,15 @@ class container_base {
     open_container(*at_.core, number_, *part_);
     rt.barrier();
   }
-  /// Collective: waits for quiescence, so that operations under way find the container. While an exception unwinds main
-  /// the other ranks do not come here, and the job is about to end: then it waits for nobody, and keeps the elements.
+  /// Collective: see end_container. After the job it only ends the elements.
   ~container_base() {
-    if (part_ == nullptr) return;
-    if (is_unwinding()) {
-      keep_part(*at_.core, std::move(part_));
-      return;
-    }
-    rt_->wait_quiescence();
-    close_container(*at_.core, number_);
+    if (part_ == nullptr || part_->job_ended()) return;
+    end_container(*at_.core, *at_.on, number_, std::move(part_));
   }
 
   void alive() const {
     if (part_ == nullptr) throw usage_error("a container that has been moved from: use the one that it was moved to");
+    if (part_->job_ended()) throw usage_error("a container whose job has ended: its elements are for the job's ranks");
   }
   /// The beginning of each collective.
   runtime& enter(const char* what) const {

@@ -32,20 +32,22 @@ struct container_plan {
   std::uint32_t number = 0;
   std::uint32_t stripes = 1;
 };
-[[nodiscard]] container_plan plan_container(engine& core) noexcept;
+[[nodiscard]] container_plan plan_container(engine& core);
 void fix_stripes(engine& core, std::uint32_t stripes);
 void open_container(engine& core, std::uint32_t number, container_part& part);
 /// Throws usage_error when the container has ended.
 void check_container(engine& core, std::uint32_t number);
-void close_container(engine& core, std::uint32_t number) noexcept;
-/// Keeps the part of a container that cannot be closed, until the rank ends.
-void keep_part(engine& core, std::unique_ptr<container_part> part) noexcept;
+/// Ends a container of main: waits for quiescence first, so that operations under way find it. While an exception
+/// unwinds main the other ranks do not come here, and the job is about to end; and where main must not wait, such as
+/// inside with_exclusive or for_all, nothing can wait for the operations. Then the container stays open, and the rank
+/// keeps its part; in the second case a line says so.
+void end_container(engine& core, thread_context& on, std::uint32_t number,
+                   std::unique_ptr<container_part> part) noexcept;
 /// Throws usage_error while main waits, for then the caller is a handler.
 void must_be_main(engine& core, const char* what);
 void hold_container(engine& core, container_part& part);
 void release_container(engine& core, thread_context& on, container_part& part) noexcept;
 void iterate(engine& core, bool begins) noexcept;
-[[nodiscard]] bool is_unwinding() noexcept;
 
 /// Keeps operations away from a container of this rank while main looks at its elements.
 class container_hold {
@@ -247,7 +249,7 @@ bool run_each(context& ctx, const operation_run& run, typename Op::part& part, h
 template <class Op, class Values>
 outcome run_operations(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
   const operation_run& run = *static_cast<const operation_run*>(target);
-  if (run.part.key() != key_of<typename Op::part>()) return outcome::malformed;
+  if (!same_class(run.part.key(), key_of<typename Op::part>())) return outcome::malformed;
   message_header request;
   request.source = m->header.source;
   request.handler = self.value();

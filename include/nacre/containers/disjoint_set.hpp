@@ -92,7 +92,7 @@ std::vector<std::optional<T>> look_up_sets(context& ctx, std::uint32_t container
                                            std::vector<T> items) {
   const stripe_lock held(ctx.core(), container, stripe);
   using part = keyed_part<T, set_link<T>>;
-  if (held.part().key() != key_of<part>()) throw usage_error("a look-up in a container of another type");
+  if (!same_class(held.part().key(), key_of<part>())) throw usage_error("a look-up in a container of another type");
   std::vector<std::optional<T>> found;
   for (const T& item : items) {
     auto* const known = static_cast<part&>(held.part()).tables[stripe].find(hash_of(item), item);

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,13 +70,13 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
     Self::apply(ctx, of.tables[stripe], hash_of(key), key, std::move(args)...);
   }
   /// Bring the memory of an operation into the cache while those before it run: first all places, then all elements.
-  static void prefetch_place(const part& of, std::uint32_t stripe, const auto& first, const auto&...) noexcept {
+  static void prefetch_place(const part& of, std::uint32_t stripe, const auto& first, const auto&...) {
     of.tables[stripe].prefetch_place(hash_read(first));
   }
-  static void prefetch_element(const part& of, std::uint32_t stripe, const auto& first, const auto&...) noexcept {
+  static void prefetch_element(const part& of, std::uint32_t stripe, const auto& first, const auto&...) {
     of.tables[stripe].prefetch_element(hash_read(first));
   }
-  [[nodiscard]] static std::uint64_t hash_read(const auto& first) noexcept {
+  [[nodiscard]] static std::uint64_t hash_read(const auto& first) {
     if constexpr (carries_hash<K>) {
       return first;
     } else {
@@ -126,7 +127,8 @@ struct visit_key<K, V, F, How, std::tuple<A...>>
 template <class K, class V>
 std::optional<V> look_up(context& ctx, std::uint32_t container, std::uint32_t stripe, std::uint64_t hash, K key) {
   const stripe_lock held(ctx.core(), container, stripe);
-  if (held.part().key() != key_of<keyed_part<K, V>>()) throw usage_error("a look-up in a container of another type");
+  if (!same_class(held.part().key(), key_of<keyed_part<K, V>>()))
+    throw usage_error("a look-up in a container of another type");
   auto* const found = static_cast<keyed_part<K, V>&>(held.part()).tables[stripe].find(hash, key);
   return found == nullptr ? std::nullopt : std::optional<V>(found->value);
 }
@@ -225,10 +227,17 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
     const std::uint64_t hash = hash_of(key);
     const std::uint32_t target = own().target_of(hash), stripes = own().stripes();
     rt.barrier();  // no rank is in a for_all any more, whose function may change the value
-    auto found =
-        rt.template call<&look_up<K, V>>(rank_id(target / stripes), this->number_, target % stripes, hash, K(key));
-    std::optional<V> value = found.get();
+    std::optional<V> value;
+    std::exception_ptr problem;  // of the key's comparison, where the key is: the other ranks wait here all the same
+    try {
+      auto found =
+          rt.template call<&look_up<K, V>>(rank_id(target / stripes), this->number_, target % stripes, hash, K(key));
+      value = found.get();
+    } catch (...) {
+      problem = std::current_exception();
+    }
     rt.barrier();
+    if (problem) std::rethrow_exception(problem);
     return value;
   }
   /// Ends all elements. Collective.

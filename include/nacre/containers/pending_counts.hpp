@@ -33,8 +33,8 @@ class counted_key {
   [[nodiscard]] static bool is_short(const K&) noexcept { return sizeof(K) <= 32; }
   [[nodiscard]] static const K& shortened(const K& key) noexcept { return key; }
 
-  [[nodiscard]] bool equals(const K& other) const noexcept { return key_ == other; }
-  void assign(const K& other) noexcept { key_ = other; }
+  [[nodiscard]] bool equals(const K& other) const { return key_ == other; }
+  void assign(const K& other) { key_ = other; }
   /// Calls what(key).
   template <class Use>
   void use(Use&& what) const {
@@ -105,12 +105,12 @@ class pending_counts final : public pending_operations {
   /// The key that has waited for longest; its place comes to the next one that shall wait.
   [[nodiscard]] waiting& longest_waiting() noexcept { return waiting_[next_waiting_ % waiting_.size()]; }
   /// Lets a key wait, in the place of one that has been counted.
-  void await_place(const waiting& key) noexcept {
+  void await_place(const waiting& key) {
     __builtin_prefetch(&at(key.hash), 1);
     waiting_[next_waiting_++ % waiting_.size()] = key;
   }
   /// Counts a key if it has its place; otherwise returns false.
-  [[nodiscard]] bool count(std::uint64_t hash, const auto& key) noexcept {
+  [[nodiscard]] bool count(std::uint64_t hash, const auto& key) {
     place& there = at(hash);
     const bool counts = there.count - 1 < ~std::uint32_t{0} - 1 && there.equals(key);  // neither none nor the most
     there.count += static_cast<std::uint32_t>(counts);

@@ -41,7 +41,7 @@ class flat_table {
 
   /// Null when there is no such element. `key` compares equal to a K.
   template <class Key>
-  [[nodiscard]] element* find(std::uint64_t hash, const Key& key) noexcept {
+  [[nodiscard]] element* find(std::uint64_t hash, const Key& key) {
     if (elements_.empty()) return nullptr;
     for (std::size_t at = home_of(hash); index_[at].number != 0; at = next(at)) {
       if (element* const found = match(index_[at], hash, key)) return found;
@@ -98,7 +98,7 @@ class flat_table {
   }
   [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (index_.size() - 1); }
   template <class Key>
-  [[nodiscard]] element* match(const place& at, std::uint64_t hash, const Key& key) noexcept {
+  [[nodiscard]] element* match(const place& at, std::uint64_t hash, const Key& key) {
     if (at.hash != static_cast<std::uint32_t>(hash)) return nullptr;
     element& found = elements_[at.number - 1];
     return found.key == key ? &found : nullptr;

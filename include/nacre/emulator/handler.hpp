@@ -101,8 +101,16 @@ struct emulated_handler {
   std::uint16_t id = 0;
   emulated_handler* next = nullptr;
 };
-struct emulated_registration {
+/// As handler_registration.
+class emulated_registration {
+ public:
   explicit emulated_registration(emulated_handler& row) noexcept;
+  emulated_registration(const emulated_registration&) = delete;
+  emulated_registration& operator=(const emulated_registration&) = delete;
+  ~emulated_registration();
+
+ private:
+  emulated_handler& row_;
 };
 
 template <auto F>
@@ -138,8 +146,15 @@ struct emulated_state {
   std::uint32_t id = 0;
   emulated_state* next = nullptr;
 };
-struct emulated_state_registration {
+class emulated_state_registration {
+ public:
   explicit emulated_state_registration(emulated_state& row) noexcept;
+  emulated_state_registration(const emulated_state_registration&) = delete;
+  emulated_state_registration& operator=(const emulated_state_registration&) = delete;
+  ~emulated_state_registration();
+
+ private:
+  emulated_state& row_;
 };
 template <class T>
 constexpr std::string_view state_name() noexcept {

@@ -126,14 +126,16 @@ void attached_extension::close(std::string why) {
   close_if_answered();
 }
 
-void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found) {
+void name_deferred(const attached_extension& of, report_lines& found) {
   if (!of.deferred_) return;
-  for (const auto& [number, request] : *of.deferred_) {
-    if (found.size() >= most) return;
-    found.push_back("the extension module " + of.name_ + " on rank " + std::to_string(of.site_.rank.value()) +
-                    " has deferred command " + std::to_string(request.command) + " of " +
-                    (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.from.value()) +
-                    " and not answered it");
+  for (const auto& each : *of.deferred_) {
+    const auto& request = each.second;
+    found.add(report_lines::urgency::other, 0, [&] {
+      return "the extension module " + of.name_ + " on rank " + std::to_string(of.site_.rank.value()) +
+             " has deferred command " + std::to_string(request.command) + " of " +
+             (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.from.value()) +
+             " and not answered it";
+    });
   }
 }
 

@@ -24,6 +24,7 @@
 #include "backplane/extension/peer_windows.hpp"
 #include "backplane/timer_heap.hpp"
 #include "base/clock.hpp"
+#include "base/report_lines.hpp"
 
 namespace nacre {
 
@@ -47,7 +48,7 @@ struct extension_site {
 
 class attached_extension;
 /// Appends a line for each deferred command of a module until `found` has `most` lines.
-void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found);
+void name_deferred(const attached_extension& of, report_lines& found);
 
 /// A module, and the host that it sees. Inside the poll loop only.
 ///
@@ -92,7 +93,7 @@ class attached_extension final : public extension_host {
   void close_if_answered() {
     if (!ended() && closing_ && deferred_->empty()) end(reason_);
   }
-  friend void name_deferred(const attached_extension& of, std::size_t most, std::vector<std::string>& found);
+  friend void name_deferred(const attached_extension& of, report_lines& found);
   /// Ends the module now.
   void end(std::string why);
 

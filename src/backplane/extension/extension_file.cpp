@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the ELF notes and symbols of a module's file, and loads it.
+// Reads the notes and symbols of a module's file, and loads it.
 #include "backplane/extension/extension_file.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <string_view>
 #include <vector>
 
 #include <nacre/error.hpp>
 
+#include "backplane/extension/shared_object.hpp"
 #include "base/exception_text.hpp"
 #include "transport/module_file.hpp"
 
@@ -25,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* entry_symbol = "nacre_make_extension";
-constexpr std::uint64_t part_bytes_max = std::uint64_t{64} << 20;  // of a file that we read at once
 
 [[noreturn]] void refuse_file(const fs::path& file, const std::string& problem, const std::string& remedy) {
   throw setup_error({.problem = file.string() + " " + problem,
@@ -35,54 +32,6 @@ constexpr std::uint64_t part_bytes_max = std::uint64_t{64} << 20;  // of a file 
 
 [[noreturn]] void refuse_kind(const fs::path& file, const std::string& problem) {
   refuse_file(file, problem, "name a shared object of this machine that has NACRE_EXTENSION(class) in it");
-}
-
-/// A file that is read in parts; each part is bounds-checked.
-class file_parts {
- public:
-  explicit file_parts(const fs::path& file) : path_(file), in_(file, std::ios::binary) {
-    if (!in_) refuse_kind(file, "cannot be read");
-  }
-
-  [[nodiscard]] std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) {
-    if (bytes > part_bytes_max) refuse_kind(path_, "is damaged");
-    std::vector<std::byte> part(bytes);
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(offset));
-    in_.read(reinterpret_cast<char*>(part.data()), static_cast<std::streamsize>(bytes));
-    if (!in_) refuse_kind(path_, "is no complete shared object");
-    return part;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> read_all(std::uint64_t offset, std::uint64_t count) {
-    if (count > part_bytes_max / sizeof(T)) refuse_kind(path_, "is damaged");
-    const std::vector<std::byte> part = read(offset, count * sizeof(T));
-    std::vector<T> all(count);
-    if (!part.empty()) std::memcpy(all.data(), part.data(), part.size());
-    return all;
-  }
-
- private:
-  const fs::path& path_;
-  std::ifstream in_;
-};
-
-ElfW(Ehdr) read_head(const fs::path& file, file_parts& parts) {
-  const auto head = parts.read_all<ElfW(Ehdr)>(0, 1).front();
-  ElfW(Ehdr) own{};  // of this program's own kind
-  own.e_machine =
-#if defined(__x86_64__)
-      EM_X86_64;
-#elif defined(__aarch64__)
-      EM_AARCH64;
-#else
-      head.e_machine;
-#endif
-  const bool fits = std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-                    head.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                    head.e_machine == own.e_machine && head.e_type == ET_DYN;
-  if (!fits) refuse_kind(file, "is no shared object of this machine");
-  return head;
 }
 
 /// Our note among those of a segment, if it is there in full.
@@ -109,7 +58,7 @@ std::optional<detail::extension_note> note_among(std::span<const std::byte> note
 }
 
 std::optional<detail::extension_note> find_note(file_parts& parts, const ElfW(Ehdr) & head) {
-  for (const auto& segment : parts.read_all<ElfW(Phdr)>(head.e_phoff, head.e_phnum)) {
+  for (const auto& segment : read_segments(parts, head)) {
     if (segment.p_type != PT_NOTE) continue;
     const auto notes = parts.read(segment.p_offset, segment.p_filesz);
     if (const auto found = note_among(notes, segment.p_align)) return found;
@@ -145,7 +94,7 @@ fs::path find_extension_file(const std::string& written) {
 
 std::string check_extension_file(const fs::path& file) {
   file_parts parts(file);
-  const ElfW(Ehdr) head = read_head(file, parts);
+  const ElfW(Ehdr) head = read_head(parts);
   const auto note = find_note(parts, head);
   if (!note) refuse_kind(file, "is no extension module");
   const detail::extension_note own;
@@ -165,6 +114,7 @@ std::string check_extension_file(const fs::path& file) {
     refuse_file(file, std::string("lacks the symbol ") + entry_symbol,
                 "write NACRE_EXTENSION(class) in it once, and let the linker keep it");
   }
+  check_segments(parts, head);
   return note->module;
 }
 

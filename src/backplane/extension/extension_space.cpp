@@ -93,8 +93,8 @@ void extension_space::finish_detached(const attached_extension& of) {
   for (const auto& each : waiting) each();
 }
 
-void extension_space::name_deferred(std::size_t most, std::vector<std::string>& found) const {
-  for (const auto& each : all_) nacre::name_deferred(*each.second, most, found);
+void extension_space::name_deferred(report_lines& found) const {
+  for (const auto& each : all_) nacre::name_deferred(*each.second, found);
 }
 
 void extension_space::end_all() {
@@ -129,7 +129,7 @@ void extension_space::on_command(rank_id from, const extension_command& what, st
     found->log("refused command " + std::to_string(what.number) + " of rank " + std::to_string(from.value()) +
                ", whose key opens nothing here");
     return refuse("the key does not open the extension module " + found->name() + " of rank " +
-                  std::to_string(how_.rank.value()) + ": ask its owner for the key that extension_key returns there");
+                  std::to_string(how_.rank.value()) + ": ask its owner for the key, by key_of_extension there");
   }
   found->command(request, what.number, bytes);
   finish_detached(*found);

@@ -16,6 +16,7 @@
 
 #include "backplane/extension/attached_extension.hpp"
 #include "backplane/extension/extension_keys.hpp"
+#include "base/report_lines.hpp"
 
 namespace nacre {
 
@@ -53,8 +54,8 @@ class extension_space {
   [[nodiscard]] std::string attach(attached_extension::parts of, extension_access access);
   /// Calls `done` once no command is deferred there and the module is gone. False when there is no such module.
   bool detach(std::string_view name, std::function<void()> done);
-  /// Appends a line for each deferred command until `found` has `most` of them.
-  void name_deferred(std::size_t most, std::vector<std::string>& found) const;
+  /// Adds a line for each deferred command.
+  void name_deferred(report_lines& found) const;
   /// Ends all modules, when the job ends.
   void end_all();
 

@@ -310,6 +310,7 @@ TEST(extension_space, whatever_a_peer_sends_changes_nothing_of_others) {
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_LE(std::count(told.begin(), told.end(), '\n'), 100);  // one that guesses floods nobody
   EXPECT_TRUE(ranks.under_way.empty());
+  EXPECT_NE(ranks.links[0]->answers.back().second.find("by key_of_extension"), std::string::npos);  // its public name
   const extension_key key = *ranks.spaces[0]->keys().find("talker");
   ranks.command(0, "talker", 1, key);
   EXPECT_EQ(ranks.under_way.size(), 1U);

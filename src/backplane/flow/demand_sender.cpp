@@ -36,7 +36,7 @@ void demand_sender::on_allowance(const message& m, nanoseconds now) {
   }
   due_ = sizes_.empty() ? never : now + how_.patience;
   // Half of the numbers asked for are used up: ask for more, so that the link does not wait for the answer.
-  const std::size_t open = demanded_ > allowed_ ? demanded_ - allowed_ : 0;
+  const std::size_t open = is_before(allowed_, demanded_) ? demanded_ - allowed_ : 0;
   if (!sizes_.empty() && open < std::min(sizes_.size(), ahead_max / 2)) demand(now);
   leave(now);
 }

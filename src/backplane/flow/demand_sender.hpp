@@ -13,7 +13,7 @@
 
 namespace nacre::flow {
 
-/// Messages of one sender to one receiver, numbered from 0 in the order in which they were offered.
+/// Messages of one sender to one receiver, numbered in the order in which they were offered; numbers wrap.
 ///
 /// | a message is | since | then |
 /// |---|---|---|
@@ -24,8 +24,10 @@ namespace nacre::flow {
 /// Demands and allowances name numbers, so that lost, late and doubled ones do no harm.
 class demand_sender {
  public:
-  demand_sender(rank_id receiver, flow_policy policy, const link_settings& how, flow_host& host) noexcept
-      : receiver_(receiver), policy_(policy), how_(how), host_(host) {}
+  /// `first`: the number of the first message.
+  demand_sender(rank_id receiver, flow_policy policy, const link_settings& how, flow_host& host,
+                std::uint32_t first = 0) noexcept
+      : receiver_(receiver), policy_(policy), how_(how), host_(host), allowed_(first), demanded_(first) {}
 
   void offer(std::uint64_t bytes, nanoseconds now);
   void on_allowance(const message& m, nanoseconds now);
@@ -50,8 +52,8 @@ class demand_sender {
   flow_host& host_;
   std::deque<std::uint64_t> sizes_;  // of messages that are not allowed yet; the first is number allowed_
   std::deque<nanoseconds> starts_;   // of those that are allowed and have not left
-  std::uint32_t allowed_ = 0;
-  std::uint32_t demanded_ = 0;  // numbers below have been in a demand
+  std::uint32_t allowed_;
+  std::uint32_t demanded_;  // numbers below have been in a demand
   nanoseconds due_ = never;
   int attempts_ = 0;
   flight_times flights_;  // of allowances

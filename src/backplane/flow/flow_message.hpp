@@ -52,6 +52,12 @@ struct message {
 /// would let the queue at the switch grow until it overflows.
 inline constexpr double usable_part = 0.99;
 
+/// Whether the message with number `a` comes before the one with number `b`. Numbers wrap; two that are compared are
+/// less than 2^31 apart.
+[[nodiscard]] constexpr bool is_before(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::int32_t>(a - b) < 0;
+}
+
 /// The most entries of a list. A message with 12 of them has less than 100 bytes.
 inline constexpr std::size_t list_max = 64;
 

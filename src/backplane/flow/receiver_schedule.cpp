@@ -8,12 +8,12 @@
 namespace nacre::flow {
 
 void receiver_schedule::on_demand(rank_id from, const message& m, nanoseconds now) {
-  sender& whom = senders_[from.value()];
+  sender& whom = senders_.try_emplace(from.value(), sender{.next = first_, .wanted = {}, .starts = {}}).first->second;
   for (std::uint32_t i = 0; i < m.list.size(); ++i) {
-    const bool next = m.number + i == whom.next + whom.wanted.size();
+    const bool next = m.number + i == whom.next + static_cast<std::uint32_t>(whom.wanted.size());
     if (next && whom.wanted.size() < list_max) whom.wanted.push_back(m.list[i]);
   }
-  if (m.number < whom.next) answer(from.value(), whom, m.number, now);  // it has missed an allowance
+  if (is_before(m.number, whom.next)) answer(from.value(), whom, m.number, now);  // it has missed an allowance
   if (!whom.wanted.empty() && !whom.in_line) {
     whom.in_line = true;
     line_.push_back(from.value());
@@ -91,7 +91,7 @@ void receiver_schedule::serve(nanoseconds now) {
 /// Tells a sender of its messages from `first` on that are allowed.
 void receiver_schedule::answer(std::uint32_t to, const sender& whom, std::uint32_t first, nanoseconds now) {
   const auto oldest = whom.next - static_cast<std::uint32_t>(whom.starts.size());
-  first = std::max(first, oldest);
+  if (is_before(first, oldest)) first = oldest;
   message m{.kind = message_kind::allowance, .link = self_, .about = {}, .number = first, .sent = now};
   m.stamp.pass = static_cast<std::uint64_t>(policy_);
   for (std::uint32_t number = first; number != whom.next; ++number) {

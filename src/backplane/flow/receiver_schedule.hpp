@@ -25,8 +25,10 @@ namespace nacre::flow {
 /// nothing from the others. Under slot its turn passes unused.
 class receiver_schedule {
  public:
-  receiver_schedule(rank_id self, flow_policy policy, const link_settings& how, flow_host& host) noexcept
-      : self_(self), policy_(policy), how_(how), host_(host) {}
+  /// `first`: the number of the first message of each sender.
+  receiver_schedule(rank_id self, flow_policy policy, const link_settings& how, flow_host& host,
+                    std::uint32_t first = 0) noexcept
+      : self_(self), policy_(policy), how_(how), host_(host), first_(first) {}
 
   void on_demand(rank_id from, const message& m, nanoseconds now);
   /// A message of that sender has arrived.
@@ -63,6 +65,7 @@ class receiver_schedule {
   flow_policy policy_;
   const link_settings& how_;
   flow_host& host_;
+  const std::uint32_t first_;
   std::unordered_map<std::uint32_t, sender> senders_;
   std::deque<std::uint32_t> line_;  // senders with wanted messages
   std::deque<flight> flights_;      // credit: allowed, not arrived

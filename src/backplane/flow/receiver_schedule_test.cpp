@@ -2,6 +2,8 @@
 // Credit and slots: what a receiver allows, and when.
 #include "backplane/flow/receiver_schedule.hpp"
 
+#include "backplane/flow/demand_sender.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -53,6 +55,53 @@ TEST(receiver_schedule, a_repeated_demand_gets_the_same_slot_again) {
   EXPECT_EQ(out.sent[1].second.list, (sizes{0, 40'000}));
   slots.on_demand(far, demand(0, {10}), 60us);
   EXPECT_EQ(out.sent[2].second.list, (sizes{90'000})) << "the copy has taken no time of the link";
+}
+
+TEST(receiver_schedule, numbers_wrap) {
+  constexpr std::uint32_t end = ~std::uint32_t{0};
+  const link_settings how = slow_link(0);
+  answers out;
+  receiver_schedule slots(here, flow_policy::slot, how, out, end - 1);
+  slots.on_demand(near, demand(end - 1, {100, 50, 20, 10}), 0us);
+  ASSERT_EQ(out.sent.size(), 1U);
+  EXPECT_EQ(out.sent[0].second.number, end - 1);
+  EXPECT_EQ(out.sent[0].second.list.size(), 4U);
+  slots.on_demand(near, demand(1, {10}), 0us);  // it has missed the answer, or the last part of it
+  ASSERT_EQ(out.sent.size(), 2U);
+  EXPECT_EQ(out.sent[1].second.number, 1U);
+  EXPECT_EQ(out.sent[1].second.list.size(), 1U);
+  slots.on_demand(near, demand(end, {50, 20, 10}), 0us);
+  ASSERT_EQ(out.sent.size(), 3U);
+  EXPECT_EQ(out.sent[2].second.list.size(), 3U);
+  slots.on_demand(near, demand(2, {30}), 0us);
+  ASSERT_EQ(out.sent.size(), 4U);
+  EXPECT_EQ(out.sent[3].second.number, 2U);
+}
+
+TEST(demand_sender, numbers_wrap) {
+  const link_settings how = slow_link(0);
+  std::vector<std::size_t> demands;
+  for (const std::uint32_t first : {std::uint32_t{0}, ~std::uint32_t{0} - 20, ~std::uint32_t{0} - 3}) {
+    answers asked, allowed;
+    demand_sender sender(here, flow_policy::credit, how, asked, first);
+    receiver_schedule schedule(here, flow_policy::slot, how, allowed, first);
+    for (int i = 0; i < 40; ++i) sender.offer(1, 0us);
+    for (std::size_t done = 0; done < asked.sent.size(); ++done) {
+      schedule.on_demand(near, message(asked.sent[done].second), 0us);
+      while (!allowed.sent.empty()) {
+        const message next = allowed.sent.front().second;
+        allowed.sent.erase(allowed.sent.begin());
+        sender.on_allowance(next, 0us);
+      }
+      ASSERT_LT(done, 100U);
+    }
+    sender.tick(1s);
+    EXPECT_EQ(sender.pending(), 0U) << first;
+    EXPECT_EQ(sender.retries(), 0U) << first;
+    demands.push_back(asked.sent.size());
+  }
+  EXPECT_EQ(demands[1], demands[0]) << "it asks more often while its numbers wrap";
+  EXPECT_EQ(demands[2], demands[0]);
 }
 
 TEST(receiver_schedule, credit_never_exceeds_what_the_port_can_hold) {

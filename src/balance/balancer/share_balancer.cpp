@@ -50,7 +50,8 @@ void share_balancer::on_tick(balancer_host& host) {
   if (waiting_ || host.now() < ask_at_ || !own_.needy()) return;
   waiting_ = true;
   offered_ = 0;
-  send(host, manager(host), {share_kind::request, ++number_, {}});
+  if (++number_ == 0) number_ = 1;  // 0 names no request
+  send(host, manager(host), {share_kind::request, number_, {}});
 }
 
 /// Sends an offer if it has changed much. The number of waiting items is checked first, since it costs less than a look

@@ -11,8 +11,10 @@
 namespace nacre {
 namespace {
 
+/// Runs what is no object.
+void run_plain(work& /*item*/, thread_context& /*on*/) {}
 struct plain_item final : work {
-  plain_item() : work(nullptr) {}
+  plain_item() : work(&run_plain) {}
 };
 
 constexpr worker_id own_thread(0), application_thread(1), poll_thread(2);
@@ -238,7 +240,7 @@ TEST(steal_scheduler, shows_the_oldest_new_objects_first) {
 /// Runs a tree in which each node has `fan` children. Returns the greatest number of nodes that waited at a time.
 std::size_t most_waiting(pressure now, std::size_t fan, int depth) {
   struct node final : work {
-    explicit node(int left) : work(nullptr), height(left) {}
+    explicit node(int left) : work(&run_plain), height(left) {}
     int height;
   };
   steal_scheduler order({.workers = 1});

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <nacre/error.hpp>
 
@@ -31,6 +32,13 @@ constexpr trace_of_launcher traces[] = {
 };
 
 }  // namespace
+
+bool is_first_process() noexcept {
+  for (const char* name : {"NACRE_JOB_RANK", "PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
+}
 
 void refuse_lonely_task(std::string_view transport) {
   if (started_by_launcher() || started_by_pmix()) return;

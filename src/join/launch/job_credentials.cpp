@@ -29,6 +29,8 @@ constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
 constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
 
 constexpr std::size_t secret_digits = 2 * job_secret::size_bytes;
+constexpr std::string_view note_begin = "process ";  // of the note of the process that has taken the secret
+constexpr std::size_t name_bytes_max = 100;
 
 [[noreturn]] void reject(const std::string& problem) {
   throw setup_error({.problem = problem,
@@ -51,19 +53,45 @@ std::uint32_t number(const char* name) {
   return *value;
 }
 
+/// Leaves a note in the pipe that the secret was in. A process that has the pipe too, as this one's parent, finds the
+/// note there instead of the secret. Without effect where /proc is missing, or when no other process has the pipe.
+void leave_note(int descriptor, const std::string& note) {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  const net::unique_fd pipe(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  [[maybe_unused]] const ssize_t left = pipe ? ::write(pipe.get(), note.data(), note.size()) : 0;
+}
+
+std::string own_note() {
+  return std::string(note_begin) + std::to_string(::getpid()) + " (" +
+         std::string(program_invocation_short_name).substr(0, name_bytes_max) + ")";
+}
+
+[[noreturn]] void refuse_second_taker(const std::string& taker) {
+  throw setup_error({.problem = "the place of this rank in its job is taken by " + taker,
+                     .why = "it has called nacre::run before this one, with variables that it has inherited",
+                     .remedy = "start helpers when nacre::run has begun, or so: env -u NACRE_JOB_RANK HELPER"});
+}
+
 job_secret read_secret(int descriptor) {
   const net::unique_fd pipe(descriptor);
-  std::array<char, secret_digits + 1> digits{};
+  std::array<char, 256> text{};
   std::size_t bytes = 0;
-  while (bytes < digits.size()) {
-    const ssize_t part = ::read(pipe.get(), digits.data() + bytes, digits.size() - bytes);
+  while (bytes < text.size()) {
+    const ssize_t part = ::read(pipe.get(), text.data() + bytes, text.size() - bytes);
     if (part < 0 && errno == EINTR) continue;
     if (part <= 0) break;
     bytes += static_cast<std::size_t>(part);
   }
-  const auto secret = job_secret::from_hex({digits.data(), bytes});
-  explicit_bzero(digits.data(), digits.size());
+  const std::string_view whole(text.data(), bytes);
+  if (whole.starts_with(note_begin)) {
+    const std::string taker(whole);
+    leave_note(pipe.get(), taker);  // a third process may ask
+    refuse_second_taker(taker);
+  }
+  const auto secret = job_secret::from_hex(whole);
+  explicit_bzero(text.data(), text.size());
   if (!secret) reject("descriptor " + std::to_string(descriptor) + " does not hold the job's secret");
+  leave_note(pipe.get(), own_note());
   return *secret;
 }
 

@@ -110,7 +110,7 @@ class connector {
       peer_identity local = parts_.local;
       local.connection = static_cast<std::uint8_t>(candidates_[to.peer.value()].size());
       to.under_way.emplace(net::socket_handshake::of_caller(
-          std::move(socket), handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
+          std::move(socket), to.where, handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
           parts_.deadline));  // not sooner: the peer may have accepted already, with its answer still on its way
     }
     switch (to.under_way->advance(now)) {

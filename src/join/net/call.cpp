@@ -18,7 +18,7 @@ expected<peer_candidate, refusal> call_once(const address& where, const caller& 
   unique_fd socket = start_connect(where);
   if (!socket) return unexpected(refusal{.reason = refusal_reason::closed, .why = error_text(errno)});
   socket_handshake attempt = socket_handshake::of_caller(
-      std::move(socket), handshake(handshake_role::initiator, self.secret, self.local, self.expected), deadline);
+      std::move(socket), where, handshake(handshake_role::initiator, self.secret, self.local, self.expected), deadline);
   for (;;) {
     switch (attempt.advance(steady_clock::now())) {
       case socket_handshake::outcome::pending:

@@ -54,12 +54,13 @@ void listener::poll(time_point now, std::vector<peer_candidate>& admitted) {
 void listener::accept_all(time_point now, std::vector<peer_candidate>& admitted) {
   // Bounded, so that a flood of strangers cannot keep the poll loop here.
   for (int calls = 0; calls < 16; ++calls) {
-    unique_fd socket = accept_from(listening_socket_.get());
+    address caller;
+    unique_fd socket = accept_from(listening_socket_.get(), &caller);
     const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
     if (!socket && !no_descriptors) return;
     if (handshakes_.size() == limits_.places || (no_descriptors && !handshakes_.empty())) give_up_oldest(now);
     if (!socket) return;
-    handshakes_.emplace_back(std::move(socket), handshake(handshake_role::acceptor, secret_, local_),
+    handshakes_.emplace_back(std::move(socket), caller, handshake(handshake_role::acceptor, secret_, local_),
                              now + limits_.time);
     watch(handshakes_.back(), EPOLL_CTL_ADD);
     advance(std::prev(handshakes_.end()), now, admitted);

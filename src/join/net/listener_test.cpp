@@ -3,6 +3,7 @@
 #include "join/net/listener.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -134,8 +135,8 @@ TEST(listener, admits_all_members_of_a_large_job_that_call_at_once) {
   std::list<socket_handshake> callers;
   for (std::uint32_t i = 0; i < members; ++i) {
     callers.push_back(socket_handshake::of_caller(
-        start_connect(at.where()), handshake(handshake_role::initiator, at.secret(), identity_of(1 + i % 3)),
-        steady_clock::now() + patience));
+        start_connect(at.where()), at.where(),
+        handshake(handshake_role::initiator, at.secret(), identity_of(1 + i % 3)), steady_clock::now() + patience));
   }
   at.poll_until([&] { return at.waiting() == members; });  // all of them before the first one answers
   std::size_t accepted = 0;
@@ -190,6 +191,19 @@ TEST(listener, refuses_garbage_with_one_line) {
   at.poll_until([&] { return !at.lines.empty(); });
   EXPECT_EQ(at.lines.size(), 1U);
   EXPECT_EQ(at.waiting(), 0U);
+}
+
+TEST(listener, names_a_peer_that_resets_before_it_is_accepted) {
+  test_listener at;
+  at.begin_job();
+  unique_fd peer = connect_to(at.where());
+  const std::string name = address::of_own_end(peer.get()).text();
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ASSERT_EQ(::setsockopt(peer.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  peer.reset();
+  at.poll_until([&] { return !at.lines.empty(); });
+  ASSERT_EQ(at.lines.size(), 1U);
+  EXPECT_NE(at.lines[0].find("at " + name + ":"), std::string::npos) << at.lines[0];
 }
 
 TEST(listener, says_nothing_of_those_that_hang_up_or_are_too_slow_before_the_job_begins) {

@@ -30,6 +30,13 @@ msghdr message_of(std::span<const iovec> buffers) noexcept {
   return whole;
 }
 
+/// Whether this host has no such loopback address. Connecting a datagram socket chooses the route and sends nothing.
+bool lacks(const address& loopback) noexcept {
+  const unique_fd probe(::socket(loopback.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const bool reached = probe && ::connect(probe.get(), loopback.data(), loopback.bytes()) == 0;
+  return !reached && (errno == EADDRNOTAVAIL || errno == ENETUNREACH || errno == EAFNOSUPPORT);
+}
+
 }  // namespace
 
 void unique_fd::reset(int fd) noexcept {
@@ -63,7 +70,14 @@ std::optional<address> address::parse(std::string_view text) {
   return result;
 }
 
-address address::any_port_of_loopback() { return *parse("127.0.0.1:0"); }
+/// 127.0.0.1, or ::1 on a host without IPv4. Throws setup_error on a host that has neither.
+address address::any_port_of_loopback() {
+  if (!lacks(*parse("127.0.0.1:9"))) return *parse("127.0.0.1:0");
+  if (!lacks(*parse("[::1]:9"))) return *parse("[::1]:0");
+  throw setup_error({.problem = "this host has neither of the addresses 127.0.0.1 and ::1",
+                     .why = "the ranks of a job connect to each other",
+                     .remedy = "bring its loopback interface up (ip link set lo up; ip address show lo)"});
+}
 address address::of(const sockaddr& other) noexcept {
   address result;
   result.bytes_ = other.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
@@ -117,9 +131,14 @@ unique_fd listen_at(const address& at) {
   return listening_socket;
 }
 
-unique_fd accept_from(int listening_socket) noexcept {
-  unique_fd accepted(::accept4(listening_socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (accepted) set_stream_options(accepted.get());
+unique_fd accept_from(int listening_socket, address* caller) noexcept {
+  sockaddr_storage from{};
+  socklen_t bytes = sizeof from;
+  unique_fd accepted(
+      ::accept4(listening_socket, reinterpret_cast<sockaddr*>(&from), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!accepted) return accepted;
+  set_stream_options(accepted.get());
+  if (caller != nullptr) *caller = address::of(reinterpret_cast<const sockaddr&>(from));
   return accepted;
 }
 

@@ -67,8 +67,9 @@ class address {
 /// A listening socket. Throws setup_error.
 [[nodiscard]] unique_fd listen_at(const address& at);
 
-/// Accepts one connection from a listening socket; empty when none waits or it is gone already.
-[[nodiscard]] unique_fd accept_from(int listening_socket) noexcept;
+/// Accepts one connection from a listening socket; empty when none waits or it is gone already. `caller`: gets the
+/// address of its other end, which the socket forgets when the other end resets it. Null: not needed.
+[[nodiscard]] unique_fd accept_from(int listening_socket, address* caller = nullptr) noexcept;
 
 /// Begins to connect; the socket is writable when that has succeeded or failed. Empty, with errno set, when it cannot
 /// begin.

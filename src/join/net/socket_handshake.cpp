@@ -8,20 +8,19 @@
 
 namespace nacre::net {
 
-socket_handshake::socket_handshake(unique_fd accepted, handshake how, time_point deadline)
-    : socket_(std::move(accepted)),
-      handshake_(std::move(how)),
-      deadline_(deadline),
-      address_(address::of_other_end(socket_.get()).text()) {}
+socket_handshake::socket_handshake(unique_fd accepted, const net::address& other_end, handshake how,
+                                   time_point deadline)
+    : socket_(std::move(accepted)), handshake_(std::move(how)), deadline_(deadline), address_(other_end.text()) {}
 
-socket_handshake socket_handshake::of_caller(unique_fd connecting, handshake how, time_point deadline) {
-  socket_handshake result(std::move(connecting), std::move(how), deadline);
+socket_handshake socket_handshake::of_caller(unique_fd connecting, const net::address& other_end, handshake how,
+                                             time_point deadline) {
+  socket_handshake result(std::move(connecting), other_end, std::move(how), deadline);
   result.connecting_ = true;
   return result;
 }
 
 socket_handshake::outcome socket_handshake::advance(time_point now) {
-  if (connecting_ && address::of_other_end(socket_.get()).family() == AF_UNSPEC) {
+  if (connecting_ && net::address::of_other_end(socket_.get()).family() == AF_UNSPEC) {
     if (connect_result(socket_.get()) != 0) {
       handshake_.on_closed();
       return outcome::refused;
@@ -29,7 +28,7 @@ socket_handshake::outcome socket_handshake::advance(time_point now) {
     if (now >= deadline_) handshake_.on_timeout();
     return verdict();
   }
-  if (std::exchange(connecting_, false)) address_ = address::of_other_end(socket_.get()).text();
+  connecting_ = false;
   if (!send() || !receive() || !send()) handshake_.on_closed();
   if (now >= deadline_) handshake_.on_timeout();
   return verdict();

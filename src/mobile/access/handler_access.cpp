@@ -41,8 +41,11 @@ step_end handler_access::run_exclusive(activation_step& now, const detail::handl
     check_serialization(at);
     return step_end::empty;
   }
-  at.exclusive_coroutine.store(object_entry::coroutine::inline_,
-                               std::memory_order_relaxed);  // published by the run below
+  // relaxed: read and written by the activation; published by the run below.
+  const auto before = at.exclusive_coroutine.load(std::memory_order_relaxed);
+  NACRE_ASSERT(before == object_entry::coroutine::none || before == object_entry::coroutine::ended,
+               "an exclusive coroutine begins while another one has the object");
+  at.exclusive_coroutine.store(object_entry::coroutine::inline_, std::memory_order_relaxed);
   messages_.run(now.on, row, now.pending.pop_front(), at.object());
   now.put_back();
   auto seen = object_entry::coroutine::inline_;
@@ -58,6 +61,7 @@ step_end handler_access::run_exclusive(activation_step& now, const detail::handl
     static_cast<void>(space_.waits().holds(now, how));  // clears senders: one of them may keep the message
     return how;
   }
+  NACRE_ASSERT(seen == object_entry::coroutine::ended, "an exclusive coroutine neither waits nor has ended");
   check_serialization(at);
   now.take_up();
   return step_end::empty;

@@ -43,10 +43,10 @@ step_end main_lock::lock_front(activation_step& now) {
   }
   if (!here) {
     NACRE_MARK("main wants an object that is elsewhere");
-    const char* const why = space_.migration().leave_for(now, rank_id(header.source), {});
-    if (why == nullptr) return step_end::empty;
+    const std::string why = space_.migration().leave_for(now, rank_id(header.source), {});
+    if (why.empty()) return step_end::empty;
     static_cast<void>(now.pending.pop_front());
-    messages_.post_failure(now.on, header, std::string("the object cannot come: ") + why);
+    messages_.post_failure(now.on, header, "the object cannot come: " + why);
     now.on.counters().done.add(1);
     return step_end::empty;
   }

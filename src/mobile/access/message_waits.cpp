@@ -3,27 +3,22 @@
 #include "mobile/access/message_waits.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/task.hpp>
 
 #include "base/marks.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
-
-constexpr std::size_t uncounted = ~std::size_t{0};  // endings that nobody has counted yet
-
-/// Whether an element ends by a message, or a place gets its next element.
-bool is_ending(const message& m) noexcept {
-  const message_kind kind = m.header.kind;
-  return kind == message_kind::destroy || kind == message_kind::insert ||
-         (kind == message_kind::everyone && m.header.handler == 0);
-}
 
 /// Whether the program has a member that returns nacre::awaited.
 bool any_is_kept(const handler_table& table) noexcept {
@@ -41,19 +36,15 @@ message_waits::message_waits(object_space& space, am_engine& messages)
 /// endings have not been counted. Null where a coroutine asks, beside which the activation may still leave its step.
 kept_messages& message_waits::kept_by(object_entry& at, const message_list* waiting) {
   object_entry_extra& extra = at.need_extra();
-  if (extra.kept == nullptr) {
-    auto made = std::make_unique<kept_messages>();
-    made->endings = uncounted;
-    extra.kept = std::move(made);
-  }
-  if (waiting == nullptr || extra.kept->endings != uncounted) return *extra.kept;
-  std::size_t endings = 0;
+  if (extra.kept == nullptr) extra.kept = std::make_unique<kept_messages>();
+  waiting_endings& endings = extra.kept->endings;
+  if (waiting == nullptr || endings.counted()) return *extra.kept;
+  endings.begin_count();
   const auto count = [&](const message_list& in) {
-    for (const message* m = in.front(); m != nullptr; m = m->next) endings += is_ending(*m) ? 1 : 0;
+    for (const message* m = in.front(); m != nullptr; m = m->next) endings.note_waits(m->header);
   };
   count(extra.pending);
   count(*waiting);
-  extra.kept->endings = endings;
   return *extra.kept;
 }
 
@@ -68,12 +59,14 @@ const detail::handler_info* message_waits::kept_row(const object_entry& at, cons
 
 void message_waits::admit_checked(activation_step& now, message_ptr m) {
   if (const detail::handler_info* const row = kept_row(now.at, *m); row != nullptr) {
-    if (kept_by(now.at, &now.pending).endings != 0) return now.pending.push_back(std::move(m));
+    if (kept_by(now.at, &now.pending).endings.any_of(m->header.source)) return now.pending.push_back(std::move(m));
     if (keep(now, *row, std::move(m))) NACRE_MARK("a message comes that a coroutine handler waits for");
     return;
   }
   const object_entry_extra* const extra = now.at.extra();
-  if (extra != nullptr && extra->kept != nullptr && is_ending(*m)) ++kept_by(now.at, &now.pending).endings;
+  if (extra != nullptr && extra->kept != nullptr && waiting_endings::is_one(m->header)) {
+    kept_by(now.at, &now.pending).endings.note_waits(m->header);
+  }
   now.pending.push_back(std::move(m));
 }
 
@@ -96,26 +89,65 @@ bool message_waits::holds(activation_step& now, step_end& how) {
   // The object stays where it is: a balancer's wish is dropped.
   extra->wanted_by.store(object_entry_extra::nobody, std::memory_order_relaxed);
   now.at.arrivals.take_move_request();
-  // Messages that wait here need no room: they run after the coroutine, whose own may be behind any number of others.
-  if (extra->windows != nullptr) space_.backlog().clear_senders(now, 0);
+  if (extra->windows != nullptr) space_.backlog().clear_all_senders(now);
   how = step_end::parked;
-  if (detail::message_waiter* const ready = extra->kept->take_ready()) {
+  detail::message_waiter* const ready = extra->kept->take_ready();
+  note_held_up(now.at, *extra->kept, ready == nullptr && kept_by(now.at, &now.pending).endings.any());
+  if (ready != nullptr) {
     now.put_back();
     how = step_end::blocked;  // the coroutine has the activation from now on
-    messages_.pool().make_ready(now.on, *ready->resumption);
+    messages_.pool().make_ready(now.on, *ready->resumption,
+                                worker_pool::made_on(now.on, worker_pool::origin::resumption));
   }
   return true;
 }
 
-void message_waits::note_ending_run(object_entry& at) noexcept {
-  object_entry_extra* const extra = at.extra();
-  if (extra == nullptr || extra->kept == nullptr || extra->kept->endings == uncounted) return;
-  if (extra->kept->endings != 0) --extra->kept->endings;
+void message_waits::note_ending_run(object_entry& entry, const message& m) noexcept {
+  object_entry_extra* const extra = entry.extra();
+  if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.note_ran(m.header);
+}
+
+/// Notes for give_up_all whether an ending waits for the coroutine that has the object.
+void message_waits::note_held_up(const object_entry& entry, kept_messages& kept, bool held_up) {
+  if (std::exchange(kept.held_up, held_up) == held_up) return;
+  const std::scoped_lock lock(mutex_);
+  if (held_up) {
+    held_up_.insert(entry.id.value());
+  } else {
+    held_up_.erase(entry.id.value());
+  }
+  held_up_count_.store(held_up_.size(), std::memory_order_relaxed);  // a hint
+}
+
+void message_waits::give_up_all(thread_context& by) {
+  gives_up_ = false;
+  std::vector<std::uint64_t> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    all.assign(held_up_.begin(), held_up_.end());
+  }
+  const epoch_guard guard(by);
+  for (const std::uint64_t id : all) {
+    object_entry* const entry = space_.entries().find(object_id::from_value(id));
+    if (entry == nullptr) continue;
+    message_ptr m = make_message(0);
+    m->header.kind = end_of_wait;
+    by.counters().created.add(1);
+    space_.push(*entry, by, std::move(m));
+  }
+}
+
+void message_waits::give_up(activation_step& now) {
+  object_entry_extra* const extra = now.at.extra();
+  if (extra != nullptr && extra->kept != nullptr && kept_by(now.at, &now.pending).endings.any()) {
+    extra->kept->give_up();
+  }
+  now.on.counters().done.add(1);
 }
 
 void message_waits::recount(activation_step& now) {
   object_entry_extra* const extra = now.at.extra();
-  if (extra != nullptr && extra->kept != nullptr) extra->kept->endings = uncounted;
+  if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.forget();
 }
 
 void message_waits::report_left(thread_context& on, object_state& state) {
@@ -144,30 +176,36 @@ object_entry& message_waits::entry_of(const detail::message_waiter& by) {
 
 bool message_waits::take(detail::message_waiter& by, const void* target_key) {
   object_entry& at = entry_of(by);
-  if (messages_.handlers().type(at.type)->key != target_key) {
+  by.entry = &at;
+  if (!detail::same_class(messages_.handlers().type(at.type)->key, target_key)) {
     throw usage_error("ctx.next for a member of another class than the object's, " +
                       std::string(messages_.handlers().type(at.type)->name) +
                       ": write ctx.next<&base::f, derived>(step) for a member of a base class");
   }
   object_entry_extra* const extra = at.extra();
-  if (extra == nullptr || extra->kept == nullptr) return false;
-  by.message = extra->kept->take(by.handler, by.tag);
-  return by.message != nullptr;
+  if (extra != nullptr && extra->kept != nullptr) extra->kept->take(by);
+  return by.ready;
 }
+
+void message_waits::keep_again(detail::message_waiter& by) { kept_by(*by.entry, nullptr).keep_again(by); }
 
 /// See object_entry::coroutine for the two threads that may meet here.
 void message_waits::wait(detail::message_waiter& by) {
-  object_entry& at = entry_of(by);
+  object_entry& at = *by.entry;
   thread_context& on = by.coroutine->ctx.current_thread();
+  const object_entry_extra& extra = at.need_extra();
+  const bool nothing_else = extra.windows == nullptr && extra.pending.empty();  // as far as this activation knows
   kept_by(at, nullptr).wait(by);
   // acq_rel: pairs with the exchange in handler_access::run_exclusive; the later one gives the activation back.
-  if (at.exclusive_coroutine.exchange(object_entry::coroutine::parked, std::memory_order_acq_rel) ==
-      object_entry::coroutine::inline_) {
-    return;
-  }
+  const auto before = at.exclusive_coroutine.exchange(object_entry::coroutine::parked, std::memory_order_acq_rel);
+  NACRE_ASSERT(before == object_entry::coroutine::inline_ || before == object_entry::coroutine::suspended,
+               "a coroutine waits for a message of an object that it does not have");
+  if (before == object_entry::coroutine::inline_) return;
   at.exclusive_coroutine.store(object_entry::coroutine::suspended, std::memory_order_relaxed);  // published below
   if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
-  space_.activation().let_go_on(at, on);
+  // A step clears senders, and knows the endings.
+  if (nothing_else && at.arrivals.finish() == inbox::finished::yes) return;
+  space_.activation().let_go_on(at, on, worker_pool::made_on(on, worker_pool::origin::resumption));
 }
 
 }  // namespace nacre

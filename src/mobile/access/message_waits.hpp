@@ -2,7 +2,11 @@
 // Coroutine handlers that wait for messages to their own object.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "am/am_engine.hpp"
@@ -13,9 +17,13 @@ namespace nacre {
 class object_space;
 
 /// The protocol of kept_messages. A message to a member that returns awaited is set aside when it arrives, before older
-/// messages that wait have run, unless one of those ends the object. So a coroutine that holds the object can take it
-/// while it waits. For quiescence the message already counts as done: it is part of the object, travels with it, and is
-/// reported as undeliverable when the object ends.
+/// messages that wait have run, unless its own rank has sent an ending before it. So a coroutine that holds the object
+/// can take it while it waits. For quiescence the message already counts as done: it is part of the object, travels
+/// with it, and is reported as undeliverable when the object ends.
+///
+/// An ending that waits for such a coroutine holds up the job when no message comes. Then the coroutine gives up: on
+/// real threads when rank 0 has found the job still (quiescence/deadlock_detector.hpp), under simulation when it is in
+/// deadlock.
 class message_waits {
  public:
   message_waits(object_space& space, am_engine& messages);
@@ -30,15 +38,25 @@ class message_waits {
   /// Whether a coroutine waits, so that nothing may run; `how` tells then how the step ends.
   [[nodiscard]] bool holds(activation_step& now, step_end& how);
   /// A message that ends the element, or makes the next one, runs now: of these, one less waits.
-  static void note_ending_run(object_entry& at) noexcept;
+  static void note_ending_run(object_entry& entry, const message& m) noexcept;
   /// The object has come with what it keeps.
   void recount(activation_step& now);
   /// The object has ended: reports what it has kept.
   void report_left(thread_context& on, object_state& state);
 
+  /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
+  [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
+  /// Under simulation: calls give_up_all in the next pass of the poll loop.
+  void give_up_soon() noexcept { gives_up_ = true; }
+  [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
+  /// Nothing else can happen in the job: tells these coroutines that no message comes. The poll loop.
+  void give_up_all(thread_context& by);
+  void give_up(activation_step& now);
+
   // For coroutines, see next.hpp.
   [[nodiscard]] bool take(detail::message_waiter& by, const void* target_key);
   void wait(detail::message_waiter& by);
+  void keep_again(detail::message_waiter& by);
 
  private:
   void admit_checked(activation_step& now, message_ptr m);
@@ -47,9 +65,15 @@ class message_waits {
   [[nodiscard]] object_entry& entry_of(const detail::message_waiter& by);
   [[nodiscard]] bool keep(activation_step& now, const detail::handler_info& row, message_ptr m);
 
+  void note_held_up(const object_entry& entry, kept_messages& kept, bool held_up);
+
   object_space& space_;
   am_engine& messages_;
-  const bool used_;  // the program has such members
+  std::mutex mutex_;
+  std::unordered_set<std::uint64_t> held_up_;   // under the mutex
+  std::atomic<std::size_t> held_up_count_ = 0;  // its size
+  bool gives_up_ = false;                       // of a simulation
+  const bool used_;                             // the program has such members
 };
 
 }  // namespace nacre

@@ -211,6 +211,9 @@ const char* array_places::put_element(object_entry& at, message& m) {
     NACRE_MARK("an element is inserted where there is one");
     return "the array has an element at that place already";
   }
+  if (at.location.read().epoch >= last_epoch_of_moves) {
+    return "the place has had 2^32 moves and elements, which is as many as can be counted: use another place";
+  }
   // Either all elements end after this insertion, or it does not begin: the thread that sets `closing` sends the ends
   // afterwards, and the end of this place waits for the activation, which this thread has now. The code of the class
   // runs without the mutex.

@@ -26,7 +26,8 @@ std::uint64_t places_a_part(const detail::array_layout& layout, const am_engine&
 
 }  // namespace
 
-array_space::array_space(am_engine& messages, object_space& objects) : messages_(messages), objects_(objects) {
+array_space::array_space(am_engine& messages, object_space& objects)
+    : messages_(messages), objects_(objects), met_(messages.pool().thread_contexts().size()) {
   messages_.attach_module(*this);
 }
 
@@ -91,6 +92,29 @@ std::shared_ptr<array_home> array_space::find(std::uint64_t number) const {
   return number - array->first < places ? array : nullptr;
 }
 
+std::optional<index> array_space::place_of(const thread_context& on, object_id element) {
+  if (!element.is_element()) return std::nullopt;
+  const std::uint64_t number = number_of(element);
+  met_array& met = met_[on.id().value()];
+  if (number < met.first || number - met.first >= met.shape.count()) {
+    const std::shared_ptr<array_home> array = find(number);
+    if (array == nullptr) return std::nullopt;
+    met = {array->first, array->layout.shape};
+  }
+  return met.shape.place_of(number - met.first);
+}
+
+std::optional<array_space::element_numbers> array_space::numbers_of(object_id element) const noexcept {
+  const std::shared_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !element.is_element()) return std::nullopt;
+  const auto behind = arrays_.upper_bound(number_of(element));
+  if (behind == arrays_.begin()) return std::nullopt;
+  const array_home& array = *std::prev(behind)->second;
+  const std::uint64_t number = number_of(element) - array.first;
+  if (number >= array.layout.shape.count()) return std::nullopt;
+  return element_numbers{array.ordinal, array.layout.shape.place_of(number)};
+}
+
 void array_space::send(thread_context& on, const detail::array_request& what, message_ptr m) {
   if (what.first == 0) throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
   const std::shared_ptr<array_home> array = find(what.first);
@@ -104,7 +128,7 @@ void array_space::send(thread_context& on, const detail::array_request& what, me
                         .handler = handler,
                         .fold = what.fold};
   if (m != nullptr) {
-    m = packed_form(std::move(m));
+    m = packed_by_sender(std::move(m));
     check_payload(m->header.payload_bytes, enclosed_bytes_max);
     head.flags = m->header.flags;
     head.channel = m->header.channel;

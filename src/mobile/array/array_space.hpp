@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <nacre/runtime.hpp>
 
 #include "am/am_engine.hpp"
+#include "base/cache_line.hpp"
 #include "mobile/array/array_home.hpp"
 #include "mobile/array/reduction.hpp"
 #include "mobile/array/remote_elements.hpp"
@@ -50,8 +52,18 @@ class array_space final : public object_names {
   [[nodiscard]] std::string describe(std::uint64_t first) const;
   /// The name of an object for people: "element [3, 5] of array 2", or "object 0:17" if it is no element.
   [[nodiscard]] std::string name_of(object_id id) const override;
+  struct element_numbers {
+    std::uint64_t array;  ///< from 1, in the order in which arrays are made
+    index place;
+  };
+  /// The place of an element, for the handler of a signal: takes no memory, and waits for no thread. Nothing when there
+  /// is no such array, or while arrays are made or ended.
+  [[nodiscard]] std::optional<element_numbers> numbers_of(object_id element) const noexcept;
   /// Takes an array from the list; it lives until its last message is done. Null: there is none.
   std::shared_ptr<array_home> close(std::uint64_t first);
+
+  /// The place of an element of an array that lives; nothing if it is none. `on`: the running thread context.
+  [[nodiscard]] std::optional<index> place_of(const thread_context& on, object_id element);
 
   /// The array of an element; null when there is none. Any thread.
   [[nodiscard]] std::shared_ptr<array_home> find(object_id element) const { return find(number_of(element)); }
@@ -107,6 +119,12 @@ class array_space final : public object_names {
 
   am_engine& messages_;
   object_space& objects_;
+  /// The array of the element that a thread has asked for last. No number is given to two arrays, so that stays true.
+  struct alignas(cache_line_bytes) met_array {
+    std::uint64_t first = 0;
+    extents shape;
+  };
+  std::vector<met_array> met_;  // of each thread context
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<array_home>> arrays_;  // under mutex_; by first number
   std::uint64_t next_first_ = remote_elements::block_size;       // by the application's thread

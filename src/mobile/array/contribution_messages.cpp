@@ -40,7 +40,7 @@ std::string contributions::text_of(steps::refusal why, const array_home& array, 
            ", which has ended: use each number for one step, and let an element that is inserted begin with a step " +
            "that no other element has begun";
   }
-  const contribution_head* const other = set.steps.head_of(head.step);
+  const contribution_head* const other = set.steps.head_of(head);
   const auto name = [&](std::uint32_t row) { return std::string(messages_.handlers().handler(row)->name); };
   const bool same = other == nullptr || other->row == head.row;
   return element + " contributes to" + step + " otherwise than others do (" +
@@ -54,7 +54,8 @@ contributions::receiver contributions::receiver_of(context& ctx, const contribut
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
   const bool named = row != nullptr && row->target_key == detail::key_of<detail::contribution_values>();
-  bool sound = named && head.kind <= static_cast<std::uint8_t>(kind::array);
+  bool sound = named && messages_.handlers().handler(head.handler) != nullptr &&
+               head.kind <= static_cast<std::uint8_t>(kind::array);
   if (sound && static_cast<kind>(head.kind) == kind::rank) sound = head.target < messages_.size();
   if (sound && static_cast<kind>(head.kind) == kind::array) sound = head.target != 0;
   if (sound && static_cast<kind>(head.kind) == kind::object)

@@ -13,6 +13,16 @@
 
 namespace nacre {
 
+std::vector<std::span<const std::byte>> contribution_steps::own_values::in_order() const {
+  std::vector<std::pair<std::uint64_t, place_value>> by_place(given.begin(), given.end());
+  std::sort(by_place.begin(), by_place.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::span<const std::byte>> values;
+  values.reserve(by_place.size());
+  for (const auto& [number, where] : by_place)
+    values.push_back(std::span<const std::byte>(memory).subspan(where.begin, where.bytes));
+  return values;
+}
+
 void contribution_steps::element_came(std::uint64_t number) {
   ++occupied_;
   emptied_.erase(number);
@@ -38,19 +48,20 @@ void contribution_steps::settled(effects& then) {
 }
 
 contribution_steps::refusal contribution_steps::check(const contribution_head& head) const {
-  if (over_.contains(head.step)) return refusal::ended;
-  const auto found = open_.find(head.step);
+  const auto over = over_.find(head.handler);
+  if (over != over_.end() && over->second.contains(head.step)) return refusal::ended;
+  const auto found = open_.find(name_of(head));
   if (found == open_.end()) return refusal::none;
   return found->second.head == head ? refusal::none : refusal::other_head;
 }
 
-const contribution_head* contribution_steps::head_of(std::uint64_t step) const {
-  const auto found = open_.find(step);
+const contribution_head* contribution_steps::head_of(const contribution_head& like) const {
+  const auto found = open_.find(name_of(like));
   return found != open_.end() ? &found->second.head : nullptr;
 }
 
 contribution_steps::open_step& contribution_steps::open(const contribution_head& head, effects& then) {
-  const auto [found, is_new] = open_.try_emplace(head.step);
+  const auto [found, is_new] = open_.try_emplace(name_of(head));
   open_step& at = found->second;
   if (!is_new) return at;
   ++then.opened;
@@ -87,8 +98,8 @@ contribution_steps::refusal contribution_steps::ask(const contribution_head& hea
   return refusal::none;
 }
 
-void contribution_steps::combined(std::uint64_t step, packed_value value, effects& then) {
-  const auto found = open_.find(step);
+void contribution_steps::combined(const contribution_head& head, packed_value value, effects& then) {
+  const auto found = open_.find(name_of(head));
   if (found != open_.end()) part_came(found->second, 0, std::move(value), then);  // else the array has ended meanwhile
 }
 
@@ -137,15 +148,10 @@ void contribution_steps::look(open_step& at, effects& then) {
     NACRE_MARK("a rank without elements takes part in a step of contributions");
     return part_came(at, 0, std::nullopt, then);
   }
-  std::vector<std::pair<std::uint64_t, place_value>> by_place(at.given.begin(), at.given.end());
-  std::sort(by_place.begin(), by_place.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   own_values& own = then.to_combine.emplace_back();
   own.head = at.head;
   own.memory = std::move(at.memory);
-  own.values.reserve(by_place.size());
-  for (const auto& [number, where] : by_place)
-    own.values.push_back(std::span<const std::byte>(own.memory).subspan(where.begin, where.bytes));
-  at.given = {};
+  own.given = std::exchange(at.given, {});
 }
 
 /// May end the step and erase `at`.
@@ -154,14 +160,14 @@ void contribution_steps::part_came(open_step& at, std::size_t part, std::optiona
   at.part_came[part] = true;
   at.parts[part] = std::move(value);
   if (--at.parts_left != 0) return;
-  over_.insert(at.head.step);
+  over_[at.head.handler].insert(at.head.step);
   finished_step& whole = then.finished.emplace_back();
   whole.head = at.head;
   whole.first_place = at.first_place;
   for (std::optional<packed_value>& each : at.parts) {
     if (each) whole.values.push_back(std::move(*each));
   }
-  open_.erase(at.head.step);
+  open_.erase(name_of(at.head));
 }
 
 }  // namespace nacre

@@ -16,19 +16,21 @@
 
 namespace nacre {
 
-/// The step of an array, and the use of its result. All contributions to a step have an equal head.
+/// The step of an array, and the use of its result. A step is known by its number and the handler of its result; all
+/// contributions to a step have an equal head.
 struct contribution_head {
   std::uint64_t first = 0;    ///< the array
   std::uint64_t section = 0;  ///< 0: all its elements contribute; else the number of one of its sections
   std::uint64_t step = 0;
-  std::uint32_t row = 0;     ///< handler_id of the row that combines values and makes the message with the result
-  std::uint8_t kind = 0;     ///< of the target, see detail::contribution_target
-  std::uint64_t target = 0;  ///< name of the target
+  std::uint32_t handler = 0;  ///< handler_id of the function that gets the result; each counts steps of its own
+  std::uint32_t row = 0;      ///< handler_id of the row that combines values and makes the message with the result
+  std::uint8_t kind = 0;      ///< of the target, see detail::contribution_target
+  std::uint64_t target = 0;   ///< name of the target
 
   friend bool operator==(const contribution_head&, const contribution_head&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, section, step, row, kind, target);
+    ar(first, section, step, handler, row, kind, target);
   }
 };
 
@@ -57,11 +59,16 @@ class contribution_steps {
 
   static constexpr std::uint64_t no_place = ~std::uint64_t{0};
 
-  /// The values of the own part of a step, packed, in the order of the places.
+  struct place_value {
+    std::size_t begin, bytes;
+  };
+  /// The values of the own part of a step, packed.
   struct own_values {
     contribution_head head;
     std::vector<std::byte> memory;
-    std::vector<std::span<const std::byte>> values;  ///< in `memory`
+    std::unordered_map<std::uint64_t, place_value> given;  ///< in `memory`, by place
+    /// All of them in the order of the places. Takes time for sorting, so it is for a caller that holds no lock.
+    [[nodiscard]] std::vector<std::span<const std::byte>> in_order() const;
   };
   /// A step that is over here: its values, own part first, then those of the children; empty when there is none.
   struct finished_step {
@@ -97,7 +104,7 @@ class contribution_steps {
   [[nodiscard]] refusal give(std::uint64_t number, const contribution_head& head, std::span<const std::byte> value,
                              effects& then);
   [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
-  void combined(std::uint64_t step, packed_value value, effects& then);
+  void combined(const contribution_head& head, packed_value value, effects& then);
   /// `value`: null when there is none below the child. `first_place`: the least of those that have given it.
   [[nodiscard]] refusal take_part(std::size_t child, const contribution_head& head, std::optional<packed_value> value,
                                   effects& then, std::uint64_t first_place);
@@ -108,20 +115,17 @@ class contribution_steps {
   [[nodiscard]] std::vector<dropped_step> drop_all();
   [[nodiscard]] bool dropped() const noexcept { return dropped_; }
 
-  /// The head of an open step; null: it is not open.
-  [[nodiscard]] const contribution_head* head_of(std::uint64_t step) const;
+  /// The head of the open step of that number and handler; null: it is not open.
+  [[nodiscard]] const contribution_head* head_of(const contribution_head& like) const;
   /// Calls visit(head, missing, elements) for each step that lacks values of places of this rank.
   template <class Visit>
   void for_each_incomplete(Visit visit) const {
-    for (const auto& [number, each] : open_) {
+    for (const auto& [name, each] : open_) {
       if (!each.own_complete) visit(each.head, occupied_ - each.given_by_present, occupied_);
     }
   }
 
  private:
-  struct place_value {
-    std::size_t begin, bytes;
-  };
   struct open_step {
     contribution_head head;
     std::vector<std::byte> memory;
@@ -134,6 +138,8 @@ class contribution_steps {
     std::size_t parts_left = 0;
   };
 
+  using step_name = std::pair<std::uint64_t, std::uint32_t>;  // number and handler
+  [[nodiscard]] static step_name name_of(const contribution_head& head) noexcept { return {head.step, head.handler}; }
   open_step& open(const contribution_head& head, effects& then);
   void look(open_step& at, effects& then);
   void part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then);
@@ -143,11 +149,11 @@ class contribution_steps {
 
   std::uint64_t occupied_ = 0;                 // places with an element
   std::unordered_set<std::uint64_t> emptied_;  // places with an element that has ended, until they get another one
-  std::map<std::uint64_t, open_step> open_;
-  step_set over_;
-  std::vector<bool> asks_;     // by child: it wants to be asked
-  bool asked_;                 // the parent knows that this rank wants to be asked
-  std::size_t unsettled_ = 0;  // ends of elements with values under way
+  std::map<step_name, open_step> open_;
+  std::map<std::uint32_t, step_set> over_;  // by handler
+  std::vector<bool> asks_;                  // by child: it wants to be asked
+  bool asked_;                              // the parent knows that this rank wants to be asked
+  std::size_t unsettled_ = 0;               // ends of elements with values under way
   bool dropped_ = false;
 };
 

@@ -23,8 +23,8 @@
 namespace nacre {
 namespace {
 
-contribution_head head_of_step(std::uint64_t step, std::uint32_t row = 1) {
-  return {.first = 1, .step = step, .row = row, .kind = 0, .target = 1};
+contribution_head head_of_step(std::uint64_t step, std::uint32_t row = 1, std::uint32_t handler = 5) {
+  return {.first = 1, .step = step, .handler = handler, .row = row, .kind = 0, .target = 1};
 }
 
 using numbers = std::vector<std::uint64_t>;
@@ -94,9 +94,9 @@ class small_job {
       to_parent(rank,
                 [](contribution_steps& parent, std::size_t child, auto& next) { parent.child_wants(child, next); });
     for (auto& own : then.to_combine) {
-      post(rank, rank, [this, rank, step = own.head.step, sum = pack(all_places(own.values))] {
+      post(rank, rank, [this, rank, head = own.head, sum = pack(all_places(own.in_order()))] {
         contribution_steps::effects next;
-        at(rank).combined(step, sum, next);
+        at(rank).combined(head, sum, next);
         apply(rank, std::move(next));
       });
     }
@@ -247,10 +247,29 @@ TEST(contribution_steps, refuse_values_that_do_not_fit) {
   EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::none);
   ASSERT_EQ(then.to_combine.size(), 1U);
   EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::ended);
-  under_test.combined(7, {}, then);
+  under_test.combined(head_of_step(7), {}, then);
   EXPECT_EQ(then.finished.size(), 1U);
   EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::ended);
   EXPECT_EQ(then.opened, 1U);
+}
+
+TEST(contribution_steps, are_counted_for_each_handler) {
+  contribution_steps under_test(0, false);
+  contribution_steps::effects then;
+  for (const std::uint64_t place : {3U, 4U}) under_test.element_came(place);
+  using refusal = contribution_steps::refusal;
+  const contribution_head sum = head_of_step(7), picture = head_of_step(7, 2, 6);
+  for (const std::uint64_t place : {3U, 4U}) EXPECT_EQ(under_test.give(place, sum, {}, then), refusal::none);
+  EXPECT_EQ(under_test.give(3, picture, {}, then), refusal::none) << "another reduction of the same step";
+  ASSERT_EQ(then.to_combine.size(), 1U);
+  under_test.combined(sum, {}, then);
+  EXPECT_EQ(then.finished.size(), 1U);
+  EXPECT_EQ(under_test.give(3, sum, {}, then), refusal::ended);
+  EXPECT_EQ(under_test.give(4, picture, {}, then), refusal::none) << "that has not ended";
+  ASSERT_EQ(then.to_combine.size(), 2U);
+  under_test.combined(picture, {}, then);
+  EXPECT_EQ(then.finished.size(), 2U);
+  EXPECT_EQ(then.opened, 2U);
 }
 
 TEST(contribution_steps, tell_what_is_missing_and_drop_it) {

@@ -180,7 +180,7 @@ void contributions::apply(thread_context& by, const array_ptr& array, const set_
   }
   for (const steps::finished_step& each : then.finished) finish(by, *set, each);
   for (steps::own_values& own : then.to_combine) {
-    if (own.values.size() <= combined_in_place_max) {
+    if (own.given.size() <= combined_in_place_max) {
       combine_own(by, array, set, own);
       continue;
     }
@@ -200,12 +200,13 @@ void contributions::combine_work(work& item, thread_context& on) {
 
 void contributions::combine_own(thread_context& by, const array_ptr& array, const set_ptr& set,
                                 const steps::own_values& own) {
-  detail::contribution_values values{.step = own.head.step, .packed = own.values};
+  const std::vector<std::span<const std::byte>> packed = own.in_order();
+  detail::contribution_values values{.step = own.head.step, .packed = packed};
   if (!combine(by, own.head, values)) return;
   steps::effects then;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    set->steps.combined(own.head.step, std::move(values.sum), then);
+    set->steps.combined(own.head, std::move(values.sum), then);
   }
   apply(by, array, set, std::move(then));
 }
@@ -263,14 +264,15 @@ void contributions::deliver(thread_context& by, const contribution_head& head, m
   }
 }
 
-void contributions::name_incomplete(std::size_t count_max, std::vector<std::string>& found) const {
+void contributions::name_incomplete(report_lines& found) const {
   space_.arrays().for_each([&](array_home& array) {
     const std::scoped_lock lock(array.steps_mutex);
     array.sets.for_each([&](const set_ptr& set) {
       set->steps.for_each_incomplete([&](const contribution_head& head, std::uint64_t missing, std::uint64_t all) {
-        if (found.size() > count_max) return;
-        found.push_back(step_text(array, head) + " lacks " + std::to_string(missing) + " of " + std::to_string(all) +
-                        " contributions of rank " + std::to_string(messages_.rank().value()));
+        found.add(report_lines::urgency::numbered, head.step, [&] {
+          return step_text(array, head) + " lacks " + std::to_string(missing) + " of " + std::to_string(all) +
+                 " contributions of rank " + std::to_string(messages_.rank().value());
+        });
       });
     });
   });

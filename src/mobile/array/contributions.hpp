@@ -14,6 +14,7 @@
 #include <nacre/contribute.hpp>
 
 #include "am/am_engine.hpp"
+#include "base/report_lines.hpp"
 #include "mobile/array/array_home.hpp"
 #include "mobile/object/object_entry.hpp"
 
@@ -53,9 +54,8 @@ class contributions {
   [[nodiscard]] std::optional<std::vector<rank_id>> remove_section(thread_context& on, std::uint64_t first,
                                                                    std::uint64_t section);
 
-  /// Adds to `found`, up to a little more than `count_max` lines in all, a line for each step that lacks values of
-  /// places of this rank. While nothing runs.
-  void name_incomplete(std::size_t count_max, std::vector<std::string>& found) const;
+  /// Adds a line for each step that lacks values of places of this rank. While nothing runs.
+  void name_incomplete(report_lines& found) const;
 
   // Handlers that other ranks call.
   void on_value(context& ctx, contribution_head head, std::uint64_t number, std::uint32_t epoch,

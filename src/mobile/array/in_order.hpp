@@ -9,11 +9,12 @@
 
 namespace nacre {
 
-/// The sender numbers items 0, 1, 2, ..., with 32 bits that wrap. An early item is set aside: the ones before it are
-/// certain to come. Not thread-safe.
+/// The sender numbers items `first`, `first` + 1, ..., with 32 bits that wrap. An early item is set aside: the ones
+/// before it are certain to come. Not thread-safe.
 template <class T>
 class in_order {
  public:
+  explicit in_order(std::uint32_t first = 0) noexcept : next_(first) {}
   /// Calls take(item) for this item and for the items set aside that are next now. False: the number has come before.
   template <class Take>
   bool admit(std::uint32_t number, T item, Take take) {
@@ -33,7 +34,7 @@ class in_order {
   [[nodiscard]] std::size_t early_count() const noexcept { return early_.size(); }
 
  private:
-  std::uint32_t next_ = 0;
+  std::uint32_t next_;
   std::map<std::uint32_t, T> early_;
 };
 

@@ -40,6 +40,19 @@ TEST(in_order, refuses_a_number_that_has_come_before) {
   EXPECT_EQ(under_test.early_count(), 1U);
 }
 
+TEST(in_order, numbers_wrap) {
+  in_order<int> under_test(~std::uint32_t{0} - 1);
+  std::vector<int> taken;
+  const auto take = [&](int item) { taken.push_back(item); };
+  EXPECT_TRUE(under_test.admit(0, 2, take));
+  EXPECT_TRUE(under_test.admit(~std::uint32_t{0}, 1, take));
+  EXPECT_TRUE(under_test.admit(~std::uint32_t{0} - 1, 0, take));
+  EXPECT_FALSE(under_test.admit(~std::uint32_t{0}, 1, take));
+  EXPECT_TRUE(under_test.admit(1, 3, take));
+  EXPECT_EQ(taken, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(under_test.early_count(), 0U);
+}
+
 /// An item may be admitted from within take, as a handler that runs at once may send.
 TEST(in_order, has_taken_an_item_off_before_it_gives_it_away) {
   in_order<int> under_test;

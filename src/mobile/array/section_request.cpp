@@ -38,7 +38,7 @@ void array_space::send_to_section(thread_context& on, const detail::array_reques
   if (what.first == 0) throw usage_error("a message to a nacre::section of no array (it was default-constructed)");
   const std::shared_ptr<array_home> array = find(what.first);
   if (array == nullptr || array->first != what.first) return refuse_unknown(on, what, m->header.handler);
-  m = packed_form(std::move(m));
+  m = packed_by_sender(std::move(m));
   for (const detail::section_part& each : parts) {
     if (each.home >= messages_.size())
       throw usage_error("a nacre::section of a job with more ranks: make it in the job that uses it");

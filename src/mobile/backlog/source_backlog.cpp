@@ -178,13 +178,16 @@ void source_backlog::take_request(activation_step& now, const message_header& he
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
 void source_backlog::clear_senders(activation_step& now) {
-  clear_senders(now, now.pending.empty() ? 0 : now.pending.size() - 1);
+  clear_senders(now, now.pending.empty() ? 0 : now.pending.size() - 1, now.at.extra()->colocations.get());
 }
 
-/// `waiting`: messages that wait at the object and take room.
-void source_backlog::clear_senders(activation_step& now, std::size_t waiting) {
+/// A coroutine waits for a message. Those that wait here need no room: they run after the coroutine, whose own may be
+/// behind any number of others, also in a stream that is blocked for a colocation, which waits for the coroutine.
+void source_backlog::clear_all_senders(activation_step& now) { clear_senders(now, 0, nullptr); }
+
+/// `waiting`: messages that wait at the object and take room. `colocations`: those that block streams, or null.
+void source_backlog::clear_senders(activation_step& now, std::size_t waiting, const participation* colocations) {
   object_entry_extra& extra = *now.at.extra();
-  const participation* const colocations = extra.colocations.get();
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
   const known_location here = now.at.location.read();
   for (const source_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {

@@ -41,10 +41,11 @@ class source_backlog {
   // Where the object is.
   void take_request(activation_step& now, const message_header& header);
   void clear_senders(activation_step& now);
-  void clear_senders(activation_step& now, std::size_t waiting);
+  void clear_all_senders(activation_step& now);
   [[nodiscard]] message_list leave_behind(activation_step& now, object_state& state);
 
  private:
+  void clear_senders(activation_step& now, std::size_t waiting, const participation* colocations);
   void go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next);
   void request_to_send(thread_context& on, const object_entry& at, std::uint32_t end);
   void send_cleared(thread_context& on, const object_entry& at, message_ptr m);

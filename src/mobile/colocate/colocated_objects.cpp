@@ -59,8 +59,8 @@ step_end colocation_space::claim_front(activation_step& now) {
   }
   static_cast<void>(now.pending.pop_front());
   extra->colocations->acquired_by = name;
-  const std::size_t bytes = packed_size_of(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays());
-  const bool stays_here = space_.migration().stays(at) || space_.migration().too_long(now, bytes);
+  std::size_t bytes = 0;
+  const bool stays_here = space_.migration().refusal(at) != nullptr || !space_.migration().measure(now, bytes).empty();
   now.put_back();
   note_acquired(at.id, name);
   tell_initiator(now.on, name, {.object = at.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});

@@ -139,6 +139,7 @@ class name_table {
   static constexpr std::uint64_t empty = 0, closed = 4, moved = 5;  // words without an item
   static constexpr int item_bits = 48;                              // of an address; above them a part of the hash
   static constexpr std::size_t words_copied_at_once = 64;
+  static constexpr std::size_t large_capacity = 8192;  // 64 KiB
   static_assert(alignof(Item) > state_mask);
 
   struct table {
@@ -296,6 +297,8 @@ class name_table {
   void promote(table& from) const {
     table* known = &from;
     if (!change(current_, known, load(from.next))) return;
+    // Small tables wait until there are many of them. Large ones would take much memory, so those before go now.
+    if (from.capacity() >= large_capacity) readers_.collect();
     readers_.retire(&from, [](void* gone) { delete static_cast<table*>(gone); });
   }
 

@@ -5,12 +5,15 @@
 #include "mobile/directory/name_table.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <deque>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -49,6 +52,32 @@ TEST(name_table, a_table_grows_and_shrinks_with_what_is_in_it) {
   for (std::size_t index = 0; index < items.size(); ++index) {
     EXPECT_EQ(table.find(items[index].id) != nullptr, index < 10) << index;
   }
+}
+
+/// Tables that have been replaced wait for their readers, and then go: not many of them at a time.
+TEST(name_table, takes_no_more_memory_the_longer_items_come_and_go) {
+  if (tests::sanitized) GTEST_SKIP() << "the sanitizer's allocator tells nothing, and keeps what was freed";
+  constexpr std::size_t alive = 10'000, rounds = 200;  // a table of 256 KiB, replaced in each round
+  epoch_domain readers;
+  epoch_domain::participant self(readers);
+  name_table<table_item> table(readers, 64);
+  std::deque<table_item> items;
+  std::uint64_t next = 1;
+  const auto bytes = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const auto churn = [&](std::size_t count) {
+    for (std::size_t each = 0; each < count; ++each) {
+      table.add(items.emplace_back(next++));
+      if (items.size() > alive) {
+        ASSERT_TRUE(table.remove(items.front()));
+        items.pop_front();
+      }
+      self.quiescent();
+    }
+  };
+  churn(3 * alive);
+  const std::size_t warm = bytes();
+  churn(rounds * alive);
+  EXPECT_LE(bytes(), warm + 5 * table.capacity() * sizeof(std::uint64_t));
 }
 
 TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows_and_shrinks) {

@@ -25,6 +25,11 @@ struct known_location {
   friend bool operator==(const known_location&, const known_location&) = default;
 };
 
+/// With this epoch an object stays where it is, and a place of an array takes no further element: the numbers above are
+/// left for the end of what is there. An epoch must not wrap, because a rank may know a location that is any number of
+/// moves old.
+inline constexpr std::uint32_t last_epoch_of_moves = ~std::uint32_t{0} - 0xff;
+
 /// A location that many threads read, wait-free, and that only ever gets newer. It is one atomic word, which also
 /// records whether the rank numbers messages here, or collects the entry.
 ///

@@ -253,8 +253,8 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   in(type, state.epoch, policy, state.pace, asked, state.order, listeners, windows, state.traffic, state.contributed);
   state.type = handler_table::get().type(type);
   if (!in.ok() || state.type == nullptr || asked.source >= ranks || !state.order.sound(ranks)) return std::nullopt;
-  // The epoch rises by one with each move, and with the end.
-  if (state.epoch == 0 || state.epoch == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  // The epoch rises by one with each move, and with the end, which may be a move of its own.
+  if (state.epoch == 0 || state.epoch > last_epoch_of_moves + 1) return std::nullopt;
   if (!std::isfinite(state.pace) || state.pace < 0) return std::nullopt;
   if (!location_rules::known(policy) || !listeners.sound(ranks) || !windows.sound(ranks)) return std::nullopt;
   if (!state.traffic.sound(ranks)) return std::nullopt;

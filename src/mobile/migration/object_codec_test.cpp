@@ -103,7 +103,7 @@ TEST(object_codec, an_object_comes_back_with_its_numbers_and_all_that_waits_for_
   }
 }
 
-/// A message whose argument is a live value still.
+/// A message with an argument that is a live value still.
 message_ptr live_message(std::string argument) {
   using values = std::tuple<std::string>;
   message_ptr m = make_message(sizeof(values));

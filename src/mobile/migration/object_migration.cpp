@@ -52,17 +52,22 @@ void object_migration::migrate_front(activation_step& now) {
     NACRE_MARK("an object is asked to move to where it is");
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
-    const char* const why = leave_for(now, rank_id(rank), {m->header.source, m->header.reply});
-    if (why != nullptr && m->header.reply != 0) {
-      messages_.post_failure(now.on, m->header, std::string("the object cannot move: ") + why);
+    const std::string why = leave_for(now, rank_id(rank), {m->header.source, m->header.reply});
+    if (!why.empty() && m->header.reply != 0) {
+      messages_.post_failure(now.on, m->header, "the object cannot move: " + why);
     }
   }
   now.on.counters().done.add(1);
 }
 
-/// Whether the object, which is here, refuses to move at this moment.
-bool object_migration::stays(const object_entry& at) const {
-  return refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays());
+const char* object_migration::refusal(const object_entry& at) const {
+  if (at.location.read().epoch >= last_epoch_of_moves) {
+    return "it has moved 2^32 times, or its place in an array has had so many moves and elements, which is as often as "
+           "they can be counted: it stays where it is";
+  }
+  if (!refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays())) return nullptr;
+  NACRE_MARK("an object refuses to move");
+  return "its may_migrate() says false";
 }
 
 /// Whether an object of so many packed bytes, with the messages that wait for it, is too long for one message.
@@ -86,22 +91,29 @@ bool object_migration::worth_leaving(const activation_step& now, std::size_t byt
   return worth_migration(space_.loads().waiting_seconds(now), costs_.of(bytes));
 }
 
-/// Departs unless the object refuses or cannot move; returns null, or the reason.
-const char* object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked,
-                                        wish_kind how) {
-  if (stays(now.at)) {
-    NACRE_MARK("an object refuses to move");
-    return "its may_migrate() says false";
+std::string object_migration::measure(const activation_step& now, std::size_t& bytes) const {
+  bytes = 0;
+  try {
+    bytes = packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays());
+    if (too_long(now, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
+  } catch (const detail::unpackable_value& thrown) {
+    if (!messages_.by_pointer()) return thrown.what();
   }
-  const std::size_t bytes =
-      packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, space_.arrays());
-  if (too_long(now, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
+  return {};
+}
+
+/// Departs unless the object refuses or cannot move; returns the reason, which is empty when it departs.
+std::string object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked,
+                                        wish_kind how) {
+  if (const char* const why = refusal(now.at); why != nullptr) return why;
+  std::size_t bytes = 0;
+  if (std::string why = measure(now, bytes); !why.empty()) return why;
   if (how == wish_kind::if_worth && !worth_leaving(now, bytes)) {
     now.at.need_extra().note_packed_bytes(bytes);
     return "it is large, and little work waits for it";
   }
   depart(now, to, asked);
-  return nullptr;
+  return {};
 }
 
 void object_migration::depart(activation_step& now, rank_id to, const migration_request& asked) {

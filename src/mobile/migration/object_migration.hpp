@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "am/am_engine.hpp"
 #include "mobile/migration/migration_costs.hpp"
@@ -24,13 +25,17 @@ class object_migration {
   bool move_out(thread_context& on, object_id object, rank_id to, wish_kind how);
   /// Handles a request to migrate, at the front of the object's messages.
   void migrate_front(activation_step& now);
-  /// Departs unless the object refuses or cannot move; returns null, or the reason.
-  [[nodiscard]] const char* leave_for(activation_step& now, rank_id to, const migration_request& asked,
+  /// Departs unless the object refuses or cannot move; returns the reason, which is empty when it departs.
+  [[nodiscard]] std::string leave_for(activation_step& now, rank_id to, const migration_request& asked,
                                       wish_kind how = wish_kind::always);
   void depart(activation_step& now, rank_id to, const migration_request& asked);
-  [[nodiscard]] bool stays(const object_entry& at) const;
+  /// The reason why the object, which is here, must not move at this moment; null when it may.
+  [[nodiscard]] const char* refusal(const object_entry& at) const;
   [[nodiscard]] bool worth_leaving(const activation_step& now, std::size_t bytes) const;
   [[nodiscard]] bool too_long(const activation_step& now, std::size_t bytes) const;
+  /// Measures the object packed. Returns the reason why it cannot be packed, or is too long with what waits for it;
+  /// empty when it can move.
+  [[nodiscard]] std::string measure(const activation_step& now, std::size_t& bytes) const;
   /// Takes a message that carries an object, and has it installed. Poll loop.
   void receive(thread_context& by, message_ptr arrival);
   /// Installs an object that has arrived. The activation of its entry.

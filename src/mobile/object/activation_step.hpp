@@ -12,6 +12,7 @@ namespace nacre {
 // Internal kinds of message in an inbox. No clash: all others there are messages to objects.
 constexpr message_kind news_of_end = message_kind::module;
 constexpr message_kind may_collect = message_kind::rank;
+constexpr message_kind end_of_wait = message_kind::reply;
 
 /// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
 /// whole step is spent; the activation is given up afterwards. `parked`: a coroutine handler has the object and awaits

@@ -26,7 +26,7 @@ object_activation::step_time object_activation::begin_step(thread_context& on, c
   time.sampled = time.exact || on.meter.begin(time.handler);
   time.measured = time.sampled || observe_step_;
   if (!time.measured) return time;
-  if (first != nullptr) on.note_size(am_engine::size_of(*first));
+  if (first != nullptr) on.note_size(size_or_least(*first));
   time.begin = messages_.pool().instant();
   return time;
 }
@@ -48,6 +48,10 @@ void object_activation::end_step(object_entry& at, thread_context& on, const ste
   if (!what.ours) return;
   if (seconds > 0) return learn(at, on, time, what, seconds, charged);
   if (!time.measured && at.pace.load() == 0) at.pace.store(handler_costs::pace_of_others);
+}
+
+void object_activation::learn_coroutine(object_entry& at, thread_context& on, std::uint32_t handler, double seconds) {
+  at.pace.store(costs_.learn(on.id().value(), handler, seconds, 1, at.pace.load()));
 }
 
 void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,

@@ -29,6 +29,7 @@ class delivery_errors {
   void undeliverable(thread_context& on, message_ptr m);
   /// Reports a message of this rank that had no receiver.
   void report_lost(thread_context& on, object_id object, std::uint32_t handler);
+  /// `what.why` is read before this returns.
   void report(thread_context& on, const delivery_error& what);
 
   // A handler that other ranks call.

@@ -2,59 +2,114 @@
 // Messages that an object keeps until a coroutine handler of the object asks for them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include <nacre/message.hpp>
 #include <nacre/next.hpp>
 
 namespace nacre {
 
+/// Messages that end an object, or the element of a place, and wait in it. Counted by the activation when it is first
+/// asked.
+class waiting_endings {
+ public:
+  [[nodiscard]] bool counted() const noexcept { return counted_; }
+  void begin_count() noexcept {
+    sources_.clear();
+    of_array_ = 0;
+    counted_ = true;
+  }
+  void forget() noexcept { counted_ = false; }
+  /// An insertion ends nothing: where an element is there can be no other.
+  [[nodiscard]] static bool is_one(const message_header& header) noexcept {
+    return header.kind == message_kind::destroy || ends_array(header);
+  }
+  /// For any message.
+  void note_waits(const message_header& header) {
+    if (header.kind == message_kind::destroy) sources_.push_back(header.source);
+    if (ends_array(header)) ++of_array_;
+  }
+  void note_ran(const message_header& header) noexcept {
+    if (!counted_) return;
+    if (ends_array(header)) --of_array_;
+    const auto found = std::find(sources_.begin(), sources_.end(), header.source);
+    if (header.kind == message_kind::destroy && found != sources_.end()) sources_.erase(found);
+  }
+  [[nodiscard]] bool any() const noexcept { return of_array_ != 0 || !sources_.empty(); }
+  /// Whether a message of this rank that comes now is behind such an ending. The end of an array comes to a place in
+  /// the stream of its home, which has nothing to do with what elements there send.
+  [[nodiscard]] bool any_of(std::uint32_t source) const noexcept {
+    return std::find(sources_.begin(), sources_.end(), source) != sources_.end();
+  }
+
+ private:
+  [[nodiscard]] static bool ends_array(const message_header& header) noexcept {
+    return header.kind == message_kind::everyone && header.handler == 0;
+  }
+  std::vector<std::uint32_t> sources_;  // a rank for each ending, hardly ever more than one
+  std::size_t of_array_ = 0;
+  bool counted_ = false;
+};
+
 /// Keeps messages by handler and tag, each list in the order in which they came, and knows the coroutine that waits.
 ///
-/// | coroutine | a message comes that it waits for | another one comes | the coroutine asks |
-/// |---|---|---|---|
-/// | none waits | - | kept | gets the oldest, or waits |
-/// | waits | given to it: it goes on | kept | - |
+/// | coroutine | a message comes that it waits for | another one comes | the coroutine asks | it is to give up |
+/// |---|---|---|---|---|
+/// | none waits | - | kept | gets the oldest, and waits unless it is ready | - |
+/// | waits | given to it: it goes on when it is ready | kept | - | goes on without a message |
 ///
 /// Belongs to the holder of the object's activation. A coroutine that waits here has given the activation back, though
-/// it keeps its access to the object: activations meanwhile only admit messages. The activation that has its message
-/// hands the activation to it.
+/// it keeps its access to the object: activations meanwhile only admit messages. The activation that makes
+/// it ready hands the activation to it.
 class kept_messages {
  public:
-  /// Messages that wait in the object behind which it ends, or gets another element: those that come behind are for
-  /// the time after. Counted by the activation.
-  std::size_t endings = 0;
+  /// Messages behind one of these in its own stream are for the time after.
+  waiting_endings endings;
+  bool held_up = false;  ///< message_waits knows that an ending waits for the coroutine; the activation
 
-  /// True: the waiting coroutine has got it and must go on.
+  /// True: the waiting coroutine has got it and goes on.
   [[nodiscard]] bool keep(message_ptr m, std::uint64_t tag) {
-    if (waiter_ != nullptr && waiter_->message == nullptr && waiter_->handler == m->header.handler &&
-        waiter_->tag == tag) {
-      waiter_->message = std::move(m);
-      return true;
+    const std::uint32_t handler = m->header.handler;
+    if (waiter_ != nullptr && waiter_->waits() && waiter_->handler == handler && waiter_->tag == tag) {
+      waiter_->take(std::move(m));
+      return waiter_->ready;
     }
-    lists_[{m->header.handler, tag}].push_back(std::move(m));
+    list_of(handler, tag).push_back(std::move(m));
     ++count_;
     return false;
   }
-  /// The oldest one; null when there is none.
-  [[nodiscard]] message_ptr take(std::uint32_t handler, std::uint64_t tag) {
-    const auto found = lists_.find({handler, tag});
-    if (found == lists_.end()) return nullptr;
-    message_ptr m = found->second.pop_front();
-    if (found->second.empty()) lists_.erase(found);
-    --count_;
-    return m;
+  /// Gives the oldest ones to `by`, which is ready then or must wait.
+  void take(detail::message_waiter& by) {
+    const auto found = lists_.find({by.handler, by.tag});
+    if (found == lists_.end()) return;
+    for (; !by.ready && !found->second.empty(); --count_) by.take(found->second.pop_front());
+    if (found->second.empty()) spare_ = lists_.extract(found);
+  }
+  /// Keeps what `by` has and does not need, before what has come since.
+  void keep_again(detail::message_waiter& by) {
+    if (by.messages.empty()) return;
+    message_list& list = list_of(by.handler, by.tag);
+    count_ += by.messages.size();
+    by.messages.append(list);
+    list = std::move(by.messages);
   }
   void wait(detail::message_waiter& by) noexcept { waiter_ = &by; }
   /// The coroutine that waits; null: none.
   [[nodiscard]] const detail::message_waiter* waiter() const noexcept { return waiter_; }
-  /// Takes the coroutine out if it has got its message; else null.
+  /// The coroutine that waits, if any, gets no message, and leaves those that it has.
+  void give_up() {
+    if (waiter_ == nullptr || !waiter_->waits()) return;
+    keep_again(*waiter_);
+    waiter_->given_up = true;
+  }
+  /// Takes the coroutine out if it has got its messages, or gives up; else null.
   [[nodiscard]] detail::message_waiter* take_ready() noexcept {
-    if (waiter_ == nullptr || waiter_->message == nullptr) return nullptr;
-    return std::exchange(waiter_, nullptr);
+    return waiter_ == nullptr || waiter_->waits() ? nullptr : std::exchange(waiter_, nullptr);
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
@@ -82,7 +137,20 @@ class kept_messages {
   }
 
  private:
-  std::map<std::pair<std::uint32_t, std::uint64_t>, message_list> lists_;  // by handler and tag; none is empty
+  using lists = std::map<std::pair<std::uint32_t, std::uint64_t>, message_list>;  // by handler and tag
+
+  /// Steps come and go: the memory of the last list that became empty serves the next one.
+  [[nodiscard]] message_list& list_of(std::uint32_t handler, std::uint64_t tag) {
+    const lists::key_type key{handler, tag};
+    if (spare_.empty()) return lists_[key];
+    const auto next = lists_.lower_bound(key);
+    if (next != lists_.end() && next->first == key) return next->second;
+    spare_.key() = key;
+    return lists_.insert(next, std::move(spare_))->second;
+  }
+
+  lists lists_;  // none is empty
+  lists::node_type spare_;
   std::size_t count_ = 0;
   detail::message_waiter* waiter_ = nullptr;
 };

@@ -119,6 +119,8 @@ void object_activation::admit(activation_step& now, message_list& taken) {
       space_.ends().learn_of_end(now, *m);
     } else if (m->header.kind == may_collect) {
       space_.forwarding().collect(now, *m);
+    } else if (m->header.kind == end_of_wait) {
+      space_.waits().give_up(now);
     } else if (now.at.location.collected()) {
       NACRE_MARK("a message comes to an entry that has been collected");
       space_.accept(now.on, std::move(m));
@@ -244,7 +246,9 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     }
     if (long_enough) may_run = false;
   }
-  const bool ours = how != step_end::blocked && how != step_end::left_to_reader && at.object() != nullptr;
+  // A coroutine that waits is accounted for when it has ended.
+  const bool ours =
+      how != step_end::blocked && how != step_end::left_to_reader && how != step_end::parked && at.object() != nullptr;
   end_step(at, on, time, {.run = static_cast<int>(now.ran), .ours = ours});
   return how;
 }
@@ -267,8 +271,9 @@ step_end object_activation::run_front(activation_step& now) {
     const detail::object_type& type = *messages_.handlers().type(now.at.type);
     row = messages_.handlers().handler(header.handler);
     if (row == nullptr || row->target_key != type.key) {
-      messages_.fail("rank " + std::to_string(header.source) + " sent a message that fits no member of " +
-                     std::string(type.name));
+      const std::string fits_none = "fits no member of " + std::string(type.name);
+      messages_.fail("rank " + std::to_string(header.source) + " sent a message that " +
+                     (row == nullptr ? why_no_handler(header.handler, fits_none) : fits_none));
       static_cast<void>(now.pending.pop_front());
       return step_end::empty;
     }
@@ -287,7 +292,7 @@ step_end object_activation::run_front(activation_step& now) {
   }
   if (row != nullptr) return space_.access().run_exclusive(now, *row);
   if (ends) {
-    message_waits::note_ending_run(now.at);
+    message_waits::note_ending_run(now.at, *now.pending.front());
     space_.ends().end_object(now);
   } else {
     space_.migration().migrate_front(now);
@@ -302,8 +307,9 @@ void object_activation::go_on_work(work& item, thread_context& on) {
   self.run_claimed(self.space_.access().held_entry(item), on, none, true);
 }
 
-void object_activation::let_go_on(object_entry& at, thread_context& on) {
+void object_activation::let_go_on(object_entry& at, thread_context& on, worker_pool::origin from) {
   at.arrivals.requeue();
-  messages_.pool().make_ready(on, at, worker_pool::origin::elsewhere);
+  messages_.pool().make_ready(on, at, from);
 }
+
 }  // namespace nacre

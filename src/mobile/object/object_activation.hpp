@@ -28,7 +28,7 @@ class object_activation {
   void run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run);
   void give_back(object_entry& at, thread_context& on, bool may_run);
   /// Gives the activation up, and makes the entry ready.
-  void let_go_on(object_entry& at, thread_context& on);
+  void let_go_on(object_entry& at, thread_context& on, worker_pool::origin from = worker_pool::origin::elsewhere);
   [[nodiscard]] bool alone(activation_step& now);
   [[nodiscard]] static streams& all_streams(object_entry& at);
 
@@ -45,6 +45,12 @@ class object_activation {
     bool ours;  ///< the activation and the object are still here
   };
   void end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what);
+  /// A coroutine that has waited has ended, after so many seconds.
+  void learn_coroutine(object_entry& at, thread_context& on, std::uint32_t handler, double seconds);
+  /// A coroutine has gone on for so many seconds.
+  void note_coroutine_part(object_id object, double seconds) {
+    if (observe_step_) observe_step_(object, seconds, 0, 0);
+  }
   /// Whether each step of an object must be timed, even where many short ones run one after the other.
   [[nodiscard]] bool times_each_step() const noexcept { return messages_.deferred() || observe_step_ != nullptr; }
 

@@ -31,16 +31,21 @@ std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 /// field.
 std::uint64_t& handed_over(message& m) noexcept { return m.header.reply; }
 
-/// A part as a message of its own, which takes over its share of the credit.
+/// A part as a message of its own, which takes over its share of the credit: as many bytes, at the price of the bundle.
 message_ptr single_of(message& bundle, const bundle::part& what) {
   message_ptr single = bundle::make_message_of(what);
   credit_account::hand_over(bundle, *single);
-  handed_over(bundle) += bundle::part_bytes(what.payload.size());
+  const std::size_t bytes = bundle::part_bytes(what.payload.size());
+  NACRE_ASSERT(bytes_of(single->header) == bytes && bundle.header.object != bundle_stays_whole,
+               "a part of a bundle costs more or less than the bundle has counted for it");
+  handed_over(bundle) += bytes;
   return single;
 }
 
 /// Releases the credit of the parts up to `end` that have run in the bundle.
 void end_bundle(message_ptr m, std::size_t end) noexcept {
+  NACRE_ASSERT(handed_over(*m) <= end && end <= m->header.payload_bytes,
+               "more bytes of a bundle have become messages of their own than it has");
   m->header.payload_bytes = static_cast<std::uint32_t>(end - handed_over(*m));
 }
 
@@ -206,6 +211,7 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
     return time.look(messages_.pool());
   }
   const std::size_t begin = cursor_of(*rest.front());
+  NACRE_ASSERT(begin <= rest.front()->header.payload_bytes, "a worker goes on behind the end of a bundle");
   time.found_long = false;
   if (begin == 0 && begins_long(*rest.front())) {
     NACRE_MARK("a bundle for objects is taken apart by a worker");

@@ -14,7 +14,7 @@ void traffic_counter::count(thread_context& on, const detail::object_pair& ends,
   const epoch_guard guard(on);
   object_entry* const at = space_.entries().find(ends.from);
   if (at == nullptr || at->location.read().rank != space_.messages().rank()) return;
-  const auto bytes = static_cast<double>(am_engine::size_of(m) - sizeof(message) + sizeof(message_header));
+  const auto bytes = static_cast<double>(size_or_least(m) - sizeof(message) + sizeof(message_header));
   const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);  // a number alone
   shared_traffic& counted = at->need_extra().need_traffic();
   const std::scoped_lock lock(counted.guard);

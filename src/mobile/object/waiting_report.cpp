@@ -27,43 +27,54 @@ std::string_view holder(const object_entry& at, const object_entry_extra* extra)
   return at.arrivals.active() ? ": a main has access to it" : "";
 }
 
+/// The coroutine handler that waits for a message of its object; null: none does.
+const detail::message_waiter* waiter_of(const object_entry_extra* extra) {
+  return extra != nullptr && extra->kept != nullptr ? extra->kept->waiter() : nullptr;
+}
+
 /// The coroutine handler that waits for a message, and the message.
-std::string awaited_by(const object_space& space, const detail::message_waiter& waiter) {
+std::string awaited_by(const object_space& space, const kept_messages& kept) {
+  const detail::message_waiter& waiter = *kept.waiter();
   const handler_table& table = space.messages().handlers();
   return std::string(table.handler(waiter.coroutine->handler().value())->name) + " awaits " +
-         std::string(table.handler(waiter.handler)->name) + " with the number " + std::to_string(waiter.tag);
+         std::string(table.handler(waiter.handler)->name) + " with the number " + std::to_string(waiter.tag) +
+         (kept.held_up ? ", and the end of the object waits for it" : "");
 }
 
 }  // namespace
 
-void name_waiting(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_waiting(object_space& space, report_lines& found) {
   space.entries().for_each([&](const object_entry& at) {
     const known_location location = at.location.read();
-    if (found.size() > count_max || location.rank != space.messages().rank() || location.gone || at.object() == nullptr)
-      return;
+    if (location.rank != space.messages().rank() || location.gone || at.object() == nullptr) return;
     const object_entry_extra* const extra = at.extra();
-    const detail::message_waiter* const waiter =
-        extra != nullptr && extra->kept != nullptr ? extra->kept->waiter() : nullptr;
-    const std::string has = waiter != nullptr ? ": " + awaited_by(space, *waiter) : std::string(holder(at, extra));
+    const bool awaits = waiter_of(extra) != nullptr;
+    const std::string_view held_by = awaits ? std::string_view() : holder(at, extra);
     const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
-    if (has.empty() && waiting == 0 && early == 0) return;
-    const detail::object_type& type = *space.messages().handlers().type(at.type);
-    std::string line = space.arrays().name_of(at.id) + " (" + std::string(type.name) + ") on rank " +
-                       std::to_string(space.messages().rank().value()) + has;
-    if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
-    if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
-    found.push_back(std::move(line));
+    if (!awaits && held_by.empty() && waiting == 0 && early == 0) return;
+    const auto text = [&] {
+      const detail::object_type& type = *space.messages().handlers().type(at.type);
+      std::string line = space.arrays().name_of(at.id) + " (" + std::string(type.name) + ") on rank " +
+                         std::to_string(space.messages().rank().value()) +
+                         (awaits ? ": " + awaited_by(space, *extra->kept) : std::string(held_by));
+      if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
+      if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
+      return line;
+    };
+    if (awaits) return found.add(report_lines::urgency::numbered, waiter_of(extra)->tag, text);
+    found.add(report_lines::urgency::other, 0, text);
   });
 }
 
-void name_awaiting_messages(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_awaiting_messages(object_space& space, report_lines& found) {
   space.entries().for_each([&](const object_entry& at) {
     const object_entry_extra* const extra = at.extra();
-    if (found.size() >= count_max || extra == nullptr || extra->kept == nullptr || extra->kept->waiter() == nullptr)
-      return;
-    found.push_back(space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) +
-                    ": " + awaited_by(space, *extra->kept->waiter()));
+    if (waiter_of(extra) == nullptr) return;
+    found.add(report_lines::urgency::numbered, waiter_of(extra)->tag, [&] {
+      return space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
+             awaited_by(space, *extra->kept);
+    });
   });
 }
 

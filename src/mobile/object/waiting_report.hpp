@@ -10,16 +10,19 @@
 
 #include <nacre/ids.hpp>
 
+#include "base/report_lines.hpp"
+
 namespace nacre {
 
 class object_space;
 
-/// Adds to `found`, up to a little more than `count_max` lines in all, a line for each object here that cannot go on
-/// by itself: where it is, which access holds it, how many messages wait. While nothing runs.
-void name_waiting(object_space& space, std::size_t count_max, std::vector<std::string>& found);
-/// Adds to `found`, up to `count_max` lines in all, a line for each coroutine handler here that waits for a message of
-/// its object. While nothing runs.
-void name_awaiting_messages(object_space& space, std::size_t count_max, std::vector<std::string>& found);
+/// Adds a line for each object here that cannot go on by itself: where it is, which access holds it, how many messages
+/// wait. Its number is that of the message that its coroutine handler awaits. While nothing runs. Takes time for all
+/// objects that this rank knows.
+void name_waiting(object_space& space, report_lines& found);
+/// Adds a line for each coroutine handler here that waits for a message of its object, with the number of that message.
+/// While nothing runs. Takes time for all objects that this rank knows.
+void name_awaiting_messages(object_space& space, report_lines& found);
 /// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
 /// them.
 void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& found);

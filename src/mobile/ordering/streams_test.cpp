@@ -43,6 +43,21 @@ TEST(streams, a_message_that_comes_too_early_waits_for_those_before_it) {
   EXPECT_EQ(order.early_count(), 0U);
 }
 
+TEST(streams, numbers_wrap) {
+  constexpr std::uint32_t end = ~std::uint32_t{0};
+  streams order;
+  order.roll_back(3, end - 1);
+  message_list ready;
+  EXPECT_EQ(offer(order, ready, 3, 1), streams::verdict::early);
+  EXPECT_EQ(offer(order, ready, 3, end), streams::verdict::early);
+  EXPECT_EQ(offer(order, ready, 3, 0), streams::verdict::early);
+  EXPECT_EQ(offer(order, ready, 3, end - 1), streams::verdict::admitted);
+  EXPECT_EQ(sequences(ready), (std::vector<std::uint32_t>{end - 1, end, 0, 1}));
+  EXPECT_EQ(offer(order, ready, 3, end), streams::verdict::repeated);
+  EXPECT_TRUE(order.admit_next(streamed(3, 2)->header));
+  EXPECT_EQ(order.next_of(3), 3U);
+}
+
 TEST(streams, the_streams_of_two_ranks_do_not_wait_for_each_other) {
   streams order;
   message_list ready;

@@ -118,7 +118,7 @@ void remote_process_group::acknowledge() {
     if (hosts_[host].unacknowledged == 0) continue;
     connections_.send(host, output_taken{.bytes = std::exchange(hosts_[host].unacknowledged, 0)});
   }
-  if (out_.sink(false).broken() && !std::exchange(told_output_closed_, true)) send_all(output_closed{});
+  if (out_.sink(false).lost_reader() && !std::exchange(told_output_closed_, true)) send_all(output_closed{});
 }
 
 void remote_process_group::end_rank(std::uint32_t rank, ending how, time_point now) {

@@ -3,15 +3,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
 
 #if defined(NACRE_WITH_OTF2)
 
 #include <fmt/format.h>
 #include <otf2/otf2.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,28 +53,17 @@ struct crossing {
 class otf2_writer {
  public:
   otf2_writer(const trace::trace_log& log, const std::string& folder) : log_(log), sums_(take_survey(log)) {
-    if (std::filesystem::exists(folder)) {
-      throw setup_error({.problem = "'" + folder + "' exists",
-                         .why = "the library does not write an archive over another one",
-                         .remedy = "remove it, or name another place with --output"});
-    }
     archive_ = OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, chunk_bytes, chunk_bytes,
                                  OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    if (archive_ == nullptr) {
-      throw setup_error({.problem = "cannot write the archive '" + folder + "'",
-                         .why = "the report goes there",
-                         .remedy = "name another place with --output"});
-    }
+    if (archive_ == nullptr) throw std::runtime_error("it cannot be opened");
     static constexpr OTF2_FlushCallbacks flush{flush_always, no_time};
     check(OTF2_Archive_SetFlushCallbacks(archive_, &flush, nullptr));
     check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
   }
   otf2_writer(const otf2_writer&) = delete;
   otf2_writer& operator=(const otf2_writer&) = delete;
-  ~otf2_writer() {
-    if (archive_ != nullptr) OTF2_Archive_Close(archive_);
-  }
 
+  /// Called once. When it throws the archive is neither whole nor closed: closing it would make the library fail again.
   void write() {
     collect_crossings();
     check(OTF2_Archive_OpenEvtFiles(archive_));
@@ -75,15 +75,12 @@ class otf2_writer {
     }
     check(OTF2_Archive_CloseDefFiles(archive_));
     write_definitions();
-    check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
+    check(OTF2_Archive_Close(archive_));
   }
 
  private:
   static void check(OTF2_ErrorCode code) {
-    if (code == OTF2_SUCCESS) return;
-    throw setup_error({.problem = std::string("the archive cannot be written: ") + OTF2_Error_GetDescription(code),
-                       .why = "the library for OTF2 says so",
-                       .remedy = "look whether there is room"});
+    if (code != OTF2_SUCCESS) throw std::runtime_error(OTF2_Error_GetDescription(code));
   }
 
   // Regions: 0 is idle; a handler has its number; main and runtime follow the last handler.
@@ -192,9 +189,81 @@ class otf2_writer {
   std::map<std::string, OTF2_StringRef> texts_;
 };
 
+/// `first`, a string, gets the first error that the library finds: some functions hide theirs.
+OTF2_ErrorCode note_complaint(void* first, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
+                              const char* format, va_list arguments) {
+  auto& complaint = *static_cast<std::string*>(first);
+  if (!complaint.empty()) return code;
+  std::array<char, 500> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  complaint = fmt::format("{} ({})", OTF2_Error_GetDescription(code), text.data());
+  return code;
+}
+
+[[noreturn]] void refuse_archive(const std::string& problem) {
+  throw setup_error({.problem = "the archive cannot be written: " + problem,
+                     .why = "the library for OTF2 says so",
+                     .remedy = "look whether there is room"});
+}
+
+/// Returns what has gone wrong; empty: nothing.
+std::string write_here(const trace::trace_log& log, const std::string& folder) {
+  std::string complaint;
+  OTF2_Error_RegisterCallback(&note_complaint, &complaint);
+  try {
+    std::make_unique<otf2_writer>(log, folder).release()->write();  // never destroyed, see write
+  } catch (const std::exception& error) {
+    return complaint.empty() ? error.what() : complaint;
+  }
+  return complaint;
+}
+
+/// Writes in a child process, because the library may corrupt the heap and abort when there is no room. The child sends
+/// what has gone wrong through a pipe.
+std::string write_in_child(const trace::trace_log& log, const std::string& folder) {
+  std::array<int, 2> ends{};
+  std::fflush(nullptr);
+  if (::pipe(ends.data()) != 0) return std::strerror(errno);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    // The C library writes a line when it aborts; the parent says that in its own words.
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) ::close(STDERR_FILENO);
+    const std::string problem = write_here(log, folder);
+    const bool told = ::write(ends[1], problem.data(), problem.size()) == static_cast<ssize_t>(problem.size());
+    ::_exit(told && problem.empty() ? 0 : 1);
+  }
+  const int failed = errno;
+  ::close(ends[1]);
+  std::string problem;
+  if (child < 0) problem = std::strerror(failed);
+  std::array<char, 512> part{};
+  while (child > 0) {
+    const ssize_t bytes = ::read(ends[0], part.data(), part.size());
+    if (bytes > 0) problem.append(part.data(), static_cast<std::size_t>(bytes));
+    if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
+  }
+  ::close(ends[0]);
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!problem.empty() || status == 0) return problem;
+  return WIFSIGNALED(status) ? fmt::format("it ended by signal {}", WTERMSIG(status)) : "it ended early";
+}
+
 }  // namespace
 
-void write_otf2(const trace::trace_log& log, const std::string& folder) { otf2_writer(log, folder).write(); }
+void write_otf2(const trace::trace_log& log, const std::string& folder) {
+  if (std::filesystem::exists(folder)) {
+    throw setup_error({.problem = "'" + folder + "' exists",
+                       .why = "the library does not write an archive over another one",
+                       .remedy = "remove it, or name another place with --output"});
+  }
+  const std::string problem = write_in_child(log, folder);
+  if (problem.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);  // a part of an archive, which nothing can read
+  refuse_archive(problem);
+}
 
 }  // namespace nacre::tool
 

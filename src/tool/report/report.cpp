@@ -15,6 +15,7 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "base/print_error.hpp"
 #include "emulator/profile_file.hpp"
 #include "program_options/standard_output.hpp"
 #include "tool/report/buffered_file.hpp"
@@ -102,7 +103,7 @@ int write_report(const report_arguments& given) {
     const trace::trace_log log(given.trace);
     const bool printed = each.name == "text" && given.output.empty();
     for (const std::string& note : log.notes()) {
-      if (!printed) fmt::print(stderr, "nacre: {}\n", note);  // the text on standard output has them itself
+      if (!printed) nacre::print_error("nacre: {}\n", note);  // the text on standard output has them itself
     }
     const std::string beside = printed ? "" : given.trace + std::string(each.ending);
     const std::string path = given.output.empty() ? beside : given.output;

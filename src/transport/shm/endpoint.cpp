@@ -31,7 +31,7 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
     const peer_parts& of = *parts.peers[peer];
-    local_peers[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy};
+    local_peers[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy, .handle = of.handle};
     auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
                                             parts.limits);
     monitor_.watch(rank_id(peer), link->liveness_socket());

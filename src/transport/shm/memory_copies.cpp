@@ -27,8 +27,10 @@ constexpr std::uint64_t index_of(std::uint64_t id) noexcept { return id & ((1u <
 enum state : std::uint64_t { free_word, registered_word, busy_word, used_word, state_count };
 constexpr std::uint64_t word_of(std::uint64_t id, state now) noexcept { return (id >> index_bits) * state_count + now; }
 
-/// Whether the process exists. It may be stopped.
-bool exists(pid_t process) noexcept { return ::kill(process, 0) == 0 || errno != ESRCH; }
+/// Whether the process of a peer exists. It may be stopped.
+bool exists(const shm_memory_copies::local_peer& peer) noexcept {
+  return peer.handle != nullptr ? peer.handle->exists() : ::kill(peer.process, 0) == 0 || errno != ESRCH;
+}
 
 }  // namespace
 
@@ -65,7 +67,7 @@ void shm_memory_copies::deregister(rank_id from, const registered_region& what) 
   // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
   if (!word.compare_exchange_strong(now, word_of(what.id, free_word), std::memory_order_acquire)) {
     for (backoff waiting; now == word_of(what.id, busy_word); now = word.load(std::memory_order_acquire)) {
-      if (waiting.yields() && !exists(peers_[from.value()].process)) break;
+      if (waiting.yields() && !exists(peers_[from.value()])) break;
       waiting.pause();
     }
   }
@@ -83,9 +85,11 @@ copy_outcome shm_memory_copies::copy(const direct_copy& what) {
   if (!word.compare_exchange_strong(now, word_of(what.region.id, busy_word), std::memory_order_acquire)) {
     return copy_outcome::failed;
   }
-  const bool well = what.way == copy_way::from_region
-                        ? read_memory(owner.process, what.region.address, what.own.data(), what.own.size())
-                        : write_memory(owner.process, what.region.address, what.own.data(), what.own.size());
+  // When the owner has ended, its number may be another process's.
+  const bool well =
+      what.way == copy_way::from_region
+          ? read_memory(owner.process, what.region.address, what.own.data(), what.own.size()) && exists(owner)
+          : exists(owner) && write_memory(owner.process, what.region.address, what.own.data(), what.own.size());
   if (!well && (errno == EPERM || errno == ENOSYS)) {
     shared(owner.theirs->regions(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
   }

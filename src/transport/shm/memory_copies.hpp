@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "transport/direct_memory.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace nacre::transport::shm {
@@ -33,7 +34,8 @@ class shm_memory_copies final : public direct_memory {
   struct local_peer {
     std::shared_ptr<segment> theirs;  ///< null: the own rank, or a rank of another host
     pid_t process = 0;
-    bool able = false;  ///< the kernel lets this rank copy there
+    bool able = false;                               ///< the kernel lets this rank copy there
+    std::shared_ptr<const process_handle> handle{};  ///< null: its number must do
   };
   shm_memory_copies(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers);
 

@@ -132,6 +132,28 @@ TEST_P(region_over_shm, is_given_back_when_the_process_that_copies_has_died) {
   EXPECT_EQ(there, bytes(10'000, std::byte{1}));
 }
 
+/// The number of the owner is that of a process in which the memory could be copied: this one.
+TEST_P(region_over_shm, is_not_copied_when_its_owner_has_ended_and_another_process_has_the_number) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  auto handle = std::make_shared<process_handle>(child);
+  EXPECT_TRUE(handle->exists());
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(handle->exists());
+  auto to_owner = peers(owner_rank, ::getpid());
+  to_owner[owner_rank.value()].handle = handle;
+  copier_.emplace(copier_rank, segments_[1], to_owner);
+  bytes there(100, std::byte{1}), own(100, std::byte{2});
+  const registered_region region = register_region(there);
+  EXPECT_EQ(copy(region, own), copy_outcome::failed);
+  EXPECT_EQ(there, bytes(100, std::byte{1}));
+  owner_->deregister(copier_rank, region);
+}
+
 TEST_P(region_over_shm, is_one_of_at_most_so_many_for_a_peer_each_with_an_id_of_its_own) {
   bytes there(100, std::byte{1}), own(100, std::byte{2});
   std::set<std::uint64_t> names;

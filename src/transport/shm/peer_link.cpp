@@ -20,10 +20,12 @@ peer_link::peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts 
       liveness_socket_(std::move(parts.liveness_socket)),
       out_{ring_writer(theirs_->ring(own.value(), 0), limits), ring_writer(theirs_->ring(own.value(), 1), limits),
            ring_writer(theirs_->ring(own.value(), 2), limits)},
-      in_{ring_reader(ours.ring(peer.value(), 0), {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer}),
+      in_{ring_reader(ours.ring(peer.value(), 0),
+                      {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer, parts.handle}),
           ring_reader(ours.ring(peer.value(), 1),
-                      {ranks, channel::application, payload_bytes_max, parts.fetch_from, peer}),
-          ring_reader(ours.ring(peer.value(), 2), {ranks, channel::bulk, payload_bytes_max, parts.fetch_from, peer})} {
+                      {ranks, channel::application, payload_bytes_max, parts.fetch_from, peer, parts.handle}),
+          ring_reader(ours.ring(peer.value(), 2),
+                      {ranks, channel::bulk, payload_bytes_max, parts.fetch_from, peer, parts.handle})} {
   if (parts.fetch_from == 0) return;
   for (ring_reader& each : in_) each.offer_to_fetch();
 }

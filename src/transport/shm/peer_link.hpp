@@ -15,6 +15,7 @@
 
 #include "join/net/socket.hpp"
 #include "transport/shm/futex_wakeup.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/shm/ring_reader.hpp"
 #include "transport/shm/ring_writer.hpp"
 #include "transport/shm/segment.hpp"
@@ -26,8 +27,9 @@ struct peer_parts {
   std::shared_ptr<segment> theirs;
   net::unique_fd liveness_socket;  ///< liveness socket: carries no bytes; it ends when the peer's process does
   pid_t process = 0;
-  pid_t fetch_from = 0;   ///< its process, when its memory can be read; 0 otherwise
-  bool can_copy = false;  ///< its memory can be read and written
+  pid_t fetch_from = 0;                            ///< its process, when its memory can be read; 0 otherwise
+  bool can_copy = false;                           ///< its memory can be read and written
+  std::shared_ptr<const process_handle> handle{};  ///< of its process; null: it is this one
 };
 
 /// The state of the link to one peer:

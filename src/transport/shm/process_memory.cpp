@@ -2,11 +2,23 @@
 // Reading and writing the memory of another process by one system call each.
 #include "transport/shm/process_memory.hpp"
 
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 namespace nacre::transport::shm {
+
+process_handle::process_handle(pid_t process) noexcept
+    : process_(process), descriptor_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))) {}
+
+bool process_handle::exists() const noexcept {
+  const bool found =
+      descriptor_ ? ::syscall(SYS_pidfd_send_signal, descriptor_.get(), 0, nullptr, 0) == 0 : ::kill(process_, 0) == 0;
+  return found || errno != ESRCH;
+}
 
 bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept {
   while (bytes > 0) {

@@ -7,7 +7,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "join/net/socket.hpp"
+
 namespace nacre::transport::shm {
+
+/// Another process of this host. Its number may be that of a third one when it has ended, so what is done by the number
+/// asks here first, or afterwards.
+class process_handle {
+ public:
+  /// Of the process that has this number now.
+  explicit process_handle(pid_t process) noexcept;
+  /// Whether it has its number still. It may be stopped, or have ended without its parent's knowledge.
+  [[nodiscard]] bool exists() const noexcept;
+
+ private:
+  pid_t process_;
+  net::unique_fd descriptor_;  // empty on kernels before 5.3, where the number must do
+};
 
 /// Reads the memory of another process. True when all was read; otherwise errno says why not.
 [[nodiscard]] bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;

@@ -149,6 +149,8 @@ void ring_reader::fetch(message_list& arrived) {
     const std::string_view trouble = fetch_trouble(error);
     return trouble.empty() ? give_up_fetching(error) : fail(trouble);
   }
+  // Asked behind the reading: the number of a writer that has ended may be another process's.
+  if (limits_.handle != nullptr && !limits_.handle->exists()) return fail(fetch_trouble(ESRCH));
   partial_bytes_ += bytes;
   fetched_bytes_ += bytes;
   if (bytes != missing) return;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <nacre/message.hpp>
 
 #include "transport/shm/layout.hpp"
+#include "transport/shm/process_memory.hpp"
 
 namespace nacre::transport::shm {
 
@@ -25,6 +27,7 @@ struct reader_limits {
   std::uint32_t payload_bytes_max = 0;
   pid_t writer = 0;               ///< the process that payloads are fetched from; 0: none
   std::optional<rank_id> peer{};  ///< the source that its messages must name, forwarded ones excepted; absent: any
+  std::shared_ptr<const process_handle> handle{};  ///< of `writer`; null: this process
 };
 
 /// Turns the slots of one ring into messages. The reader copies a slot before it checks any word of it, because the

@@ -20,6 +20,7 @@
 
 #include <nacre/error.hpp>
 
+#include "join/net/descriptors.hpp"
 #include "transport/first_words.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "transport/transport.hpp"
@@ -81,6 +82,8 @@ peer_parts map_segment_of(const segment_exchange& parts, std::size_t peer, const
                     .liveness_socket = std::move(liveness_socket),
                     .process = of_peer.process};
   std::uint64_t nonce = 0;
+  // Made before the nonce proves that the process is the peer.
+  if (parts.single_copy) result.handle = std::make_shared<process_handle>(of_peer.process);
   if (parts.single_copy && of_peer.nonce_at != 0 &&
       read_memory(of_peer.process, of_peer.nonce_at, reinterpret_cast<std::byte*>(&nonce), sizeof nonce) &&
       nonce == of_peer.nonce) {
@@ -95,6 +98,7 @@ peer_parts map_segment_of(const segment_exchange& parts, std::size_t peer, const
 std::vector<std::optional<peer_parts>> exchange_segments(const segment_exchange& parts,
                                                          std::vector<std::optional<net::peer_candidate>> candidates) {
   // Where Yama lets only ancestors access a process, the process may admit one more and its descendants.
+  if (parts.single_copy) net::allow_descriptors(2 * candidates.size(), "start fewer ranks");  // and a handle for each
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
   words own{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
   fill_random(std::as_writable_bytes(std::span(&own.nonce, 1)));

@@ -31,6 +31,7 @@ udp_endpoint::udp_endpoint(endpoint_parts parts)
       peers_(parts.peers.size()),
       declared_{.separate_processes = true, .separate_channels = true, .datagrams = true},
       output_bytes_max_(parts.output_bytes_max),
+      due_(parts.peers.size(), never),
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)),
       sockets_(::epoll_create1(EPOLL_CLOEXEC)),
       others_(::epoll_create1(EPOLL_CLOEXEC)) {
@@ -41,7 +42,8 @@ udp_endpoint::udp_endpoint(endpoint_parts parts)
     if (!parts.peers[rank]) continue;
     const std::size_t bytes = parts.peers[rank]->apart.bytes_max();
     unreliable_bytes_max_ = std::exchange(first, false) ? bytes : std::min(unreliable_bytes_max_, bytes);
-    peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]), parts.silence_max);
+    peers_[rank] = std::make_unique<peer>(std::move(*parts.peers[rank]), rank, parts.silence_max);
+    due_[rank] = peers_[rank]->parts.link.deadline();
     monitor_.watch(rank_id(rank), peers_[rank]->parts.liveness_socket.get());
     if (size() == 2) {
       lone_ = peers_[rank].get();
@@ -93,6 +95,7 @@ bool udp_endpoint::let_leave(peer& to, time_point now) {
       break;
     }
   }
+  due_[to.rank] = to.blocked ? time_point::min() : link.deadline();
   publish(to.blocked ? now + blocked_retry : link.deadline());
   return moved;
 }
@@ -105,20 +108,26 @@ void udp_endpoint::publish(time_point deadline) noexcept {
   if (asleep_.load()) wake();                                      // pairs with the store in wait
 }
 
+/// Of thousands of peers nearly none is due: the walk reads their times, which lie side by side, and only those peers.
 bool udp_endpoint::serve_deadlines(time_point now) {
   bool moved = false;
   next_deadline_ = time_point::min();  // let_leave publishes nothing: a thread that falls asleep now wakes too early
   time_point earliest = never;
-  for (const auto& each : peers_) {
-    if (each == nullptr) continue;
-    connection& link = each->parts.link;
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    if (due_[rank] > now) {
+      earliest = std::min(earliest, due_[rank]);
+      continue;
+    }
+    peer& each = *peers_[rank];
+    connection& link = each.parts.link;
     const bool due = link.deadline() <= now;
     if (due) {
       link.on_deadline(now);
-      watch_path(*each, now);
+      watch_path(each, now);
     }
-    if (due || each->blocked) moved |= let_leave(*each, now);
-    earliest = std::min(earliest, each->blocked ? now + blocked_retry : link.deadline());
+    if (due || each.blocked) moved |= let_leave(each, now);
+    if (!each.blocked) due_[rank] = link.deadline();
+    earliest = std::min(earliest, each.blocked ? now + blocked_retry : link.deadline());
   }
   next_deadline_ = earliest;
   published_deadline_.store(earliest.time_since_epoch().count());

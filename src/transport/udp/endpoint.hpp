@@ -91,8 +91,10 @@ class udp_endpoint final : public endpoint, private datagram_service {
  private:
   struct peer {
     enum class state : std::uint8_t { present, left, lost };
-    peer(peer_parts from, std::chrono::nanoseconds silence_max) : parts(std::move(from)), path(silence_max) {}
+    peer(peer_parts from, std::uint32_t number, std::chrono::nanoseconds silence_max)
+        : parts(std::move(from)), rank(number), path(silence_max) {}
     peer_parts parts;
+    const std::uint32_t rank;
     path_watch path;
     state now = state::present;
     bool ready = false;    // it has heard all others
@@ -145,6 +147,7 @@ class udp_endpoint final : public endpoint, private datagram_service {
   std::vector<received_datagram> kept_;                    // unreliable ones of this poll
   std::size_t kept_taken_ = 0;                             // of these
   std::size_t unreliable_bytes_max_ = datagram_bytes_min - unreliable_head_bytes;
+  std::vector<time_point> due_;  // by rank: the deadline of its connection, or an earlier time; now, if it is blocked
   time_point next_deadline_ = never;  // the earliest one of all connections, or an earlier time
   std::uint32_t blocked_ = 0;         // peers
   std::uint32_t polls_ = 0;

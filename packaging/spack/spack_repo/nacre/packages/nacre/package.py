@@ -22,6 +22,7 @@ class Nacre(CMakePackage):
     variant("mpi", default=True, description="Build the module that sends messages over MPI")
     variant("pmix", default=True, description="Let launchers of PMIx start programs")
     variant("otf2", default=False, description="Let nacre report write archives of OTF2")
+    variant("shared", default=False, description="Let programs that ask for nacre::nacre use libnacre.so")
     variant("mesh2d", default=False, description="Build mesh2d, a program that makes meshes of triangles")
 
     depends_on("c", type="build")
@@ -61,6 +62,7 @@ class Nacre(CMakePackage):
 
     def cmake_args(self):
         return [
+            self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define("NACRE_TESTS", self.run_tests),
             self.define("NACRE_REPOSITORY_TESTS", False),
             self.define("NACRE_CCACHE", False),

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a coroutine handler that runs or waits.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+
+#include <nacre/runtime.hpp>
+
+namespace nacre::detail {
+
+class coroutine_run;
+/// Hands the work that continues a coroutine to the scheduler.
+void make_runnable(engine& core, thread_context& by, work& item);
+/// Likewise, behind other ready work.
+void make_runnable_last(engine& core, thread_context& by, work& item);
+/// For the trace, reports and loads: a coroutine that has waited continues on the thread, and has then suspended
+/// again or ended.
+void resumption_begins(thread_context& on, handler_id handler, const message_header& request);
+void resumption_ended(engine& core, thread_context& on, std::uint64_t object);
+/// For loads: a part of a coroutine begins on its thread, up to where it suspends or ends.
+void part_begins(coroutine_run& of);
+void part_ends(coroutine_run& of);
+
+/// The state of a coroutine handler that outlives its message: the context, and the request to answer. It deletes
+/// itself when the coroutine ends.
+class coroutine_run {
+ public:
+  coroutine_run(engine& core, thread_context& on, const message_header& request, handler_id handler) noexcept
+      : ctx(core, on, request), request_(request), handler_(handler) {
+    ctx.set_cause(request_);
+  }
+  virtual ~coroutine_run() = default;
+
+  context ctx;
+  message_ptr kept;  ///< the message that parameters of the coroutine are views into; null if there are none
+
+  /// Continues the coroutine on the thread context `on`.
+  void resume(std::coroutine_handle<> suspended, thread_context& on) {
+    ctx.move_to(on);
+    resumption_begins(on, handler_, request_);
+    part_begins(*this);
+    engine& core = ctx.core();
+    const std::uint64_t object = request_.object;
+    suspended.resume();  // may delete this object
+    resumption_ended(core, on, object);
+  }
+
+  /// The header of the message that started the coroutine, and its handler.
+  [[nodiscard]] const message_header& request() const noexcept { return request_; }
+  [[nodiscard]] handler_id handler() const noexcept { return handler_; }
+
+  /// Whether a coroutine that found all its results ready must now let other work run. Without this, a coroutine
+  /// that polls memory of its own rank could keep its worker from the work that changes the memory.
+  [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
+
+  /// The coroutine is about to suspend, and another thread may resume it from then on.
+  void suspends() {
+    part_ends(*this);
+    suspended_ = true;
+  }
+  [[nodiscard]] bool has_suspended() const noexcept { return suspended_; }
+  /// Seconds that its parts have taken so far; an estimate.
+  double seconds = 0;
+
+  /// The outermost coroutine has ended on the thread context of `ctx`: replies, releases the object, and deletes this.
+  virtual void finish() = 0;
+
+ private:
+  static constexpr std::uint32_t ready_in_a_row_max = 64;
+  std::uint32_t ready_in_a_row_ = 0;
+  bool suspended_ = false;
+
+ protected:
+  message_header request_;
+  handler_id handler_;
+};
+
+}  // namespace nacre::detail

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of a rank for threads that are not the rank's own: of a server, a user interface, a library.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <nacre/future.hpp>
+#include <nacre/handler.hpp>
+#include <nacre/lambda.hpp>
+#include <nacre/operations.hpp>
+#include <nacre/submission.hpp>
+#include <nacre/work.hpp>
+
+namespace nacre {
+
+namespace detail {
+
+class open_door;
+
+// src/runtime/api_submitter.cpp.
+[[nodiscard]] std::shared_ptr<open_door> make_door(engine& core, thread_context& on);
+/// False: the queue is full. Throws usage_error when the door is closed, or when the job has ended.
+bool submit(open_door* door, std::unique_ptr<submission> what, when_full how);
+/// Throws usage_error for a rank that the job does not have.
+void expect_rank(const open_door* door, rank_id to);
+/// Throws usage_error on a thread of a rank, which would wait for itself.
+void expect_outside_thread();
+/// In a catch clause: work that was handed in threw, and has no future: the job ends with a line.
+void submission_threw(engine& core) noexcept;
+/// A callback that is given to `then` threw: the job ends with a line that says so.
+void callback_threw(engine& core) noexcept;
+
+/// An outside_future and the rank share it.
+template <class T>
+struct outside_state {
+  using value_type = std::conditional_t<std::is_void_v<T>, std::tuple<>, T>;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ready = false;  // the members below are under the mutex until then
+  std::optional<value_type> value;
+  std::exception_ptr error;
+  std::function<void()> callback;  // once it is ready
+
+  /// Gives the result; returns the callback to run.
+  [[nodiscard]] std::function<void()> complete() {
+    std::function<void()> next;
+    {
+      const std::scoped_lock lock(mutex);
+      ready = true;
+      next = std::move(callback);
+    }
+    changed.notify_all();  // without the mutex, for which the woken thread would wait again; the caller has a reference
+    return next;
+  }
+};
+
+inline void run_callback(engine& core, const std::function<void()>& callback) {
+  if (!callback) return;
+  try {
+    callback();
+  } catch (...) {
+    callback_threw(core);
+  }
+}
+
+/// A call that waits for its result inside the rank.
+template <class T>
+class outside_call final : public waiter {
+ public:
+  outside_call(engine& core, future<T> result, std::shared_ptr<outside_state<T>> to)
+      : waiter{&on_result}, core_(core), result_(std::move(result)), to_(std::move(to)) {}
+  /// The object deletes itself when the result is there.
+  static void begin(std::unique_ptr<outside_call> made) {
+    outside_call* const self = made.release();
+    if (!self->result_.state()->await(*self)) self->finish();
+  }
+
+ private:
+  static void on_result(waiter& self, thread_context&) { static_cast<outside_call&>(self).finish(); }
+  void finish() {
+    const std::unique_ptr<outside_call> ended(this);
+    try {
+      if constexpr (std::is_void_v<T>) {
+        result_.take();
+        to_->value.emplace();
+      } else {
+        to_->value.emplace(result_.take());
+      }
+    } catch (...) {
+      to_->error = std::current_exception();
+    }
+    run_callback(core_, to_->complete());
+  }
+
+  engine& core_;
+  future<T> result_;
+  std::shared_ptr<outside_state<T>> to_;
+};
+
+}  // namespace detail
+
+/// The result of a call that a thread outside of the runtime has made. Movable, and independent of the submitter. When
+/// the job ends before the result, which an open submitter prevents, it never becomes ready.
+template <class T>
+class outside_future {
+ public:
+  outside_future() = default;
+  /// For submitter.
+  explicit outside_future(std::shared_ptr<detail::outside_state<T>> state) noexcept : state_(std::move(state)) {}
+
+  /// False for a future that was moved from, that gave its value, or that never had a call.
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+  /// Any thread.
+  [[nodiscard]] bool ready() const {
+    if (state_ == nullptr) return false;
+    const std::scoped_lock lock(state_->mutex);
+    return state_->ready;
+  }
+  /// Blocks the calling thread until the result is there. Throws usage_error on a thread of the runtime, which could
+  /// wait for itself, and when the future is not valid().
+  void wait() const {
+    expect_call();
+    detail::expect_outside_thread();
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->ready; });
+  }
+  /// As wait, for at most so many seconds. Returns whether the result is there.
+  [[nodiscard]] bool wait_for(double seconds) const {
+    expect_call();
+    detail::expect_outside_thread();
+    std::unique_lock lock(state_->mutex);
+    constexpr double longest = 1e8;  // some years; the clock cannot count much more
+    const std::chrono::duration<double> time(seconds < longest ? seconds : longest);
+    return state_->changed.wait_for(lock, time, [&] { return state_->ready; });
+  }
+  /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
+  T get() {
+    wait();
+    const auto state = std::move(state_);
+    if (state->error != nullptr) std::rethrow_exception(state->error);
+    if constexpr (!std::is_void_v<T>) return std::move(*state->value);
+  }
+  /// Calls `f(value)`, or `f()` for a call without a value, once the result is there: at once on this thread, or later
+  /// on a thread of the runtime, where it must be short and must not wait. When the call has failed, `failed` gets the
+  /// call_error; without it the failure is dropped. The future is empty afterwards. An exception of f ends the job.
+  template <class F>
+  void then(F f) {
+    then(std::move(f), [](const call_error&) {});
+  }
+  template <class F, class Failed>
+  void then(F f, Failed failed) {
+    expect_call();
+    const auto state = std::move(state_);
+    // The state holds the callback, which holds no reference to it: its caller has one.
+    auto run = [raw = state.get(), f = std::move(f), failed = std::move(failed)]() mutable {
+      if (raw->error != nullptr) {
+        try {
+          std::rethrow_exception(raw->error);
+        } catch (const call_error& error) {
+          failed(error);
+        }
+      } else if constexpr (std::is_void_v<T>) {
+        f();
+      } else {
+        f(std::move(*raw->value));
+      }
+    };
+    {
+      const std::scoped_lock lock(state->mutex);
+      if (!state->ready) {
+        state->callback =
+            std::function<void()>([shared = std::make_shared<decltype(run)>(std::move(run))] { (*shared)(); });
+        return;
+      }
+    }
+    run();
+  }
+
+ private:
+  void expect_call() const {
+    if (state_ == nullptr) {
+      throw usage_error("an outside_future that has no call (it was moved from, gave its value, or never had one)");
+    }
+  }
+  std::shared_ptr<detail::outside_state<T>> state_;
+};
+
+/// The door of a rank for other threads of its process, made by `rt.submitter()`. Copies are the same door. Any thread
+/// may use one, several at a time; what one thread sends through it to one target stays in order. The job stays open,
+/// and is not quiescent, until all copies are closed or destroyed. A rank that sleeps wakes for what is handed in.
+///
+/// When the rank has more than it can do, `send` and `call` wait for it, and try_send refuses. So a handler must not
+/// wait for a thread that hands in work. They throw usage_error when this copy is closed, or when the job has ended.
+///
+///     nacre::submitter door = rt.submitter();
+///     std::thread reader([door] { door.send<&cell::step>(p, 5); });
+class submitter {
+ public:
+  /// A closed one.
+  submitter() = default;
+  /// For runtime.
+  explicit submitter(std::shared_ptr<detail::open_door> door) noexcept : door_(std::move(door)) {}
+
+  /// Closes this copy. No effect on a closed one.
+  void close() noexcept { door_.reset(); }
+  [[nodiscard]] bool is_open() const noexcept { return door_ != nullptr; }
+
+  /// Runs F as `send` of a main does; the targets are the same: a rank, all ranks, an object, an element, a key, a
+  /// group.
+  template <auto F, class Target, class... Args>
+  void send(const Target& to, Args&&... args) const {
+    static_cast<void>(
+        detail::submit(door_.get(), sending<F>(to, std::forward<Args>(args)...), detail::when_full::wait));
+  }
+  /// Runs a lambda without captures, as `send` of a main does.
+  template <class Target, class L, class... Args>
+  requires std::is_class_v<std::decay_t<L>>
+  void send(const Target& to, L, Args&&... args) const {
+    send<lambda_for<Target, L>()>(to, std::forward<Args>(args)...);
+  }
+  /// As send. False: there is no room, and nothing has happened.
+  template <auto F, class Target, class... Args>
+  [[nodiscard]] bool try_send(const Target& to, Args&&... args) const {
+    return detail::submit(door_.get(), sending<F>(to, std::forward<Args>(args)...), detail::when_full::refuse);
+  }
+  /// Runs F as `call` of a main does.
+  template <auto F, class Target, class... Args>
+  [[nodiscard]] outside_future<detail::result_of<F>> call(const Target& to, Args&&... args) const {
+    using result = detail::result_of<F>;
+    expect_target(to);
+    auto state = std::make_shared<detail::outside_state<result>>();
+    auto made = make([to, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+      try {
+        auto pending =
+            std::apply([&](auto&&... each) { return ops.template call<F>(to, std::move(each)...); }, std::move(values));
+        detail::outside_call<result>::begin(
+            std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
+      } catch (...) {
+        state->error = std::current_exception();
+        detail::run_callback(ops.core(), state->complete());
+      }
+    });
+    static_cast<void>(detail::submit(door_.get(), std::move(made), detail::when_full::wait));
+    return outside_future<result>(std::move(state));
+  }
+  template <class Target, class L, class... Args>
+  requires std::is_class_v<std::decay_t<L>>
+  [[nodiscard]] auto call(const Target& to, L, Args&&... args) const {
+    return call<lambda_for<Target, L>()>(to, std::forward<Args>(args)...);
+  }
+
+ private:
+  class door_operations final : public operations {
+   public:
+    door_operations(engine& core, thread_context& on) noexcept : operations(core, on) {}
+    [[nodiscard]] engine& core() const noexcept { return *core_; }
+  };
+  template <class Body>
+  class submitted final : public detail::submission {
+   public:
+    explicit submitted(Body body) : body_(std::move(body)) {}
+    void run(engine& core, thread_context& on) override {
+      try {
+        door_operations ops(core, on);
+        body_(ops);
+      } catch (...) {
+        detail::submission_threw(core);
+      }
+    }
+
+   private:
+    Body body_;
+  };
+
+  template <class Body>
+  static std::unique_ptr<detail::submission> make(Body body) {
+    return std::make_unique<submitted<Body>>(std::move(body));
+  }
+  template <class Target>
+  void expect_target(const Target& to) const {
+    if constexpr (std::is_same_v<Target, rank_id>) detail::expect_rank(door_.get(), to);
+  }
+  template <auto F, class... Args>
+  static auto values_of(Args&&... args) {
+    using values = typename detail::traits<F>::values;
+    static_assert(std::tuple_size_v<values> == sizeof...(Args),
+                  "the arguments behind the target are those of the handler");
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return values(detail::to_stored<std::tuple_element_t<Index, values>>(std::forward<Args>(args))...);
+    }
+    (std::index_sequence_for<Args...>{});
+  }
+  template <auto F, class Target, class... Args>
+  std::unique_ptr<detail::submission> sending(const Target& to, Args&&... args) const {
+    expect_target(to);
+    return make([to, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+      std::apply([&](auto&&... each) { ops.template send<F>(to, std::move(each)...); }, std::move(values));
+    });
+  }
+  template <class Target, class L>
+  static consteval auto lambda_for() {
+    if constexpr (std::is_same_v<Target, rank_id> || std::is_same_v<Target, to_all_t>) {
+      return detail::rank_lambda<std::decay_t<L>>;
+    } else {
+      return detail::object_lambda<std::decay_t<L>>;
+    }
+  }
+
+  std::shared_ptr<detail::open_door> door_;
+};
+
+}  // namespace nacre

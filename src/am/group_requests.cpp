@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeping messages and requests, and matching them.
+#include "am/group_requests.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "exec/worker_pool.hpp"
+
+namespace nacre {
+namespace {
+
+/// A worker runs the handler of a message that had come before main asked for it.
+void run_kept(work& item, thread_context& on) {
+  auto& request = static_cast<detail::group_request&>(item);
+  message_ptr m = std::move(request.message);
+  request.run_message(on, std::move(m));  // which may end the request
+  on.counters().done.add(1);
+}
+
+}  // namespace
+
+detail::group_request::group_request(engine& core, const group_key& key) noexcept
+    : work(&run_kept), core_(core), key_(key) {}
+
+group_requests::~group_requests() {
+  for (auto& [key, each] : entries_) {
+    for (detail::group_request* const request : each.requests) request->drop();
+  }
+}
+
+detail::group_request* group_requests::give(const detail::group_key& key, message_ptr& m) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.requests.empty()) {
+    entries_[key].messages.push_back(std::move(m));
+    return nullptr;
+  }
+  auto& requests = found->second.requests;
+  detail::group_request* const first = requests.front();
+  requests.pop_front();
+  if (requests.empty()) entries_.erase(found);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return first;
+}
+
+bool group_requests::withdraw(const detail::group_request& request) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(request.key());
+  if (found == entries_.end()) return false;
+  auto& requests = found->second.requests;
+  const auto place = std::find(requests.begin(), requests.end(), &request);
+  if (place == requests.end()) return false;
+  requests.erase(place);
+  if (requests.empty()) entries_.erase(found);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+message_ptr group_requests::ask(detail::group_request& request) {
+  const std::scoped_lock lock(mutex_);
+  entry& of_key = entries_[request.key()];
+  message_ptr oldest = of_key.messages.pop_front();
+  if (oldest == nullptr) {
+    of_key.requests.push_back(&request);
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+  } else if (of_key.messages.empty()) {
+    entries_.erase(request.key());
+  }
+  return oldest;
+}
+
+group_requests::leftovers group_requests::end_group(std::uint32_t group) {
+  leftovers left;
+  const std::scoped_lock lock(mutex_);
+  const auto first = entries_.lower_bound({group, 0, 0});
+  const auto last = entries_.upper_bound(
+      {group, std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint64_t>::max()});
+  for (auto each = first; each != last; ++each) {
+    left.messages.append(each->second.messages);
+    left.requests.insert(left.requests.end(), each->second.requests.begin(), each->second.requests.end());
+  }
+  entries_.erase(first, last);
+  waiting_.fetch_sub(left.requests.size(), std::memory_order_relaxed);
+  return left;
+}
+
+void group_requests::name_waiting(const handler_table& handlers, rank_id rank, report_lines& found) const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& row : entries_) {
+    const auto& key = row.first;
+    if (row.second.requests.empty()) continue;
+    found.add(report_lines::urgency::numbered, key.tag, [&] {
+      std::string line = "main of rank " + std::to_string(rank.value()) + " awaits " +
+                         std::string(handlers.handler(key.handler)->name) + " with the number " +
+                         std::to_string(key.tag) + " of group " + std::to_string(key.group);
+      const auto other = std::find_if(entries_.lower_bound({key.group, key.handler, 0}), entries_.end(),
+                                      [](const auto& each) { return !each.second.messages.empty(); });
+      if (other != entries_.end() && other->first.group == key.group && other->first.handler == key.handler) {
+        line += ", and has one with the number " + std::to_string(other->first.tag);
+      }
+      return line;
+    });
+  }
+}
+
+}  // namespace nacre

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handing in, and taking out.
+#include "runtime/submission_queue.hpp"
+
+#include <utility>
+
+#include <nacre/error.hpp>
+
+namespace nacre {
+
+submission_queue::~submission_queue() {
+  adopt_pushed();
+  while (first_ != nullptr) delete std::exchange(first_, first_->next);
+}
+
+bool submission_queue::put(std::unique_ptr<detail::submission>& work, detail::when_full policy) {
+  if (over_) throw_over();
+  if (!take_room()) {
+    if (policy == detail::when_full::refuse) return false;
+    wait_for_room();
+  }
+  push(*work.release());
+  return true;
+}
+
+void submission_queue::put_last(std::unique_ptr<detail::submission> work) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (over_) return;
+  count_.fetch_add(1, std::memory_order_relaxed);
+  push(*work.release());
+}
+
+void submission_queue::throw_over() { throw usage_error("the job has ended, so its submitters take no more"); }
+
+/// seq_cst, as in give_room: a thread that is about to wait sees the room, or give_room sees that it waits.
+bool submission_queue::take_room() noexcept {
+  if (count_.fetch_add(1) < entries_max) return true;
+  count_.fetch_sub(1);
+  return false;
+}
+
+void submission_queue::wait_for_room() {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  while (!over_ && !take_room()) room_.wait(lock);
+  --waiting_;
+  if (over_) throw_over();
+}
+
+/// The rank cannot end before this returns: a door of the caller is open, or the caller has the mutex.
+void submission_queue::push(detail::submission& work) noexcept {
+  detail::submission* before = pushed_.load(std::memory_order_relaxed);
+  do work.next = before;
+  // release: pairs with the exchange in adopt_pushed, after which the poll loop may delete the work
+  while (!pushed_.compare_exchange_weak(before, &work, std::memory_order_release, std::memory_order_relaxed));
+  if (before == nullptr) wake_();
+}
+
+/// Moves what has been pushed to the list of the poll loop, in the order in which it came.
+void submission_queue::adopt_pushed() noexcept {
+  detail::submission* newest = pushed_.exchange(nullptr, std::memory_order_acquire);  // pairs with push
+  while (newest != nullptr) {
+    detail::submission* const older = std::exchange(newest->next, first_);
+    first_ = newest;
+    newest = older;
+  }
+}
+
+std::unique_ptr<detail::submission> submission_queue::take() {
+  if (first_ == nullptr) adopt_pushed();
+  if (first_ == nullptr) return nullptr;
+  std::unique_ptr<detail::submission> taken(first_);
+  first_ = taken->next;
+  ++taken_;
+  if (first_ == nullptr || taken_ == entries_at_once) give_room();
+  return taken;
+}
+
+void submission_queue::give_room() {
+  const std::size_t left = count_.fetch_sub(taken_) - taken_;  // seq_cst: see take_room
+  taken_ = 0;
+  if (left > entries_max / 2 || waiting_ == 0) return;
+  const std::scoped_lock lock(mutex_);
+  room_.notify_all();
+}
+
+void submission_queue::end() {
+  const std::scoped_lock lock(mutex_);
+  over_ = true;
+  room_.notify_all();
+}
+
+}  // namespace nacre

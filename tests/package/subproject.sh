@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# subproject.sh SOURCE_DIR: Nacre as a part of another project, by add_subdirectory and by FetchContent, beside targets of short names.
+# The other project installs its own files, and Nacre's where it asks for them. Nothing of Nacre is built here.
+set -eu
+source=$(cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() { echo "subproject.sh: $*" >&2; exit 1; }
+
+# project NAME COMMAND: a project that takes Nacre in by COMMAND.
+project() {
+  mkdir "$scratch/$1"
+  cat >"$scratch/$1/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.25)
+project(user_project LANGUAGES CXX)
+foreach(name demo calibration meshing program_options reference runtime uts wire)
+  add_library(\${name} INTERFACE)
+endforeach()
+set(shared_before "\${BUILD_SHARED_LIBS}")
+$2
+if(CMAKE_BUILD_TYPE OR CMAKE_CXX_STANDARD OR NOT "\${BUILD_SHARED_LIBS}" STREQUAL shared_before)
+  message(FATAL_ERROR "the settings of the project have changed")
+endif()
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE nacre::nacre)
+install(FILES user.cpp DESTINATION share/user)
+TEXT
+  echo 'int main() {}' >"$scratch/$1/user.cpp"
+}
+# configure NAME OPTION...
+configure() {
+  name=$1
+  shift
+  cmake -G Ninja -S "$scratch/$name" -B "$scratch/$name/build" "$@" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; fail "$name is not configured"; }
+}
+
+project directory "add_subdirectory($source nacre)"
+project fetched "include(FetchContent)
+FetchContent_Declare(nacre SOURCE_DIR $source)
+FetchContent_MakeAvailable(nacre)"
+for name in directory fetched; do
+  echo "-- $name"
+  configure "$name"
+  programs=$(ninja -C "$scratch/$name/build" -t commands all | sed -n 's/.* -o \([^ ]*\) .*/\1/p' | grep -vE '\.(o|so|gch|pch)$' |
+    sed 's,.*/,,' | LC_ALL=C sort | tr '\n' ' ')
+  [ "$programs" = "nacre user " ] || fail "$name builds these programs: $programs"
+  cmake --install "$scratch/$name/build" --prefix "$scratch/$name/prefix" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; fail "$name is not installed"; }
+  installed=$(cd "$scratch/$name/prefix" && find . -type f)
+  [ "$installed" = ./share/user/user.cpp ] || fail "$name installs more than its own: $installed"
+done
+
+echo "-- as a shared library, where the project wants libraries so"
+rm -r "$scratch/directory/build"
+configure directory
+if ninja -C "$scratch/directory/build" -t commands user | grep -q 'libnacre\.so'; then fail "a shared library nobody asked for"; fi
+rm -r "$scratch/directory/build"
+configure directory -DBUILD_SHARED_LIBS=ON
+ninja -C "$scratch/directory/build" -t commands user | tail -n 1 | grep -q 'libnacre\.so' || fail "the program is not linked with libnacre.so"
+rm -r "$scratch/directory/build"
+
+echo "-- with Nacre installed too"
+configure directory -DNACRE_INSTALL=ON
+if cmake --install "$scratch/directory/build" --prefix "$scratch/prefix" >"$scratch/log" 2>&1; then fail "it installs what is not built"; fi
+tr -s ' \n' ' ' <"$scratch/log" | grep -q 'is not built yet: cmake --build .* --target nacre_package' ||
+  { cat "$scratch/log"; fail "no word of what to build"; }
+cmake --install "$scratch/directory/build" --prefix "$scratch/prefix" --component doc >"$scratch/log" 2>&1 ||
+  { cat "$scratch/log"; fail "no documents"; }
+for file in docs/tutorial.md examples/counter.cpp examples/CMakeLists.txt; do
+  [ -e "$scratch/prefix/share/doc/nacre/$file" ] || fail "$file is not installed"
+done

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of the program hand work to a rank; all else that they call is refused.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "base/sanitized.hpp"
+
+namespace nacre::tests {
+namespace {
+
+config settings(const char* transport, int ranks, int workers) {
+  config made;
+  made.set("transport", transport);
+  made.set("ranks", std::to_string(ranks));
+  made.set("workers", std::to_string(workers));
+  return made;
+}
+
+/// Notes whether the numbers of each thread come in order.
+struct ledger {
+  std::vector<std::uint64_t> last = std::vector<std::uint64_t>(8);
+  std::uint64_t sum = 0, disorders = 0;
+
+  void add(std::size_t thread, std::uint64_t number) {
+    if (number != last[thread] + 1) ++disorders;
+    last[thread] = number;
+    sum += number;
+  }
+  std::uint64_t total() const { return sum; }
+  std::uint64_t wrong() const { return disorders; }
+  std::string name(std::string of) const { return of + "!"; }
+  void fail() { throw std::out_of_range("no such row"); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(last, sum, disorders);
+  }
+};
+
+std::uint64_t twice(context& ctx, std::uint64_t n) { return 2 * n + ctx.rank().value(); }
+
+std::uint64_t sum_to(std::uint64_t n) { return n * (n + 1) / 2; }
+
+class submitters : public testing::TestWithParam<const char*> {};
+
+TEST_P(submitters, hand_in_what_several_threads_send_in_the_order_of_each) {
+  constexpr std::uint64_t sends = sanitized ? 5'000 : 100'000;
+  constexpr std::size_t threads = 4;
+  ASSERT_EQ(run(settings(GetParam(), 2, 2),
+                [](runtime& rt) {
+                  const auto book = rt.broadcast(rt.create<ledger>(), rank_id(0));
+                  std::vector<std::thread> others;
+                  for (std::size_t each = 0; each < threads; ++each) {
+                    others.emplace_back([door = rt.submitter(), book, own = each + 4 * rt.rank().value()] {
+                      for (std::uint64_t n = 1; n <= sends; ++n) door.send<&ledger::add>(book, own, n);
+                    });
+                  }
+                  rt.wait_quiescence();  // not before the last copy of a door has gone
+                  for (std::thread& each : others) each.join();
+                  EXPECT_EQ(rt.call<&ledger::total>(book).get(), 2 * threads * sum_to(sends));
+                  EXPECT_EQ(rt.call<&ledger::wrong>(book).get(), 0U);
+                }),
+            0);
+}
+
+TEST_P(submitters, get_results_and_errors_of_calls) {
+  ASSERT_EQ(
+      run(settings(GetParam(), 2, 1),
+          [](runtime& rt) {
+            const auto book = rt.create<ledger>();
+            std::thread other([door = rt.submitter(), book, next = rank_id(1 - rt.rank().value())]() mutable {
+              for (std::uint64_t n = 0; n < 200; ++n) {
+                EXPECT_EQ(door.call<twice>(next, n).get(), 2 * n + next.value());
+              }
+              EXPECT_EQ(door.call<&ledger::name>(book, "row").get(), "row!");
+              EXPECT_EQ(door.call(book, [](const ledger& of) { return of.sum; }).get(), 0U);
+              EXPECT_EQ(door.call(next, [](context& ctx) { return ctx.rank().value(); }).get(), next.value());
+              auto failed = door.call<&ledger::fail>(book);
+              EXPECT_TRUE(failed.wait_for(1000));
+              EXPECT_THROW(failed.get(), call_error);
+              EXPECT_FALSE(failed.valid());
+              std::promise<std::string> told, error;
+              door.call<&ledger::name>(book, "then").then([&](std::string name) { told.set_value(std::move(name)); });
+              door.call<&ledger::fail>(book).then([] {}, [&](const call_error& why) { error.set_value(why.what()); });
+              EXPECT_EQ(told.get_future().get(), "then!");
+              EXPECT_NE(error.get_future().get().find("no such row"), std::string::npos);
+              EXPECT_THROW(door.send<twice>(rank_id(7), 1U), usage_error);
+              door.close();
+              EXPECT_THROW(door.send<&ledger::add>(book, 1U, 1U), usage_error);
+            });
+            rt.wait_quiescence();
+            other.join();
+          }),
+      0);
+}
+
+TEST_P(submitters, wait_while_the_rank_has_too_much_or_are_refused) {
+  static std::atomic<bool> go_on;
+  go_on = false;
+  ASSERT_EQ(run(settings(GetParam(), 1, 1),
+                [](runtime& rt) {
+                  std::thread other([door = rt.submitter(), own = rt.rank()] {
+                    std::uint64_t sent = 0;
+                    door.send(own, [] {
+                      while (!go_on) std::this_thread::yield();
+                    });
+                    while (door.try_send<twice>(own, 1U)) ++sent;
+                    EXPECT_GT(sent, 1000U);
+                    go_on = true;
+                    for (int i = 0; i < 10'000; ++i) door.send<twice>(own, 1U);
+                  });
+                  rt.wait_quiescence();
+                  other.join();
+                }),
+            0);
+}
+
+TEST_P(submitters, are_opened_again_and_again) {
+  ASSERT_EQ(
+      run(settings(GetParam(), 2, 1),
+          [](runtime& rt) {
+            const auto book = rt.create<ledger>();
+            for (std::uint64_t round = 1; round <= 50; ++round) {
+              std::thread([door = rt.submitter(), book, round] { door.send<&ledger::add>(book, 0U, round); }).detach();
+              rt.wait_quiescence();
+              EXPECT_EQ(rt.call<&ledger::total>(book).get(), sum_to(round));
+            }
+          }),
+      0);
+}
+
+INSTANTIATE_TEST_SUITE_P(everywhere, submitters, testing::Values("inproc"),
+                         [](const auto& given) { return std::string(given.param); });
+
+std::uint64_t sleeps_so_far() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::uint64_t>(used.ru_nvcsw);
+}
+
+/// A service that nobody asks anything costs nothing: neither does it look again and again whether the job is quiet.
+TEST(submitters_that_nobody_uses, let_their_ranks_sleep) {
+  ASSERT_EQ(run(settings("inproc", 2, 1),
+                [](runtime& rt) {
+                  std::thread other;
+                  if (rt.rank().value() == 0) {
+                    other = std::thread([door = rt.submitter()] {
+                      ::poll(nullptr, 0, 200);  // until all sleep
+                      const auto begin = std::chrono::steady_clock::now();
+                      const std::uint64_t before = sleeps_so_far();
+                      ::poll(nullptr, 0, 500);
+                      const std::uint64_t sleeps = sleeps_so_far() - before;
+                      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+                      EXPECT_LT(static_cast<double>(sleeps), 500 * taken.count()) << "a second";
+                    });
+                  }
+                  rt.wait_quiescence();
+                  if (other.joinable()) other.join();
+                }),
+            0);
+}
+
+/// Runs `what` on a thread of its own, and returns the text of the usage_error that it throws.
+std::string refusal_of(const std::function<void()>& what) {
+  std::string text = "nothing was thrown";
+  std::thread([&] {
+    try {
+      what();
+    } catch (const usage_error& error) {
+      text = error.what();
+    }
+  }).join();
+  return text;
+}
+
+TEST(threads_of_the_program, are_told_of_the_submitter) {
+  ASSERT_EQ(run(settings("inproc", 1, 1),
+                [](runtime& rt) {
+                  const auto book = rt.create<ledger>();
+                  const auto grid = rt.create_array<ledger>(extents{4});
+                  auto result = rt.call<&ledger::total>(book);
+                  const std::vector<std::function<void()>> all{
+                      [&] { rt.send<&ledger::add>(book, 0U, 1U); },
+                      [&] { rt.send<twice>(rank_id(0), 1U); },
+                      [&] { static_cast<void>(rt.call<&ledger::total>(book)); },
+                      [&] { rt.send<&ledger::add>(grid[1], 0U, 1U); },
+                      [&] { rt.send<&ledger::add>(grid, 0U, 1U); },
+                      [&] { static_cast<void>(result.get()); },
+                      [&] { static_cast<void>(result.wait_for(0.1)); },
+                      [&] { static_cast<void>(rt.create<ledger>()); },
+                      [&] { rt.migrate(book, rank_id(0)); },
+                      [&] { rt.destroy(book); },
+                      [&] { rt.barrier(); },
+                      [&] { rt.wait_quiescence(); },
+                      [&] { rt.with_exclusive(book, [](ledger&) {}); },
+                      [&] { static_cast<void>(rt.submitter()); },
+                      [&] { static_cast<void>(rt.create_array<ledger>(extents{2})); },
+                      [&] { rt.sleep(0.1).wait(); },
+                  };
+                  for (std::size_t each = 0; each < all.size(); ++each) {
+                    EXPECT_NE(refusal_of(all[each]).find("submitter"), std::string::npos)
+                        << each << ": " << refusal_of(all[each]);
+                  }
+                  EXPECT_EQ(result.get(), 0U);
+                  rt.wait_quiescence();
+                }),
+            0);
+}
+
+TEST(threads_of_the_program, get_no_door_to_a_simulation) {
+  ASSERT_EQ(
+      run(settings("sim", 1, 1), [](runtime& rt) { EXPECT_THROW(static_cast<void>(rt.submitter()), usage_error); }), 0);
+}
+
+TEST(threads_of_the_program, are_told_that_the_job_has_ended) {
+  submitter kept;
+  EXPECT_THROW(kept.send<twice>(rank_id(0), 1U), usage_error) << "it is closed";
+  ASSERT_EQ(run(settings("inproc", 1, 1),
+                [&](runtime& rt) {
+                  const submitter door = rt.submitter();
+                  EXPECT_THROW(door.send<twice>(rank_id(0), 1U), usage_error) << "main would wait for itself";
+                }),
+            0);
+}
+
+}  // namespace
+}  // namespace nacre::tests
