@@ -24,6 +24,7 @@ find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # of its functions those in the header alone
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(pmix QUIET pmix)  # its header alone: the library is loaded by processes that PMIx has started
 if(pmix_FOUND)

@@ -12,7 +12,7 @@ esac
 
 packages="ninja-build g++ cmake pkg-config python3
   libgtest-dev libbenchmark-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev"
+  libboost-context-dev libexpected-dev libsodium-dev libhwloc-dev libzstd-dev libxxhash-dev"
 # Come along with others that are missing, where the release has them: without ccache a second build from nothing takes as
 # long as the first.
 optional="ccache"

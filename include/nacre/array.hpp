@@ -90,14 +90,16 @@ inline constexpr sparse_t sparse{};
 namespace detail {
 
 using visit_place = std::function<void(const index&)>;
+using home_function = rank_id (*)(const extents& shape, std::uint64_t number, std::uint32_t ranks);
+using list_function = void (*)(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit);
 
 /// The data that every rank has of an array.
 struct array_layout {
   extents shape;
   const object_type* type = nullptr;
-  rank_id (*home)(const extents& shape, std::uint64_t number, std::uint32_t ranks) = nullptr;
+  home_function home = nullptr;
   /// Visits the places of a rank in their order; null: the placement does not list them, see lists_places.
-  void (*list)(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit) = nullptr;
+  list_function list = nullptr;
   bool dense = true;
   location_policy location = location_policy::of_program;  ///< of all its elements; outranks the policy of their type
 };
@@ -113,7 +115,7 @@ void list_of_places(const extents& shape, rank_id of, std::uint32_t ranks, const
 }
 
 template <class P>
-constexpr auto lister_of() noexcept {
+constexpr list_function lister_of() noexcept {
   if constexpr (lists_places<P>) {
     return &list_of_places<P>;
   } else {

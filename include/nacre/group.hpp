@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <nacre/archive.hpp>
+#include <nacre/archive/held_addresses.hpp>
 #include <nacre/error.hpp>
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
@@ -83,10 +86,45 @@ struct group_type {
   std::string_view name;
   const void* key;  ///< key_of<T>
   void (*destroy)(void*) noexcept;
+  // For images; null where the class cannot do it.
+  void (*save)(void*, writer&);
+  void* (*load)(reader&);            ///< null when the bytes are not such an object
+  void (*restored)(engine&, void*);  ///< called on every rank when all members of all groups are there
+};
+
+/// Whether an image can hold the members of a group: T may be made by T() and packed, and has no addresses inside.
+template <class T>
+inline constexpr bool is_saved_in_groups =
+    std::is_default_constructible_v<T> && serializable<T> && !holds_addresses<T>;
+template <class T>
+concept wants_to_know_of_restore = requires(engine& core, T& member) { after_restore(core, member); };
+
+template <class T>
+struct group_functions {
+  static void destroy(void* member) noexcept { delete static_cast<T*>(member); }
+  static void save(void* member, writer& out) {
+    if constexpr (is_saved_in_groups<T>) out(*static_cast<T*>(member));
+  }
+  static void* load(reader& in) {
+    if constexpr (is_saved_in_groups<T>) {
+      auto member = std::make_unique<T>();
+      in(*member);
+      return in.ok() ? member.release() : nullptr;
+    } else {
+      return nullptr;
+    }
+  }
+  static void restored(engine& core, void* member) {
+    if constexpr (wants_to_know_of_restore<T>) after_restore(core, *static_cast<T*>(member));
+  }
 };
 template <class T>
-inline constexpr group_type group_type_of{type_name<T>(), key_of<T>(),
-                                          [](void* member) noexcept { delete static_cast<T*>(member); }};
+inline constexpr group_type group_type_of{type_name<T>(),
+                                          key_of<T>(),
+                                          &group_functions<T>::destroy,
+                                          is_saved_in_groups<T> ? &group_functions<T>::save : nullptr,
+                                          is_saved_in_groups<T> ? &group_functions<T>::load : nullptr,
+                                          wants_to_know_of_restore<T> ? &group_functions<T>::restored : nullptr};
 
 // The untyped operations; src/runtime/api_groups.cpp.
 /// Collective: `make` makes this rank's object, which the group owns. Throws on every rank when it throws on one.

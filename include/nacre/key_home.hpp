@@ -5,10 +5,13 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <typeinfo>
 
 #include <nacre/collectives.hpp>
 #include <nacre/ids.hpp>
+#include <nacre/image_rows.hpp>
 
 namespace nacre::detail {
 
@@ -22,6 +25,21 @@ concept says_home = requires(F& function, const K& key, std::uint32_t ranks) {
 template <class F>
 concept holds_nothing = (std::is_empty_v<F> && std::is_default_constructible_v<F>) ||
                         (std::is_pointer_v<F> && std::is_function_v<std::remove_pointer_t<F>>);
+
+[[nodiscard]] inline std::int64_t number_of_home(rank_id rank) noexcept { return rank.value(); }
+[[nodiscard]] std::int64_t number_of_home(std::integral auto number) noexcept {
+  return static_cast<std::int64_t>(number);
+}
+/// Calls a function without captures for the home of a key.
+template <class K, class F>
+std::int64_t home_by(void (*)(), const K& key, std::uint32_t ranks) {
+  F function{};
+  return number_of_home(function(key, ranks));
+}
+template <class K, class F>
+inline home_row home_row_of{typeid(F).name(), reinterpret_cast<void (*)()>(&home_by<K, F>)};
+template <class K, class F>
+inline const image_registration<home_row> home_enlisted{home_row_of<K, F>};
 
 /// The value of keyed_by::home, made from what the program gives. Empty: hashes choose the homes.
 template <class K>
@@ -42,13 +60,12 @@ class key_home {
     if constexpr (std::is_pointer_v<F>) {
       function_ = reinterpret_cast<any_function>(function);
       call_ = [](any_function of, const K& key, std::uint32_t ranks) {
-        return number_of(reinterpret_cast<F>(of)(key, ranks));
+        return number_of_home(reinterpret_cast<F>(of)(key, ranks));
       };
     } else {
-      call_ = [](any_function, const K& key, std::uint32_t ranks) {
-        F made{};
-        return number_of(made(key, ranks));
-      };
+      static_cast<void>(&home_enlisted<K, F>);
+      call_ = &home_by<K, F>;
+      row_ = &home_row_of<K, F>;
     }
   }
 
@@ -60,17 +77,34 @@ class key_home {
   /// A number that differs, most likely, from that of a function of another type; 0: there is none.
   [[nodiscard]] std::uint32_t mark() const noexcept { return mark_; }
 
- private:
-  using any_function = void (*)();
-  [[nodiscard]] static std::int64_t number_of(rank_id rank) noexcept { return rank.value(); }
-  [[nodiscard]] static std::int64_t number_of(std::integral auto number) noexcept {
-    return static_cast<std::int64_t>(number);
+  /// By the name of its row. Throws usage_error for a pointer to a function, which has none.
+  template <class Archive>
+  void save(Archive& ar) const {
+    if (call_ != nullptr && row_ == nullptr) {
+      throw usage_error(
+          "a keyed array whose homes a pointer to a function chooses cannot be saved: give keyed_by::home a lambda");
+    }
+    ar(std::string(row_ != nullptr ? row_->name : std::string_view()), mark_);
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    std::string name;
+    ar(name, mark_);
+    row_ = name.empty() ? nullptr : find_home_row(name);
+    call_ = row_ != nullptr ? reinterpret_cast<home_call>(row_->call) : nullptr;
+    if (!name.empty() && row_ == nullptr) ar.fail();
   }
 
-  std::int64_t (*call_)(any_function, const K& key, std::uint32_t ranks) = nullptr;
+ private:
+  using any_function = void (*)();
+  using home_call = std::int64_t (*)(any_function, const K& key, std::uint32_t ranks);
+
+  home_call call_ = nullptr;
   any_function function_ = nullptr;
+  const home_row* row_ = nullptr;
   std::uint32_t mark_ = 0;
 };
+
 
 // The untyped functions; src/runtime/api_keyed.cpp. `key`: its text, empty when it has none.
 /// Throws usage_error: the function of an array names a rank that the job does not have.

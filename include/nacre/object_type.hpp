@@ -32,6 +32,8 @@ struct object_type {
   bool (*equal)(const void*, const void*);  ///< null when the type has no ==
   location_policy location;                 ///< the policy that the type declares, else of_program
   double (*priority)(const void*);          ///< null when the type declares none
+  void* (*make)();                          ///< an object as its default constructor makes it
+  bool (*may_save)(const void*);            ///< null when the type says nothing about images
   type_id id{};
   const std::type_info* identity = nullptr;  ///< differs between classes of one name
   object_type* next = nullptr;
@@ -72,6 +74,11 @@ concept declares_may_migrate = requires(const T& object) {
 };
 
 template <class T>
+concept declares_may_save = requires(const T& object) {
+  { object.may_save() } -> std::convertible_to<bool>;
+};
+
+template <class T>
 struct type_operations {
   static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
   static void count(void* object, sizer& into) { into(*static_cast<T*>(object)); }
@@ -93,6 +100,11 @@ struct type_operations {
     if constexpr (declares_may_migrate<T>) return static_cast<const T*>(object)->may_migrate();
     return true;
   }
+  static void* make() { return new T(); }
+  static bool may_save(const void* object) {
+    if constexpr (declares_may_save<T>) return static_cast<const T*>(object)->may_save();
+    return true;
+  }
   static bool equal(const void* a, const void* b) {
     if constexpr (std::equality_comparable<T>) return *static_cast<const T*>(a) == *static_cast<const T*>(b);
     return true;
@@ -111,6 +123,8 @@ inline object_type type_row{type_name<T>(),
                             std::equality_comparable<T> ? &type_operations<T>::equal : nullptr,
                             location_of<T>(),
                             declares_priority<T> ? &type_operations<T>::priority : nullptr,
+                            &type_operations<T>::make,
+                            declares_may_save<T> ? &type_operations<T>::may_save : nullptr,
                             type_id{},
                             &typeid(T),
                             nullptr,

@@ -14,7 +14,9 @@
 
 namespace nacre {
 
+class reader;
 class thread_context;
+class writer;
 
 namespace detail {
 
@@ -57,6 +59,13 @@ class container_part {
   };
   [[nodiscard]] stripe_state& state(std::uint32_t stripe) noexcept { return states_[stripe]; }
   [[nodiscard]] std::uint32_t stripes() const noexcept { return static_cast<std::uint32_t>(states_.size()); }
+
+  /// Whether an image can hold the elements: their class can be packed.
+  [[nodiscard]] virtual bool may_save() const noexcept { return false; }
+  /// Packs the elements. Throws what their classes throw.
+  virtual void save(writer&) const {}
+  /// Adds those of the elements that `save` has written which belong to this rank. False: the bytes are none.
+  [[nodiscard]] virtual bool load(reader&, std::uint32_t /*rank*/, std::uint32_t /*ranks*/) { return false; }
 
   /// The job has ended, so that nothing of the rank is left but this part. Main.
   void end_job() noexcept { job_ended_ = true; }

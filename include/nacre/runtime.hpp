@@ -14,6 +14,8 @@
 #include <nacre/collectives.hpp>
 #include <nacre/contribute.hpp>
 #include <nacre/ids.hpp>
+#include <nacre/image_rows.hpp>
+#include <nacre/images.hpp>
 #include <nacre/library_mode.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/operations.hpp>
@@ -139,6 +141,7 @@ class runtime : public operations {
   template <class T, class... Args>
   [[nodiscard]] group_ptr<T> create_group(Args&&... args) {
     const auto make = [&]() -> void* { return new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)); };
+    static_cast<void>(&detail::group_enlisted<T>);
     return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make), size());
   }
   /// Main's request for the next message to F of its own rank's object with the first argument `step`. F is a member
@@ -177,6 +180,39 @@ class runtime : public operations {
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
 
+  // Images: docs/checkpoints.md. `kept` is what main needs to go on behind the call: pointers, arrays, groups, handles of
+  // containers, a step. Any class that messages may carry; one class a program, equal on all ranks, where that of rank 0
+  // is stored. What differs between ranks belongs in a group.
+
+  /// Collective: the same; at its end an image of the job is taken if one is due (checkpoint.every).
+  template <class T>
+  void wait_quiescence(const T& kept) {
+    static_cast<void>(detail::wait_with_kept(*core_, *thread_, detail::keep(kept), detail::image_wish::if_due));
+  }
+  /// Collective: waits for quiescence and takes an image of the job into checkpoint.folder. Returns, on every rank,
+  /// whether it is durable. False, with a line that says what is in the way: the job goes on without it.
+  template <class T>
+  bool checkpoint(const T& kept) {
+    return detail::wait_with_kept(*core_, *thread_, detail::keep(kept), detail::image_wish::now);
+  }
+  /// Collective, before anything is sent or made but groups: the kept value of the image that the option `restore`
+  /// names, whose objects, arrays, groups and containers are there again; nothing in a first start. Throws setup_error
+  /// when the image is damaged or does not fit the program, and usage_error when something has been made before.
+  template <class T>
+  [[nodiscard]] std::optional<T> restored() {
+    return detail::restored_value<T>(*core_, *thread_);
+  }
+  /// Collective: `body(kept)` for each step up to `count`, from kept.step on; then ++kept.step, then
+  /// wait_quiescence(kept). So an image never has a step half done, and a restored job repeats none.
+  template <class T, class Body>
+  void steps(T& kept, std::int64_t count, Body&& body) {
+    while (static_cast<std::int64_t>(kept.step) < count) {
+      body(kept);
+      ++kept.step;
+      wait_quiescence(kept);
+    }
+  }
+
   /// Loads an extension module from a shared object, attaches it to this rank, and returns its name. On the other ranks
   /// it is attached when their mains do so, too. A path with a '/' means that file; a bare name is looked for beside
   /// the executable, on its run path and in Nacre's folders of plugins, never in the current one. Version, build and
@@ -212,6 +248,7 @@ class runtime : public operations {
  private:
   template <class T, class P>
   array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense) {
+    static_cast<void>(&detail::array_enlisted<T, P>);
     const std::uint64_t first = detail::open_array(
         *core_, {.shape = shape,
                  .type = &detail::type_of<T>(),

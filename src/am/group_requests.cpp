@@ -105,4 +105,9 @@ void group_requests::name_waiting(const handler_table& handlers, rank_id rank, r
   }
 }
 
+bool group_requests::keeps_messages() const {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(entries_, [](const auto& each) { return !each.second.messages.empty(); });
+}
+
 }  // namespace nacre

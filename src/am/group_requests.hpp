@@ -56,6 +56,9 @@ class group_requests {
   /// number. Any thread.
   void name_waiting(const handler_table& handlers, rank_id rank, report_lines& found) const;
 
+  /// Whether a message waits for main to ask for it. Any thread.
+  [[nodiscard]] bool keeps_messages() const;
+
  private:
   struct entry {
     message_list messages;

@@ -10,8 +10,8 @@ namespace nacre {
 
 group_table::~group_table() {
   for (std::uint32_t number = made_; number > 0; --number) {
-    const detail::group_type& type = *find(number)->type;
-    if (void* const left = withdraw(number)) type.destroy(left);
+    const detail::group_type* const type = find(number)->type;
+    if (void* const left = withdraw(number)) type->destroy(left);
   }
   for (auto& block : blocks_) delete[] block.load();
 }
@@ -24,16 +24,31 @@ group_table::row* group_table::find(std::uint32_t number) const noexcept {
   return rows == nullptr ? nullptr : rows + (number - (std::uint32_t{1} << block));
 }
 
+group_table::member_of_rank group_table::look(std::uint32_t number) const noexcept {
+  const row* const found = find(number);
+  // acquire: pairs with the store in adopt
+  return {found->member.load(std::memory_order_acquire), found->type};
+}
+
+void group_table::skip_to(std::uint32_t number) {
+  while (made_ < number) static_cast<void>(open());
+}
+
 std::uint32_t group_table::open(const detail::group_type& type) {
+  row& made = open();
+  made.type = &type;
+  return made_;
+}
+
+group_table::row& group_table::open() {
   if (made_ == std::numeric_limits<std::uint32_t>::max()) throw usage_error("a job makes at most 2^32 - 1 groups");
   const std::uint32_t number = made_ + 1;
   if (std::has_single_bit(number)) {
     const auto block = static_cast<std::size_t>(std::bit_width(number)) - 1;
     blocks_[block].store(new row[number], std::memory_order_release);  // pairs with the load in find
   }
-  find(number)->type = &type;
   made_ = number;
-  return number;
+  return *find(number);
 }
 
 void group_table::adopt(std::uint32_t number, void* member) noexcept {

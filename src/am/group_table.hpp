@@ -33,6 +33,14 @@ class group_table {
   [[nodiscard]] void* withdraw(std::uint32_t number) noexcept;
   /// Finds the object. Any thread; wait-free. Throws usage_error when there is none of this class.
   [[nodiscard]] void* member(std::uint32_t number, const detail::group_type& type) const;
+  /// The object of this rank and its class; null when the group has ended. Main's thread.
+  struct member_of_rank {
+    void* member;
+    const detail::group_type* type;
+  };
+  [[nodiscard]] member_of_rank look(std::uint32_t number) const noexcept;
+  /// The numbers up to `number` are given: they belong to groups that an image does not have. Main's thread.
+  void skip_to(std::uint32_t number);
   /// Messages to members that main asks for.
   [[nodiscard]] group_requests& requests() noexcept { return requests_; }
   /// The number of groups that have been made, those that have ended included. Main's thread.
@@ -46,6 +54,8 @@ class group_table {
   static constexpr std::size_t blocks_max = 32;
   /// The row of a number; null when its block has not been made.
   [[nodiscard]] row* find(std::uint32_t number) const noexcept;
+  /// The row of the next group.
+  [[nodiscard]] row& open();
 
   std::array<std::atomic<row*>, blocks_max> blocks_{};  // block k has 2^k rows, of the numbers from 2^k on
   std::uint32_t made_ = 0;                              // by main's thread

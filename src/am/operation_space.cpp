@@ -47,6 +47,20 @@ std::uint32_t operation_space::next_container() {
   return static_cast<std::uint32_t>(containers_.size());
 }
 
+std::vector<std::pair<std::uint32_t, detail::container_part*>> operation_space::parts() {
+  const std::scoped_lock held(containers_lock_);
+  std::vector<std::pair<std::uint32_t, detail::container_part*>> open;
+  for (std::uint32_t number = 0; number < containers_.size(); ++number) {
+    if (containers_[number] != nullptr) open.emplace_back(number, containers_[number]);
+  }
+  return open;
+}
+
+void operation_space::go_on_behind(std::uint32_t next) {
+  const std::scoped_lock held(containers_lock_);
+  if (containers_.size() < next) containers_.resize(next);
+}
+
 void operation_space::set_stripes(std::uint32_t count) {
   if (!executors_.empty()) return;
   for (std::uint32_t i = 0; i < count; ++i) executors_.push_back(std::make_unique<operation_executor>(*this, i));

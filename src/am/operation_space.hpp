@@ -65,6 +65,10 @@ class operation_space {
 
   /// The number that the next container gets.
   [[nodiscard]] std::uint32_t next_container();
+  /// The parts that are open, by number. Main.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, detail::container_part*>> parts();
+  /// The next container gets at least this number. Main.
+  void go_on_behind(std::uint32_t next);
   /// Fixes the number of stripes, before any operation; later calls give the same number.
   void set_stripes(std::uint32_t count);
   /// `part` must live until close. Main only, as all that follow.

@@ -30,6 +30,13 @@ class row_list {
     std::reverse(all.begin(), all.end());
     return all;
   }
+  /// The newest row of which matches(row) is true; null when there is none.
+  template <class Matches>
+  [[nodiscard]] const Row* find(Matches matches) const {
+    const Row* row = newest_;
+    while (row != nullptr && !matches(*row)) row = row->next;
+    return row;
+  }
 
  private:
   Row* newest_ = nullptr;

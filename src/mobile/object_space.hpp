@@ -77,6 +77,11 @@ class object_space final : public object_sink {
   [[nodiscard]] object_id adopt(thread_context& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
   object_entry& install_new(thread_context& on, object_id id, object_state state);
+  /// Makes this rank the place, not the home, of an object of an image. Its home is told by others.
+  void install_away(thread_context& on, object_id id, object_state state, std::uint32_t epoch);
+  /// The last number of an object with its home here, and the one behind which further ones are numbered.
+  [[nodiscard]] std::uint64_t last_index() const noexcept { return last_index_.load(std::memory_order_relaxed); }
+  void go_on_behind(std::uint64_t last) noexcept { last_index_.store(last, std::memory_order_relaxed); }
   void accept(thread_context& by, message_ptr m) override {
     if (!bundles_.takes_behind(by, m)) accept(by, std::move(m), false);
   }

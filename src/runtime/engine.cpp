@@ -110,7 +110,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                        groups_.requests().name_waiting(messages_.handlers(), rank(), found);
                        extensions_.name_deferred(found);
                      }}),
-      outside_{{*this, messages_, link_, time_}, stop_requests(messages_)} {
+      outside_{{*this, messages_, link_, time_}, stop_requests(messages_)},
+      images_(*this, configuration_) {
   if (workers_ != nullptr) workers_->add(*pool_);
   if (around.configuration.was_set("record_load")) output_.record_load();
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
@@ -153,6 +154,10 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
   auto made = std::make_unique<thread_pool>(how, tuning, link_, *order_);
   thread_pool_ = made.get();
   return made;
+}
+
+void engine::go_on_from(double seconds) noexcept {
+  started_ = time_.now() - std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
 double engine::seconds() const noexcept { return std::chrono::duration<double>(time_.now() - started_).count(); }
@@ -264,6 +269,7 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     runtime rt(*this, on);
     main(rt);
     if (is_forked_child()) end_forked_child(0);
+    images_.main_returned();
   } catch (const std::bad_alloc& error) {
     if (sim_pool_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
     fail_(rank(), std::string("main threw: ") + error.what());

@@ -31,6 +31,7 @@
 #include "machine/simulation.hpp"
 #include "mobile/object_space.hpp"
 #include "quiescence/quiescence_module.hpp"
+#include "runtime/checkpoints.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/main_access.hpp"
 #include "runtime/progress_line.hpp"
@@ -97,6 +98,9 @@ class engine {
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] operation_space& containers() noexcept { return containers_; }
+  [[nodiscard]] checkpoints& images() noexcept { return images_; }
+  /// The job has run for so long in earlier starts: seconds() counts on from there. Main, before anything has run.
+  void go_on_from(double seconds) noexcept;
   [[nodiscard]] extension_module& extensions() noexcept { return extensions_; }
   /// Inputs of the rank from outside of the runtime: of other threads, and signals.
   struct outside_inputs {
@@ -187,6 +191,7 @@ class engine {
   std::atomic<quiescence::main_wait> main_wait_{};  // kind of main's present or last wait; for messages only
   std::atomic<bool> roused_{false};                 // quiescence has started work on this rank, see wait_for_end
   main_access access_;
+  checkpoints images_;
   bool backpressure_ = false;  // poll loop only: at its last pass the link was under backpressure
   bool ended_ = false;
   group_table groups_;  // last: its members may use everything else while they end

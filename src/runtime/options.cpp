@@ -112,6 +112,15 @@ constexpr option runtime_options[] = {
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits at most before it takes part in finding out that nobody has; it "
      "begins with 1us while waves find the rank changed, and with nothing when it is quiet"},
+    {"checkpoint.folder", option_kind::text, "", "folder", "",
+     "where images of the job are written, from which it can go on: all ranks must reach it under this name. Made when "
+     "it is missing; the two newest images stay"},
+    {"checkpoint.every", option_kind::duration, "0s", "", "0s..1000000s",
+     "how long after an image the next one is due, which rt.wait_quiescence(kept) takes at its end; 0s: only "
+     "rt.checkpoint(kept) takes one"},
+    {"checkpoint.compression", option_kind::choice, "none", "", "none|zstd", "whether images are compressed"},
+    {"restore", option_kind::text, "", "folder", "",
+     "go on from the newest image in this folder; from the beginning if it has none"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},

@@ -34,6 +34,29 @@ class bag_part final : public container_part {
     return every;
   }
 
+  [[nodiscard]] bool may_save() const noexcept override { return serializable<T>; }
+  void save(writer& out) const override {
+    if constexpr (serializable<T>) {
+      out(static_cast<std::uint64_t>(size()));
+      for (const auto& of : elements) {
+        for (const auto& each : of) out(static_cast<const T&>(each));
+      }
+    }
+  }
+  /// All of them belong to the rank that reads them.
+  [[nodiscard]] bool load(reader& in, std::uint32_t, std::uint32_t) override {
+    if constexpr (serializable<T>) {
+      std::uint64_t count = 0;
+      in(count);
+      for (std::uint64_t number = 0; number < count && in.ok(); ++number) {
+        T value = blank<T>();
+        in(value);
+        if (in.ok()) elements[number % stripes()].push_back(std::move(value));
+      }
+    }
+    return in.ok();
+  }
+
   std::vector<std::vector<T>> elements;  // by stripe
 };
 
@@ -70,7 +93,7 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
 
  public:
   using value_type = T;
-  explicit bag(runtime& rt) : base(rt) {}
+  explicit bag(runtime& rt, const bag_handle<T>& saved = {}) : base(rt, saved) {}
 
   /// Asynchronous, as the function of the handle.
   void insert(const T& value) {

@@ -39,8 +39,12 @@ class container_name {
   container_name() = default;
   container_name(std::uint32_t number, std::uint32_t ranks, std::uint32_t stripes) noexcept
       : number_(number), ranks_(ranks), stripes_(stripes) {}
+  /// Whether it names a container.
+  [[nodiscard]] explicit operator bool() const noexcept { return ranks_ != 0; }
 
  protected:
+  template <class, class>
+  friend class container_base;
   [[nodiscard]] std::uint32_t number() const {
     if (ranks_ == 0) throw usage_error("a handle that names no container: take it from `container.handle()`");
     return number_;
@@ -80,8 +84,11 @@ class container_base {
   container_base& operator=(container_base&&) = delete;
 
  protected:
-  explicit container_base(runtime& rt) : rt_(&rt), at_(rt) {
-    const container_plan own = plan_container(*at_.core);
+  /// `saved`: names a container of the image from which the job goes on; its elements are taken over. An empty one
+  /// makes a new container.
+  container_base(runtime& rt, const Handle& saved) : rt_(&rt), at_(rt) {
+    const container_name& name = saved;
+    const container_plan own = name ? plan_saved_container(*at_.core, name.number()) : plan_container(*at_.core);
     const container_agreement all =
         rt.all_reduce(container_agreement{own.number, own.number, own.stripes, type_mark<Part>(), type_mark<Part>()},
                       &container_agreement::combine);
@@ -90,6 +97,7 @@ class container_base {
     }
     fix_stripes(*at_.core, all.stripes);
     part_ = std::make_unique<Part>(all.stripes);
+    if (name) load_container(*at_.core, own.number, *part_);
     handle_ = Handle(container_name(own.number, rt.size(), all.stripes));
     number_ = own.number;
     open_container(*at_.core, number_, *part_);

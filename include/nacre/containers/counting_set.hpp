@@ -114,7 +114,7 @@ class counting_set : public detail::keyed_container<K, std::uint64_t, counting_s
   using base = detail::keyed_container<K, std::uint64_t, counting_set_handle<K>>;
 
  public:
-  explicit counting_set(runtime& rt) : base(rt) {}
+  explicit counting_set(runtime& rt, const counting_set_handle<K>& saved = {}) : base(rt, saved) {}
 
   /// Counts a key once. Asynchronous.
   void insert(detail::key_parameter<K> key) { this->own().insert(this->at_, key); }

@@ -40,6 +40,10 @@ template <class T>
 struct set_link {
   T parent{};
   bool compressed = false;  ///< `parent` is a root, until the next union
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(parent, compressed);
+  }
 };
 
 /// Whether x comes before y in the order of the items, which is random and equal on all ranks.
@@ -177,7 +181,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
 
  public:
   using value_type = T;
-  explicit disjoint_set(runtime& rt) : base(rt) {}
+  explicit disjoint_set(runtime& rt, const disjoint_set_handle<T>& saved = {}) : base(rt, saved) {}
 
   /// Asynchronous, as the functions of the same names of the handle.
   void insert(detail::key_parameter<T> item) { own().insert(this->at_, item); }

@@ -49,6 +49,31 @@ class keyed_part final : public container_part {
     }
   }
 
+  [[nodiscard]] bool may_save() const noexcept override { return serializable<K> && serializable<V>; }
+  void save(writer& out) const override {
+    if constexpr (serializable<K> && serializable<V>) {
+      out(static_cast<std::uint64_t>(size()));
+      each([&](const auto& one) { out(one.key, one.value); });
+    }
+  }
+  [[nodiscard]] bool load(reader& in, std::uint32_t rank, std::uint32_t ranks) override {
+    if constexpr (serializable<K> && serializable<V>) {
+      std::uint64_t count = 0;
+      in(count);
+      for (; count > 0 && in.ok(); --count) {
+        K key = blank<K>();
+        V value = blank<V>();
+        in(key, value);
+        if (!in.ok()) return false;
+        const std::uint64_t hash = hash_of(key);
+        const std::uint32_t target = target_of(hash, ranks * stripes());
+        if (target / stripes() == rank)
+          tables[target % stripes()].find_or_add(hash, key).first->value = std::move(value);
+      }
+    }
+    return in.ok();
+  }
+
   std::vector<table> tables;  // by stripe
 };
 

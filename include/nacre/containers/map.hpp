@@ -58,7 +58,8 @@ class map_handle : public detail::keyed_handle<K, V> {
 template <class K, class V>
 class map : public detail::keyed_container<K, V, map_handle<K, V>> {
  public:
-  explicit map(runtime& rt) : detail::keyed_container<K, V, map_handle<K, V>>(rt) {}
+  explicit map(runtime& rt, const map_handle<K, V>& saved = {})
+      : detail::keyed_container<K, V, map_handle<K, V>>(rt, saved) {}
 
   /// Asynchronous, as the functions of the same names of the handle.
   void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }

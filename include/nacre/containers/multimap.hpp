@@ -83,7 +83,7 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
 
  public:
   using mapped_type = V;
-  explicit multimap(runtime& rt) : base(rt) {}
+  explicit multimap(runtime& rt, const multimap_handle<K, V>& saved = {}) : base(rt, saved) {}
 
   /// Asynchronous, as the function of the handle.
   void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }

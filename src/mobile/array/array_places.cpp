@@ -62,7 +62,12 @@ void array_places::adopt_element(thread_context& on, std::uint64_t number, void*
   state.type = array->layout.type;
   state.policy = space_.rules().meant(array->layout.location);
   const epoch_guard guard(on);
-  const object_id id(messages_.rank(), object_id::first_element + number);
+  adopt_element(on, object_id(messages_.rank(), object_id::first_element + number), std::move(state));
+}
+
+void array_places::adopt_element(thread_context& on, object_id id, object_state state) {
+  const std::uint64_t number = array_space::number_of(id);
+  const std::shared_ptr<array_home> array = space_.arrays().find(number);
   object_entry& at = space_.install_new(on, id, std::move(state));  // runs code of the class, hence without the mutex
   space_.contributed().element_came(*array, number - array->first);
   const std::scoped_lock lock(array->mutex);

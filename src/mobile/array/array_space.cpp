@@ -39,11 +39,15 @@ std::uint64_t array_space::open(const detail::array_layout& layout) {
   }
   constexpr std::uint64_t block = remote_elements::block_size;                     // which no two arrays share
   next_first_ += (std::max<std::uint64_t>(count, 1) + block - 1) / block * block;  // without places it has a name too
-  auto made = std::make_shared<array_home>(layout, first, ++last_number_, places_a_part(layout, messages_),
+  reopen(layout, {first, ++last_number_});
+  return first;
+}
+
+void array_space::reopen(const detail::array_layout& layout, const numbers& own) {
+  auto made = std::make_shared<array_home>(layout, own.first, own.ordinal, places_a_part(layout, messages_),
                                            messages_.rank().value(), messages_.size());
   const std::unique_lock lock(mutex_);
-  arrays_.emplace(first, std::move(made));
-  return first;
+  arrays_.emplace(own.first, std::move(made));
 }
 
 std::string array_space::describe(std::uint64_t first) const {

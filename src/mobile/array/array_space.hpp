@@ -38,6 +38,18 @@ class array_space final : public object_names {
 
   /// Makes this rank's part of the next array; returns its first number. Throws usage_error when numbers have run out.
   [[nodiscard]] std::uint64_t open(const detail::array_layout& layout);
+  /// By which the next array is numbered: its first place, and how many arrays there have been.
+  struct numbers {
+    std::uint64_t first, ordinal;
+  };
+  [[nodiscard]] numbers next_numbers() const noexcept { return {next_first_, last_number_}; }
+  /// Makes this rank's part of an array of an image, with the numbers that it had.
+  void reopen(const detail::array_layout& layout, const numbers& own);
+  /// Further arrays are numbered from here on.
+  void go_on_from(const numbers& next) noexcept {
+    next_first_ = next.first;
+    last_number_ = next.ordinal;
+  }
   /// All ranks have made their parts of the arrays that this rank has opened.
   void note_agreed() noexcept {
     agreed_below_.store(next_first_, std::memory_order_release);  // pairs with the load in known_everywhere

@@ -68,6 +68,11 @@ class contributing_sets {
     visit(whole_);
     for (const auto& [number, each] : sections_) visit(each.set);
   }
+  /// Calls visit(const contributing_set&, const std::vector<std::uint64_t>& places) for each section.
+  template <class Visit>
+  void for_each_section(Visit visit) const {
+    for (const auto& [number, each] : sections_) visit(*each.set, each.places);
+  }
 
  private:
   static constexpr std::size_t places_a_chunk = 512;

@@ -47,6 +47,9 @@ class contributions {
     const std::uint64_t count = sections_made_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness matters
     return count * messages_.size() + messages_.rank().value();
   }
+  /// The last of the numbers of sections that this rank has given, and the one behind which it goes on.
+  [[nodiscard]] std::uint64_t last_section() const noexcept { return sections_made_.load(std::memory_order_relaxed); }
+  void go_on_behind(std::uint64_t last) noexcept { sections_made_.store(last, std::memory_order_relaxed); }
   /// Adds a section; its `places` have their home here. Throws usage_error.
   void add_section(const detail::section_on_rank& what);
   /// Ends a section here: drops open steps and reports them. Returns the ranks below in its tree; null if there is no

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process must know of the arrays and groups of an image to make them again: rows by name, as handlers have.
+#pragma once
+
+#include <string_view>
+#include <typeinfo>
+
+#include <nacre/array.hpp>
+#include <nacre/group.hpp>
+
+namespace nacre::detail {
+
+/// An array class with its placement. Rows are link-time data; a process lists those that it mentions.
+struct array_row {
+  std::string_view name;  ///< mangled, so that it differs between classes of one readable name
+  const object_type* type;
+  home_function home;
+  list_function list;
+  array_row* next = nullptr;
+};
+/// A class of groups.
+struct group_row {
+  std::string_view name;  ///< mangled
+  const group_type* type;
+  group_row* next = nullptr;
+};
+
+/// A function without captures that chooses the homes of keys: key_home<K>, which knows the type of `call`.
+struct home_row {
+  std::string_view name;  ///< mangled
+  void (*call)();
+  home_row* next = nullptr;
+};
+
+// src/am/image_rows.cpp. Any thread; rows come and go with the libraries that hold them.
+void list_row(array_row& row) noexcept;
+void list_row(group_row& row) noexcept;
+void list_row(home_row& row) noexcept;
+void unlist_row(array_row& row) noexcept;
+void unlist_row(group_row& row) noexcept;
+void unlist_row(home_row& row) noexcept;
+/// Null: the process mentions no such class.
+[[nodiscard]] const array_row* find_array_row(std::string_view name) noexcept;
+[[nodiscard]] const group_row* find_group_row(std::string_view name) noexcept;
+[[nodiscard]] const home_row* find_home_row(std::string_view name) noexcept;
+/// The name of the row of a class of groups.
+[[nodiscard]] inline std::string_view name_of_group_row(const group_type& of) noexcept {
+  return static_cast<const std::type_info*>(of.key)->name();
+}
+/// The name of the row of an array that the process has made.
+[[nodiscard]] std::string_view name_of_array_row(const array_layout& of) noexcept;
+
+template <class Row>
+class image_registration {
+ public:
+  explicit image_registration(Row& row) noexcept : row_(row) { list_row(row); }
+  image_registration(const image_registration&) = delete;
+  image_registration& operator=(const image_registration&) = delete;
+  ~image_registration() { unlist_row(row_); }
+
+ private:
+  Row& row_;
+};
+
+template <class T, class P>
+inline array_row array_row_of{typeid(array_ptr<T, P>).name(), &type_row<T>, &home_of_number<P>, lister_of<P>()};
+template <class T, class P>
+inline const image_registration<array_row> array_enlisted{array_row_of<T, P>};
+
+template <class T>
+inline group_row group_row_of{typeid(class_tag<T>).name(), &group_type_of<T>};
+template <class T>
+inline const image_registration<group_row> group_enlisted{group_row_of<T>};
+
+}  // namespace nacre::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of images: which image counts, and what goes.
+#include "images/image_folder.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "images/image_error.hpp"
+
+namespace nacre::images {
+namespace {
+
+struct images_of_a_job : testing::Test {
+  void TearDown() override { std::filesystem::remove_all(path); }
+  /// Takes an image whose file has a byte or so.
+  void take(std::uint64_t life, std::uint64_t image) const {
+    image_writer file(folder.begin_image(life, image) + "/" + name_of_rank_file(0), {life, image, 0, 1},
+                      image_writer::compression::none);
+    folder.commit({.life = life,
+                   .image = image,
+                   .seconds = 1.0 / 3,
+                   .taken = "2026-11-29T10:00:00Z",
+                   .command = "app \xff --steps=3",  // no UTF-8
+                   .kept = "progress",
+                   .objects = 5,
+                   .raw_bytes = 6,
+                   .files = {file.finish()}});
+  }
+  [[nodiscard]] std::vector<std::string> found() const {
+    std::vector<std::string> names, problems;
+    for (const found_image& each : folder.images(problems)) names.push_back(each.path.substr(path.size() + 1));
+    return names;
+  }
+
+  std::string path = testing::TempDir() + "nacre_images." + std::to_string(::getpid()) + "/of/a/job";
+  image_folder folder{path};
+};
+
+TEST_F(images_of_a_job, count_from_the_newest_life_that_has_one) {
+  EXPECT_TRUE(found().empty()) << "there is no folder yet";
+  ASSERT_EQ(folder.begin_life(), 1U);
+  take(1, 1);
+  take(1, 2);
+  ASSERT_EQ(folder.begin_life(), 2U);
+  EXPECT_EQ(found().front(), "life-000001/image-000002") << "the second life has none";
+  take(2, 3);
+  take(1, 4);  // a job that had been given up for dead
+  EXPECT_EQ(found().front(), "life-000002/image-000003");
+  EXPECT_EQ(found().size(), 4U);
+}
+
+TEST_F(images_of_a_job, do_not_count_before_their_manifest) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  take(1, 1);
+  static_cast<void>(folder.begin_image(1, 2));
+  EXPECT_EQ(found(), std::vector<std::string>{"life-000001/image-000001"});
+  EXPECT_THROW(static_cast<void>(folder.begin_image(1, 2)), write_error) << "no number is used twice";
+  folder.remove_unfinished(1, 2);
+  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001/image-000002"));
+}
+
+TEST_F(images_of_a_job, are_described_by_their_manifests) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  take(1, 1);
+  std::vector<std::string> problems;
+  const std::vector<found_image> all = folder.images(problems);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].about.seconds, 1.0 / 3);
+  EXPECT_EQ(all[0].about.ranks(), 1U);
+  EXPECT_EQ(all[0].about.objects, 5U);
+  EXPECT_TRUE(read_image_file(all[0].file_of(0), {1, 1, 0, 1}, all[0].about.files[0]).empty());
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST_F(images_of_a_job, are_told_when_a_manifest_is_damaged) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  take(1, 1);
+  take(1, 2);
+  const std::string manifest = path + "/life-000001/image-000002/manifest.json";
+  std::ifstream in(manifest);
+  const std::string whole{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    std::string other = whole;
+    other[place] = static_cast<char>(other[place] ^ 4);
+    std::ofstream(manifest, std::ios::trunc) << other;
+    std::vector<std::string> problems;
+    const std::vector<found_image> all = folder.images(problems);
+    // A changed space changes nothing; all else is noticed.
+    if (all.size() == 2) {
+      EXPECT_TRUE(whole[place] == ' ' || whole[place] == '\n') << place << whole[place];
+    } else {
+      EXPECT_EQ(problems.size(), 1U) << place;
+    }
+  }
+}
+
+TEST_F(images_of_a_job, keep_two_and_remove_what_is_older) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  take(1, 1);
+  static_cast<void>(folder.begin_image(1, 2));
+  take(1, 3);
+  ASSERT_EQ(folder.begin_life(), 2U);
+  take(2, 4);
+  folder.remove_older(2);
+  EXPECT_EQ(found(), (std::vector<std::string>{"life-000002/image-000004", "life-000001/image-000003"}));
+  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001/image-000002"));
+  take(2, 5);
+  folder.remove_older(2);
+  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001"));
+  EXPECT_EQ(folder.begin_life(), 3U) << "numbers grow";
+}
+
+TEST_F(images_of_a_job, say_what_the_disk_refuses) {
+  std::filesystem::create_directories(testing::TempDir() + "nacre_images." + std::to_string(::getpid()));
+  const image_folder file("/dev/null/images");
+  EXPECT_THROW(static_cast<void>(file.begin_life()), write_error);
+  EXPECT_THROW(static_cast<void>(folder.begin_image(1, 1)), write_error) << "there is no such life";
+}
+
+}  // namespace
+}  // namespace nacre::images

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names by which an image refers to classes and handlers, whose numbers differ between programs.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <nacre/handler.hpp>
+#include <nacre/object_type.hpp>
+
+namespace nacre {
+
+/// Something keeps an image from being taken now. The text names it.
+class image_obstacle : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+/// An image does not fit this program. The text names the class or handler.
+class image_misfit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A class or a handler as an image names it.
+struct image_name {
+  std::string name, mangled;
+  std::uint64_t bytes = 0;  ///< of a class: those of a packed default object, by which another layout is found out
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(name, mangled, bytes);
+  }
+};
+
+/// Gives names numbers in the order of their first use.
+class image_names {
+ public:
+  [[nodiscard]] std::uint32_t number_of(const detail::object_type& type);
+  [[nodiscard]] std::uint32_t number_of(const detail::handler_info& handler);
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(types_, handlers_);
+  }
+
+  /// Finds the rows of this program. Throws image_misfit when one is missing, or when a class is packed differently.
+  void resolve();
+  /// The row of a number; null when the image has no such number. After resolve.
+  [[nodiscard]] const detail::object_type* type(std::uint32_t number) const noexcept {
+    return number < found_types_.size() ? found_types_[number] : nullptr;
+  }
+  [[nodiscard]] const detail::handler_info* handler(std::uint32_t number) const noexcept {
+    return number < found_handlers_.size() ? found_handlers_[number] : nullptr;
+  }
+
+ private:
+  std::vector<image_name> types_, handlers_;
+  std::unordered_map<const void*, std::uint32_t> numbers_;  // while it is written
+  std::vector<const detail::object_type*> found_types_;     // while it is read
+  std::vector<const detail::handler_info*> found_handlers_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making the mobile objects of a rank from an image.
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <nacre/image_rows.hpp>
+
+#include "mobile/array/array_places.hpp"
+#include "mobile/directory/epoch_guard.hpp"
+#include "mobile/image/object_images.hpp"
+#include "mobile/object_space.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr std::uint32_t epoch_elsewhere = 2;  // of an object that is not at home; one that is has epoch 1
+
+/// Messages that an object keeps; each must fit its class.
+std::unique_ptr<kept_messages> read_kept(reader& in, const image_names& names, object_id object,
+                                         const detail::object_type& type, std::uint32_t ranks) {
+  std::uint32_t count = 0;
+  in(count);
+  if (count == 0) return nullptr;
+  auto kept = std::make_unique<kept_messages>();
+  for (std::uint32_t index = 0; index < count; ++index) {
+    std::uint32_t handler = 0, source = 0;
+    std::uint8_t flags = 0;
+    channel way{};
+    std::span<const std::byte> payload;
+    in(handler, source, flags, way, payload);
+    const detail::handler_info* const row = names.handler(handler);
+    if (!in.ok() || row == nullptr || row->tag == nullptr || row->target_key != type.key) {
+      throw image_misfit("an object of the class " + std::string(type.name) + " keeps a message that does not fit it");
+    }
+    message_ptr m = make_message(payload.size());
+    m->header.kind = message_kind::object;
+    m->header.object = object.value();
+    m->header.handler = row->id.value();
+    m->header.source = source % ranks;  // in a larger job it may have been a rank that is none here
+    m->header.flags = flags & flag_communication;
+    m->header.channel = way;
+    m->header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
+    const std::uint64_t tag = row->tag(*m);
+    static_cast<void>(kept->keep(std::move(m), tag));  // nobody waits
+  }
+  return kept;
+}
+
+}  // namespace
+
+bool object_images::nothing_made() const {
+  return space_.entries().size() == 0 && space_.last_index() == 0 && space_.arrays().next_numbers().ordinal == 0;
+}
+
+void object_images::open(const std::vector<array_image>& arrays, const object_numbers& numbers) {
+  for (const array_image& each : arrays) {
+    const detail::array_row* const row = detail::find_array_row(each.row);
+    if (row == nullptr) {
+      throw image_misfit("the image has an array of " + each.type +
+                         " with a placement that this program does not mention: it was taken by another program or "
+                         "version");
+    }
+    const bool of_program = each.location == static_cast<std::uint8_t>(location_policy::of_program);
+    if (!of_program && !location_rules::known(each.location)) throw image_misfit("an array has a location policy that is none");
+    space_.arrays().reopen({.shape = each.shape,
+                            .type = row->type,
+                            .home = row->home,
+                            .list = row->list,
+                            .dense = each.dense,
+                            .location = static_cast<location_policy>(each.location)},
+                           {each.first, each.ordinal});
+  }
+  space_.arrays().go_on_from({numbers.next_array_first, numbers.last_array});
+  space_.go_on_behind(numbers.last_object);
+  space_.contributed().go_on_behind(numbers.last_section);
+}
+
+void object_images::add(const std::vector<detail::section_on_rank>& sections) {
+  for (const detail::section_on_rank& each : sections) space_.contributed().add_section(each);
+}
+
+std::map<std::uint32_t, std::vector<object_elsewhere>> object_images::install(std::span<const std::byte> objects,
+                                                                              const image_names& names) {
+  std::map<std::uint32_t, std::vector<object_elsewhere>> elsewhere;
+  const epoch_guard guard(by_);
+  reader in(objects);
+  while (in.remaining() != 0) install_one(in, names, elsewhere);
+  return elsewhere;
+}
+
+void object_images::install_one(reader& in, const image_names& names,
+                                std::map<std::uint32_t, std::vector<object_elsewhere>>& elsewhere) {
+  std::uint64_t value = 0, bytes = 0;
+  std::uint32_t number = 0;
+  std::uint8_t policy = 0;
+  double pace = 0;
+  in(value, number, policy, pace);
+  const object_id id = object_id::from_value(value);
+  const detail::object_type* const type = names.type(number);
+  if (!in.ok() || type == nullptr || !location_rules::known(policy) || !id.valid() || pace < 0)
+    throw image_misfit("the objects of the image cannot be read");
+  object_state state;
+  state.type = type;
+  state.policy = static_cast<location_policy>(policy);
+  state.pace = pace;
+  state.kept = read_kept(in, names, id, *type, messages_.size());
+  in(bytes);
+  in.align(archive_alignment);
+  reader body(in.view_bytes(bytes));
+  const object_function unpack{"serialize, or the default constructor,", *type, id, &space_.arrays()};
+  if (in.ok()) state.object = call_named(unpack, [&] { return type->unpack(body); });
+  if (state.object == nullptr || !body.finish()) {
+    throw image_misfit("an object of the class " + std::string(type->name) +
+                       " does not unpack: its serialize reads other members than it wrote, or has changed");
+  }
+  if (id.is_element() && space_.arrays().find(id) == nullptr) throw image_misfit("an element has no array");
+  if (id.home() == messages_.rank()) {
+    if (space_.entries().find(id) != nullptr) throw image_misfit("an object is there twice");
+    if (!id.is_element()) return static_cast<void>(space_.install_new(by_, id, std::move(state)));
+    return space_.places().adopt_element(by_, id, std::move(state));
+  }
+  const location_policy own = state.policy;
+  space_.install_away(by_, id, std::move(state), epoch_elsewhere);
+  elsewhere[id.home().value()].push_back({id.value(), static_cast<std::uint8_t>(own)});
+}
+
+void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> objects) {
+  const epoch_guard guard(by_);
+  for (const object_elsewhere& each : objects) {
+    const object_id id = object_id::from_value(each.object);
+    const known_location there{holder, epoch_elsewhere, static_cast<location_policy>(each.policy)};
+    object_entry* const entry =
+        id.is_element() ? space_.places().place_at_home(id)
+                        : &space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator());
+    if (entry == nullptr || !entry->location.learn(there)) {
+      messages_.fail("the image has an object on rank " + std::to_string(holder.value()) + " that has no home here");
+      return;
+    }
+    const std::shared_ptr<array_home> array = id.is_element() ? space_.arrays().find(id) : nullptr;
+    if (array != nullptr) space_.contributed().element_came(*array, array_space::number_of(id) - array->first);
+  }
+}
+
+void object_images::begin_arrays() {
+  space_.arrays().note_agreed();
+  space_.arrays().for_each([&](array_home& each) { space_.contributed().begin(by_, each.first); });
+}
+
+}  // namespace nacre

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mobile objects and arrays of a rank as bytes of an image, and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nacre/extents.hpp>
+#include <nacre/section.hpp>
+
+#include "am/am_engine.hpp"
+#include "mobile/image/image_names.hpp"
+
+namespace nacre {
+
+class object_space;
+class object_entry;
+
+/// An array as an image has it; equal on all ranks.
+struct array_image {
+  std::uint64_t first = 0, ordinal = 0;
+  extents shape;
+  std::uint32_t ranks = 0;  ///< that its placement is asked with
+  std::string row, type;    ///< mangled name of array_row, and the readable one of the class
+  bool dense = true;
+  std::uint8_t location = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, ordinal, shape, ranks, row, type, dense, location);
+  }
+};
+
+/// What a rank's objects count on from.
+struct object_numbers {
+  std::uint64_t last_object = 0, last_section = 0;
+  std::uint64_t next_array_first = 0, last_array = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(last_object, last_section, next_array_first, last_array);
+  }
+};
+
+/// An object that lies on a rank that is not its home.
+struct object_elsewhere {
+  std::uint64_t object = 0;
+  std::uint8_t policy = 0;
+};
+
+/// Packs and installs. Called by main while the job is quiet, see runtime/checkpoints.hpp. Functions that pack throw
+/// image_obstacle for what an image cannot hold; functions that read throw image_misfit.
+class object_images {
+ public:
+  object_images(object_space& space, am_engine& messages, thread_context& by) noexcept
+      : space_(space), messages_(messages), by_(by) {}
+
+  // Taking an image.
+  [[nodiscard]] object_numbers numbers() const;
+  [[nodiscard]] std::vector<array_image> arrays() const;
+  [[nodiscard]] std::vector<detail::section_on_rank> sections() const;
+  /// Packs the objects that are here, one behind the other, with the messages that they keep. Each is held meanwhile.
+  /// Returns their number.
+  std::uint64_t pack(writer& out, image_names& names);
+
+  // Making the objects of an image, in a job that has none.
+  [[nodiscard]] bool nothing_made() const;
+  void open(const std::vector<array_image>& arrays, const object_numbers& numbers);
+  void add(const std::vector<detail::section_on_rank>& sections);
+  /// Afterwards the homes of those that it returns, by rank, must be told by tell_home.
+  [[nodiscard]] std::map<std::uint32_t, std::vector<object_elsewhere>> install(std::span<const std::byte> objects,
+                                                                               const image_names& names);
+  /// At the home: these objects lie on the rank `holder`.
+  void tell_home(rank_id holder, std::span<const object_elsewhere> objects);
+  /// All objects of all ranks are installed.
+  void begin_arrays();
+
+ private:
+  struct installed;
+  void pack_one(object_entry& entry, writer& out, image_names& names, std::uint64_t& count);
+  void pack_kept(object_entry& entry, writer& out, image_names& names);
+  [[nodiscard]] const char* obstacle_of(const object_entry& entry) const;
+  void install_one(reader& in, const image_names& names,
+                   std::map<std::uint32_t, std::vector<object_elsewhere>>& elsewhere);
+
+  object_space& space_;
+  am_engine& messages_;
+  thread_context& by_;
+};
+
+}  // namespace nacre

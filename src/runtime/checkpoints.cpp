@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking images: the agreement, the cut, and the files.
+#include "runtime/checkpoints.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <nacre/nacre.hpp>
+
+#include "base/exception_text.hpp"
+#include "base/print_error.hpp"
+#include "images/image_error.hpp"
+#include "mobile/image/image_names.hpp"
+#include "runtime/command_text.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre {
+namespace {
+
+constexpr int tries = 3;           // of a cut, when something runs meanwhile
+constexpr std::size_t kept_images = 2;
+
+std::string date_and_time() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+/// The least failure by rank, for all_reduce.
+std::string first_of(const std::string& a, const std::string& b) { return !a.empty() ? a : b; }
+
+}  // namespace
+
+/// The facts that ranks compare in a kept wait.
+struct checkpoints::agreement {
+  std::uint32_t mark_first = 0, mark_last = 0;
+  std::uint64_t value_first = 0, value_last = 0;
+  std::uint8_t wish_first = 0, wish_last = 0;
+  std::uint8_t due = 0;  ///< by rank 0's clock
+  [[nodiscard]] static agreement combine(const agreement& a, const agreement& b) {
+    return {std::min(a.mark_first, b.mark_first),   std::max(a.mark_last, b.mark_last),
+            std::min(a.value_first, b.value_first), std::max(a.value_last, b.value_last),
+            std::min(a.wish_first, b.wish_first),   std::max(a.wish_last, b.wish_last),
+            std::max(a.due, b.due)};
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(mark_first, mark_last, value_first, value_last, wish_first, wish_last, due);
+  }
+};
+
+checkpoints::checkpoints(engine& core, const config& configuration)
+    : core_(core),
+      folder_(configuration.get_string("checkpoint.folder")),
+      restore_(configuration.get_string("restore")),
+      every_(configuration.get_duration("checkpoint.every")),
+      packing_(configuration.get_string("checkpoint.compression") == "zstd" ? images::image_writer::compression::zstd
+                                                                           : images::image_writer::compression::none) {}
+
+void checkpoints::tell(const std::string& line) const {
+  if (core_.rank().value() == 0) print_error("nacre: {}\n", line);
+}
+
+std::string checkpoints::all_or_first(thread_context& on, const std::string& failure) {
+  return runtime(core_, on).all_reduce(failure, &first_of);
+}
+
+bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+  core_.wait_quiescence(on);
+  if (folder_.empty()) {
+    if (wish == detail::image_wish::now)
+      tell("rt.checkpoint takes no image, as no folder is named for it: --nacre.checkpoint.folder=DIR");
+    return false;
+  }
+  if (!agree(on, kept, wish)) return false;
+  const double begin = core_.seconds();
+  const std::optional<rank_image> image = cut(on, kept);
+  const bool durable = image && write(on, *image, kept.class_name);
+  last_seconds_ = core_.seconds();
+  taken_.seconds += last_seconds_ - begin;
+  if (durable) {
+    ++taken_.images;
+    taken_.bytes += image->bytes();
+  }
+  return durable;
+}
+
+/// Whether an image is to be taken now. Throws on every rank when the ranks call different things.
+bool checkpoints::agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+  const std::uint64_t value = kept.compared ? images::checksum(kept.bytes) : 0;
+  const bool due = wish == detail::image_wish::now ||
+                   (core_.rank().value() == 0 && every_.count() > 0 &&
+                    core_.seconds() - last_seconds_ >= std::chrono::duration<double>(every_).count());
+  const auto number = static_cast<std::uint8_t>(wish);
+  const agreement all = runtime(core_, on).all_reduce(
+      agreement{kept.mark, kept.mark, value, value, number, number, static_cast<std::uint8_t>(due ? 1 : 0)},
+      &agreement::combine);
+  if (all.mark_first != all.mark_last)
+    throw usage_error("the ranks wait with kept values of different classes: all keep the same one");
+  if (all.wish_first != all.wish_last)
+    throw usage_error("some ranks call rt.checkpoint and others rt.wait_quiescence: all call the same");
+  if (all.value_first != all.value_last)
+    throw usage_error("the ranks keep different values: what differs between ranks belongs in a group");
+  return all.due != 0;
+}
+
+/// Everything that ends or changes an object, a container or a group counts here.
+std::uint64_t checkpoints::handled() const {
+  std::uint64_t sum = 0;
+  for (const auto& each : core_.pool().thread_contexts()) sum += each->counters().done.read();
+  return sum;
+}
+
+/// Packs this rank; nothing when something is in the way on any rank.
+std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kept_value& kept) {
+  for (int number = 0; number < tries; ++number) {
+    core_.wait_quiescence(on);
+    const std::uint64_t before = handled();
+    rank_image image;
+    std::string failure;
+    try {
+      image = pack_rank(core_, on, kept, groups_before_, containers_);
+    } catch (const std::exception&) {
+      failure = fmt::format("no image is taken: rank {}: {}", core_.rank().value(), text_of_thrown());
+    }
+    core_.wait_quiescence(on);  // on no rank before all have packed
+    const bool alone = handled() == before + 1;  // this wait
+    failure = all_or_first(on, failure);
+    if (!failure.empty()) {
+      tell(failure);
+      return std::nullopt;
+    }
+    if (runtime(core_, on).all_reduce(alone ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1) return image;
+  }
+  tell(fmt::format("no image is taken: {} times something ran while the ranks were packed", tries));
+  return std::nullopt;
+}
+
+/// Where an image is written.
+struct image_place {
+  std::uint64_t life = 0, image = 0;
+  std::string folder, failure;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(life, image, folder, failure);
+  }
+};
+
+namespace {
+
+struct written_file {
+  images::file_mark mark;
+  std::uint64_t objects = 0, raw_bytes = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(mark.bytes, mark.checksum, objects, raw_bytes);
+  }
+};
+
+written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
+                        images::image_writer::compression packing) {
+  images::image_writer file(path, name, packing);
+  for (const auto& [section, bytes] : image.parts) file.add(section, bytes);
+  return {file.finish(), image.objects, image.bytes()};
+}
+
+}  // namespace
+
+bool checkpoints::write(thread_context& on, const rank_image& image, std::string_view class_name) {
+  runtime rt(core_, on);
+  const bool first = core_.rank().value() == 0;
+  const images::image_folder folder(folder_);
+  image_place place;
+  if (first) {
+    try {
+      if (life_ == 0) life_ = folder.begin_life();
+      place = {life_, ++last_image_, {}, {}};
+      place.folder = folder.begin_image(place.life, place.image);
+    } catch (const images::write_error& refused) {
+      place.failure = refused.what();
+    }
+  }
+  place = rt.broadcast(place, rank_id(0));
+  written_file own;
+  std::string failure = place.failure;
+  if (failure.empty()) {
+    try {
+      own = write_rank(place.folder + "/" + images::name_of_rank_file(core_.rank().value()),
+                       {place.life, place.image, core_.rank().value(), core_.size()}, image, packing_);
+    } catch (const images::write_error& refused) {
+      failure = refused.what();
+    }
+  }
+  failure = all_or_first(on, failure);
+  const std::vector<written_file> files = rt.gather(own, rank_id(0));
+  if (first && failure.empty()) {
+    images::manifest about{.life = place.life,
+                           .image = place.image,
+                           .seconds = core_.seconds(),
+                           .taken = date_and_time(),
+                           .command = text_of_command(),
+                           .kept = std::string(class_name),
+                           .objects = 0,
+                           .raw_bytes = 0,
+                           .files = {}};
+    for (const written_file& each : files) {
+      about.files.push_back(each.mark);
+      about.objects += each.objects;
+      about.raw_bytes += each.raw_bytes;
+    }
+    try {
+      folder.commit(about);
+    } catch (const images::write_error& refused) {
+      failure = refused.what();
+    }
+  }
+  failure = rt.broadcast(failure, rank_id(0));
+  if (first && failure.empty()) folder.remove_older(kept_images);
+  if (first && !failure.empty() && place.failure.empty()) folder.remove_unfinished(place.life, place.image);
+  if (!failure.empty()) tell("no image is taken, and the job goes on: " + failure);
+  return failure.empty();
+}
+
+void checkpoints::give_container(std::uint32_t number, detail::container_part& part) {
+  const auto found = containers_.waiting.find(number);
+  if (found->second.name != part.name()) {
+    throw setup_error(fmt::format("the image has a container of the class {} where the program takes over one of {}",
+                                  found->second.name, part.name()));
+  }
+  reader in(found->second.elements);
+  if (!part.load(in, core_.rank().value(), core_.size()) || !in.finish())
+    throw setup_error(fmt::format("the elements of a container of the class {} do not unpack", part.name()));
+  containers_.waiting.erase(found);
+}
+
+}  // namespace nacre

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of the job: when one is taken, where it goes, and how a job begins from one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nacre/config.hpp>
+#include <nacre/images.hpp>
+
+#include "images/image_folder.hpp"
+#include "runtime/rank_image.hpp"
+
+namespace nacre {
+
+class engine;
+
+/// Collective with the same object of all other ranks; main's thread only. The cut of docs/protocols/images.md: all
+/// mains wait for quiescence, each packs its rank, and all wait for quiescence again. If no rank has run anything in
+/// between, what they have packed belongs together.
+class checkpoints {
+ public:
+  checkpoints(engine& core, const config& configuration);
+
+  /// wait_quiescence(kept) and checkpoint(kept). Returns whether an image has been taken and is durable.
+  bool wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
+  /// restored<T>(): the kept value of the image from which the job goes on.
+  [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& on, std::string_view class_name,
+                                                              std::uint32_t mark);
+  /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not.
+  void main_returned() const;
+
+  /// A container of the image that the program takes over: whether there is one, and its elements, once.
+  [[nodiscard]] bool has_container(std::uint32_t number) const { return containers_.waiting.contains(number); }
+  void give_container(std::uint32_t number, detail::container_part& part);
+
+  struct totals {
+    std::uint64_t images = 0, bytes = 0;
+    double seconds = 0;
+  };
+  [[nodiscard]] const totals& taken() const noexcept { return taken_; }
+
+ private:
+  struct agreement;
+  [[nodiscard]] bool agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
+  [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
+  [[nodiscard]] bool write(thread_context& on, const rank_image& image, std::string_view class_name);
+  [[nodiscard]] std::string all_or_first(thread_context& on, const std::string& failure);
+  void tell(const std::string& line) const;
+  [[nodiscard]] std::uint64_t handled() const;
+  [[nodiscard]] std::vector<images::found_image> look_for_images() const;
+  [[nodiscard]] std::string read(thread_context& on, const images::found_image& from,
+                                 std::optional<images::sections>& into) const;
+  [[nodiscard]] std::vector<std::byte> install(thread_context& on, images::sections parts,
+                                               const images::found_image& from, std::string_view class_name,
+                                               std::uint32_t mark);
+
+  engine& core_;
+  const std::string folder_, restore_;
+  const std::chrono::nanoseconds every_;
+  const images::image_writer::compression packing_;
+  bool asked_ = false;
+  std::uint32_t groups_before_ = 0;  // that were made before restored
+  std::uint64_t life_ = 0;           // 0: this job has written nothing; rank 0
+  std::uint64_t last_image_ = 0;     // number; rank 0
+  double last_seconds_ = 0;          // of the job's time, when the last image was taken; rank 0
+  saved_containers containers_;
+  totals taken_;
+};
+
+}  // namespace nacre

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of this process, for people.
+#pragma once
+
+#include <string>
+
+namespace nacre {
+
+/// Program and arguments, separated by spaces, without Nacre's own options. Empty when the system does not tell.
+[[nodiscard]] std::string text_of_command();
+
+}  // namespace nacre

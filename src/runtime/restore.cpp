@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beginning a job from an image.
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <nacre/nacre.hpp>
+
+#include "base/exception_text.hpp"
+#include "base/print_error.hpp"
+#include "images/image_error.hpp"
+#include "mobile/image/image_names.hpp"
+#include "mobile/image/object_images.hpp"
+#include "runtime/checkpoints.hpp"
+#include "runtime/command_text.hpp"
+#include "runtime/engine.hpp"
+
+namespace nacre {
+namespace {
+
+/// What rank 0 tells of an image, so that one rank lists the folder.
+struct told_image {
+  std::string path;
+  std::uint64_t life = 0, image = 0;
+  double seconds = 0;
+  std::vector<std::uint64_t> bytes, checksums;  ///< of the files, by rank
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(path, life, image, seconds, bytes, checksums);
+  }
+};
+
+told_image told(const images::found_image& image) {
+  told_image all{image.path, image.about.life, image.about.image, image.about.seconds, {}, {}};
+  for (const images::file_mark& each : image.about.files) {
+    all.bytes.push_back(each.bytes);
+    all.checksums.push_back(each.checksum);
+  }
+  return all;
+}
+
+images::found_image heard(const told_image& image) {
+  images::found_image found{image.path, {}};
+  found.about.life = image.life;
+  found.about.image = image.image;
+  found.about.seconds = image.seconds;
+  for (std::size_t rank = 0; rank < image.bytes.size(); ++rank)
+    found.about.files.push_back({image.bytes[rank], image.checksums[rank]});
+  return found;
+}
+
+}  // namespace
+
+void checkpoints::main_returned() const {
+  if (restore_.empty() || asked_) return;
+  throw usage_error(
+      "the job is to go on from an image (restore), but main has never called rt.restored, and so has begun the work "
+      "anew: call it before the first send");
+}
+
+/// The images of the folder, those first that count first. Rank 0; it tells what cannot be used, and a difference
+/// between the commands.
+std::vector<images::found_image> checkpoints::look_for_images() const {
+  std::vector<std::string> problems;
+  std::vector<images::found_image> found = images::image_folder(restore_).images(problems);
+  for (const std::string& each : problems) tell(each);
+  constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
+  if (found.size() > tried_max) found.resize(tried_max);
+  if (found.empty() && problems.empty())
+    tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
+  if (found.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
+  if (!found.empty() && found.front().about.command != text_of_command()) {
+    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found.front().about.command,
+                     text_of_command()));
+  }
+  return found;
+}
+
+/// Reads and checks this rank's file. Returns why it cannot be used, empty if it can.
+std::string checkpoints::read(thread_context& on, const images::found_image& from,
+                              std::optional<images::sections>& into) const {
+  try {
+    if (from.about.ranks() != core_.size()) {
+      return fmt::format("{} is of {} ranks, and this job has {}: start it on as many", from.path, from.about.ranks(),
+                         core_.size());
+    }
+    const std::uint32_t rank = core_.rank().value();
+    into = images::read_image_file(from.file_of(rank), {from.about.life, from.about.image, rank, core_.size()},
+                                   from.about.files[rank]);
+    rank_restorer(core_, on, *into).check(groups_before_);
+    return {};
+  } catch (const std::exception& refused) {
+    return refused.what();
+  }
+}
+
+std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, std::string_view class_name,
+                                                           std::uint32_t mark) {
+  if (asked_) throw usage_error("rt.restored is called twice: once, before the first send, is enough");
+  core_.expect_own_thread();
+  core_.access().must_not_hold();
+  asked_ = true;
+  groups_before_ = core_.groups().made();
+  if (!object_images(core_.objects(), core_.messages(), on).nothing_made() || core_.containers().next_container() != 0)
+    throw usage_error("rt.restored comes before everything but groups: objects, arrays or containers have been made");
+  if (restore_.empty()) return std::nullopt;
+  runtime rt(core_, on);
+  std::vector<told_image> candidates;
+  std::string failure;
+  if (core_.rank().value() == 0) {
+    try {
+      for (const images::found_image& each : look_for_images()) candidates.push_back(told(each));
+    } catch (const std::exception& refused) {
+      failure = refused.what();
+    }
+  }
+  failure = rt.broadcast(failure, rank_id(0));
+  if (!failure.empty()) throw setup_error(failure);
+  candidates = rt.broadcast(candidates, rank_id(0));
+  if (candidates.empty()) return std::nullopt;
+  for (const told_image& each : candidates) {
+    std::optional<images::sections> parts;
+    const images::found_image from = heard(each);
+    failure = all_or_first(on, read(on, from, parts));
+    if (failure.empty()) return install(on, std::move(*parts), from, class_name, mark);
+    if (&each != &candidates.back()) tell(failure + "; the image before is tried");
+  }
+  throw setup_error(failure);
+}
+
+std::vector<std::byte> checkpoints::install(thread_context& on, images::sections parts,
+                                            const images::found_image& from, std::string_view class_name,
+                                            std::uint32_t mark) {
+  runtime rt(core_, on);
+  rank_restorer restorer(core_, on, std::move(parts));
+  detail::kept_value kept;
+  std::string failure;
+  try {
+    if (core_.rank().value() == 0) kept = restorer.kept();
+    if (core_.rank().value() == 0 && kept.mark != mark)
+      failure = fmt::format("the image keeps a value of another class than {}", class_name);
+    restorer.open();
+  } catch (const std::exception&) {
+    failure = text_of_thrown();
+  }
+  failure = all_or_first(on, failure);
+  if (!failure.empty()) throw setup_error(failure);
+  try {
+    restorer.install(containers_);
+  } catch (const std::exception&) {
+    failure = fmt::format("rank {} cannot be restored from {}: {}", core_.rank().value(), from.path, text_of_thrown());
+  }
+  failure = all_or_first(on, failure);
+  if (!failure.empty()) throw setup_error(failure);
+  object_images(core_.objects(), core_.messages(), on).begin_arrays();
+  core_.go_on_from(from.about.seconds);
+  last_image_ = from.about.image;
+  last_seconds_ = from.about.seconds;
+  core_.wait_quiescence(on);
+  return rt.broadcast(kept.bytes, rank_id(0));
+}
+
+}  // namespace nacre
