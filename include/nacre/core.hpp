@@ -51,7 +51,7 @@ namespace detail {
 [[nodiscard]] bool is_cancelled(engine& core, thread_context& on, const message_header& cause);
 void handle_signals(engine& core);
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
-[[nodiscard]] double seconds_of(const engine& core, const thread_context& on);
+[[nodiscard]] double seconds_of(engine& core, const thread_context& on);
 void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
 /// The message waits on this rank until the policy lets it leave.
 void post_with_flow_control(engine& core, thread_context& on, rank_id to, flow_policy policy, message_ptr m);

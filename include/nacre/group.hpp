@@ -94,10 +94,11 @@ struct group_type {
 
 /// Whether an image can hold the members of a group: T may be made by T() and packed, and has no addresses inside.
 template <class T>
-inline constexpr bool is_saved_in_groups =
-    std::is_default_constructible_v<T> && serializable<T> && !holds_addresses<T>;
+inline constexpr bool is_saved_in_groups = std::is_default_constructible_v<T>&& serializable<T> && !holds_addresses<T>;
 template <class T>
-concept wants_to_know_of_restore = requires(engine& core, T& member) { after_restore(core, member); };
+concept wants_to_know_of_restore = requires(engine& core, T& member) {
+  after_restore(core, member);
+};
 
 template <class T>
 struct group_functions {

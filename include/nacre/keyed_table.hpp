@@ -107,35 +107,16 @@ class key_table {
     return {};
   }
 
-  /// For images: the keys with their elements, and the places that are left. While nothing waits for a key.
+  /// For images: the keys with their elements, and the places that are left. While nothing waits for a key. See
+  /// keyed_image.hpp.
   template <class Archive>
-  void serialize(Archive& ar) {
-    std::uint64_t next = next_.load(std::memory_order_relaxed), keys = 0;  // no other thread uses the table
-    for (const stripe& in : stripes_) keys += in.keys.size();
-    ar(self_, places_, rank_, on_first_use_, home_, first_, next, end_, keys);
-    if constexpr (Archive::is_loading::value) {
-      next_.store(next, std::memory_order_relaxed);
-      load_keys(ar, keys);
-    } else {
-      for (const stripe& in : stripes_) {
-        for (const auto& [kept, known] : in.keys) ar(kept.key, known.element);
-      }
-    }
-  }
+  void serialize(Archive& ar);
   /// For images: the array that the table belongs to.
   [[nodiscard]] std::uint64_t array() const noexcept { return places_.first(); }
 
  private:
   template <class Archive>
-  void load_keys(Archive& ar, std::uint64_t count) {
-    for (; count > 0 && ar.ok(); --count) {
-      K key = blank<K>();
-      std::uint64_t element = 0;
-      ar(key, element);
-      const seen_key<K> seen{hash_of(key), key};
-      entry_of(stripe_of(seen.hash), seen).element = element;
-    }
-  }
+  void load_keys(Archive& ar, std::uint64_t count);
   struct waiting_message {
     object_id acting;
     message_ptr message;
@@ -198,12 +179,6 @@ class key_table {
   std::uint64_t end_ = 0;
   std::array<stripe, stripes> stripes_;
 };
-
-/// For images: the keys' names are known again.
-template <class T, class K>
-void after_restore(engine& core, key_table<T, K>& table) {
-  name_keys(core, table.array(), [&table](object_id element) { return table.text_of(element); });
-}
 
 template <class T, class K>
 template <class By>

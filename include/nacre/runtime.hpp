@@ -180,9 +180,9 @@ class runtime : public operations {
   /// Collective: waits until no handler runs and no message is under way anywhere.
   void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
 
-  // Images: docs/checkpoints.md. `kept` is what main needs to go on behind the call: pointers, arrays, groups, handles of
-  // containers, a step. Any class that messages may carry; one class a program, equal on all ranks, where that of rank 0
-  // is stored. What differs between ranks belongs in a group.
+  // Images: docs/checkpoints.md. `kept` is what main needs to go on behind the call: pointers, arrays, groups, handles
+  // of containers, a step. Any class that messages may carry; one class a program, equal on all ranks, where that of rank
+  // 0 is stored. What differs between ranks belongs in a group.
 
   /// Collective: the same; at its end an image of the job is taken if one is due (checkpoint.every).
   template <class T>

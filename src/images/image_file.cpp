@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -20,7 +20,7 @@ namespace nacre::images {
 namespace {
 
 constexpr std::uint64_t magic = 0x31676d6965726361;  // "acreimg1" in the file
-constexpr std::size_t raw_bytes_max = 4 << 20;        // of a piece
+constexpr std::size_t raw_bytes_max = 4 << 20;       // of a piece
 constexpr std::uint32_t end_section = ~std::uint32_t{0};
 constexpr int zstd_level = 1;
 
@@ -90,8 +90,8 @@ void image_writer::add_piece(std::uint32_t section, std::span<const std::byte> r
     const std::size_t bytes = ZSTD_compress(packed_.data(), packed_.size(), raw.data(), raw.size(), zstd_level);
     if (ZSTD_isError(bytes) == 0 && bytes < raw.size()) stored = std::span(packed_).first(bytes);
   }
-  piece_head head{section, static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(stored.size()), 0,
-                  pieces_, 0};
+  piece_head head{
+      section, static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(stored.size()), 0, pieces_, 0};
   head.checksum = checksum_of(head, stored);
   file_.write(bytes_of(head));
   file_.write(stored);
@@ -114,9 +114,8 @@ class image_reader {
  public:
   image_reader(const std::string& path, const file_mark& mark) : file_(owned_file::open(path)), left_(file_.size()) {
     if (left_ != mark.bytes) {
-      throw damaged_error(
-          fmt::format("{} has {} bytes, and the manifest says {}: it is cut off, or of another image", path, left_,
-                      mark.bytes));
+      throw damaged_error(fmt::format("{} has {} bytes, and the manifest says {}: it is cut off, or of another image",
+                                      path, left_, mark.bytes));
     }
   }
 
@@ -125,9 +124,9 @@ class image_reader {
     take(std::as_writable_bytes(std::span(&head, 1)));
     if (head.mark != magic) refuse(path(), 0, "it is no file of an image, or of another version of Nacre");
     if (file_name{head.life, head.image, head.rank, head.ranks} != name) {
-      refuse(path(), 0,
-             fmt::format("it is of rank {} of {} in image {} of life {}", head.rank, head.ranks, head.image,
-                         head.life));
+      refuse(
+          path(), 0,
+          fmt::format("it is of rank {} of {} in image {} of life {}", head.rank, head.ranks, head.image, head.life));
     }
     checksum_ = checksum_of(bytes_of(head), 0);
   }

@@ -2,6 +2,7 @@
 // Files of images: what is written is read again, and what is damaged is refused.
 #include "images/image_file.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -37,9 +38,7 @@ struct image_file : testing::Test {
     std::ifstream in(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
-  void overwrite(const std::string& text) const {
-    std::ofstream(path(), std::ios::binary | std::ios::trunc) << text;
-  }
+  void overwrite(const std::string& text) const { std::ofstream(path(), std::ios::binary | std::ios::trunc) << text; }
 
   std::string folder = testing::TempDir() + "nacre_image_file." + std::to_string(::getpid());
 };
@@ -52,7 +51,8 @@ std::vector<std::byte> some_bytes(std::size_t count, unsigned seed, unsigned val
 }
 
 TEST_F(image_file, gives_back_all_sections_packed_or_not) {
-  const sections all{{1, some_bytes(100, 1, 256)}, {2, some_bytes(9'000'001, 2, 3)}, {9, some_bytes(5'000'000, 3, 256)}};
+  const sections all{
+      {1, some_bytes(100, 1, 256)}, {2, some_bytes(9'000'001, 2, 3)}, {9, some_bytes(5'000'000, 3, 256)}};
   const file_mark plain = write(all, image_writer::compression::none);
   EXPECT_EQ(read_image_file(path(), own_name, plain), all);
   const file_mark packed = write(all, image_writer::compression::zstd);

@@ -11,11 +11,12 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ std::string text_of(const json& body, int indent) {
   return body.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
-std::uint64_t checksum_of(const json& body) {
+std::uint64_t checksum_of_manifest(const json& body) {
   const std::string text = text_of(body, -1);
   return XXH3_64bits(text.data(), text.size());
 }
@@ -77,11 +78,11 @@ std::string text_of(const manifest& about) {
   for (const file_mark& each : about.files) {
     files.push_back({{"bytes", each.bytes}, {"checksum", text_of_checksum(each.checksum)}});
   }
-  const json body = {{"version", format_version},     {"life", about.life},       {"image", about.image},
-                     {"seconds", about.seconds},      {"taken", about.taken},     {"command", about.command},
-                     {"kept", about.kept},            {"objects", about.objects}, {"raw_bytes", about.raw_bytes},
+  const json body = {{"version", format_version}, {"life", about.life},       {"image", about.image},
+                     {"seconds", about.seconds},  {"taken", about.taken},     {"command", about.command},
+                     {"kept", about.kept},        {"objects", about.objects}, {"raw_bytes", about.raw_bytes},
                      {"files", std::move(files)}};
-  return text_of(json{{"nacre image", body}, {"checksum", text_of_checksum(checksum_of(body))}}, 1) + "\n";
+  return text_of(json{{"nacre image", body}, {"checksum", text_of_checksum(checksum_of_manifest(body))}}, 1) + "\n";
 }
 
 /// Throws damaged_error.
@@ -94,7 +95,8 @@ manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_
   try {
     const json whole = json::parse(text);
     const json& body = whole.at("nacre image");
-    if (checksum_in(whole.at("checksum")) != checksum_of(body)) throw std::invalid_argument("its checksum differs");
+    if (checksum_in(whole.at("checksum")) != checksum_of_manifest(body))
+      throw std::invalid_argument("its checksum differs");
     if (const int version = body.at("version").get<int>(); version != format_version) {
       throw std::invalid_argument(
           fmt::format("it has version {} of the format, and this Nacre reads {}", version, format_version));

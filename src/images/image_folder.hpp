@@ -2,15 +2,17 @@
 // The folder of a job's images: which there are, which counts, and how one is added.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "images/image_file.hpp"
 
 namespace nacre::images {
 
-/// What is written when an image is whole. Until then the image does not exist.
+/// The description of an image, written when it is whole. Until then the image does not exist.
 struct manifest {
   std::uint64_t life = 0;   ///< which start of the job has taken it, from 1
   std::uint64_t image = 0;  ///< its number; grows over all lives
@@ -19,7 +21,7 @@ struct manifest {
   std::string command;      ///< of rank 0, without options of Nacre
   std::string kept;         ///< the name of the class of the kept value
   std::uint64_t objects = 0;
-  std::uint64_t raw_bytes = 0;    ///< before compression, over all ranks
+  std::uint64_t raw_bytes = 0;   ///< before compression, over all ranks
   std::vector<file_mark> files;  ///< by rank
   [[nodiscard]] std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(files.size()); }
 };
@@ -32,8 +34,8 @@ struct found_image {
 };
 
 /// `DIR/life-000002/image-000007/rank-00003` and `manifest.json` beside it. Each start of a job writes to a life of its
-/// own, which it makes exclusively, so that a job that comes back from the dead cannot disturb its successor: the newest
-/// image of the newest life that has one counts.
+/// own, which it makes exclusively, so that a job that comes back from the dead cannot disturb its successor: the
+/// newest image of the newest life that has one counts.
 class image_folder {
  public:
   explicit image_folder(std::string path) : path_(std::move(path)) {}

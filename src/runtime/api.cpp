@@ -34,9 +34,9 @@ void handle_signals(engine& core) {
   core.expect_own_thread();
   core.outside().stops.handle_signals();
 }
-double seconds_of(const engine& core, const thread_context& on) {
+double seconds_of(engine& core, const thread_context& on) {
   static_cast<void>(look_again(on));
-  return core.seconds();
+  return core.job_time().seconds();
 }
 
 void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind images.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,9 +26,10 @@ std::optional<std::vector<std::byte>> restored_bytes(engine& core, thread_contex
 }
 
 void refuse_kept(std::string_view class_name) {
-  throw setup_error(fmt::format("the kept value of the image, of the class {}, does not unpack: its serialize has "
-                                "changed since the image was taken",
-                                class_name));
+  throw setup_error(
+      fmt::format("the kept value of the image, of the class {}, does not unpack: its serialize has "
+                  "changed since the image was taken",
+                  class_name));
 }
 
 container_plan plan_saved_container(engine& core, std::uint32_t number) {

@@ -89,7 +89,8 @@ void release(delayed_state& state) noexcept { state.release(); }
 bool wait_in_application(engine& core, thread_context& on, future_state& state, time_limit how, double seconds) {
   check_seconds(seconds, "a time limit");
   return core.wait_until(on, state,
-                         how == time_limit::duration ? core.pool().instant_after(seconds) : core.instant_at(seconds));
+                         how == time_limit::duration ? core.pool().instant_after(seconds)
+                                                     : core.pool().instant_after(seconds - core.job_time().seconds()));
 }
 
 }  // namespace nacre::detail

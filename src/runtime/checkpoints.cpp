@@ -9,7 +9,6 @@
 #include <exception>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <nacre/nacre.hpp>
@@ -24,10 +23,18 @@
 namespace nacre {
 namespace {
 
-constexpr int tries = 3;           // of a cut, when something runs meanwhile
+constexpr int tries = 3;  // of a cut, when something runs meanwhile
 constexpr std::size_t kept_images = 2;
 
-std::string date_and_time() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+/// UTC.
+std::string date_and_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::string text(sizeof "2026-11-29T10:00:00Z", '\0');
+  if (::gmtime_r(&now, &parts) == nullptr) return "unknown";
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+  return text;
+}
 
 /// The least failure by rank, for all_reduce.
 std::string first_of(const std::string& a, const std::string& b) { return !a.empty() ? a : b; }
@@ -41,9 +48,12 @@ struct checkpoints::agreement {
   std::uint8_t wish_first = 0, wish_last = 0;
   std::uint8_t due = 0;  ///< by rank 0's clock
   [[nodiscard]] static agreement combine(const agreement& a, const agreement& b) {
-    return {std::min(a.mark_first, b.mark_first),   std::max(a.mark_last, b.mark_last),
-            std::min(a.value_first, b.value_first), std::max(a.value_last, b.value_last),
-            std::min(a.wish_first, b.wish_first),   std::max(a.wish_last, b.wish_last),
+    return {std::min(a.mark_first, b.mark_first),
+            std::max(a.mark_last, b.mark_last),
+            std::min(a.value_first, b.value_first),
+            std::max(a.value_last, b.value_last),
+            std::min(a.wish_first, b.wish_first),
+            std::max(a.wish_last, b.wish_last),
             std::max(a.due, b.due)};
   }
   template <class Archive>
@@ -58,7 +68,8 @@ checkpoints::checkpoints(engine& core, const config& configuration)
       restore_(configuration.get_string("restore")),
       every_(configuration.get_duration("checkpoint.every")),
       packing_(configuration.get_string("checkpoint.compression") == "zstd" ? images::image_writer::compression::zstd
-                                                                           : images::image_writer::compression::none) {}
+                                                                            : images::image_writer::compression::none) {
+}
 
 void checkpoints::tell(const std::string& line) const {
   if (core_.rank().value() == 0) print_error("nacre: {}\n", line);
@@ -76,10 +87,10 @@ bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detai
     return false;
   }
   if (!agree(on, kept, wish)) return false;
-  const double begin = core_.seconds();
+  const double begin = core_.job_time().seconds();
   const std::optional<rank_image> image = cut(on, kept);
   const bool durable = image && write(on, *image, kept.class_name);
-  last_seconds_ = core_.seconds();
+  last_seconds_ = core_.job_time().seconds();
   taken_.seconds += last_seconds_ - begin;
   if (durable) {
     ++taken_.images;
@@ -93,7 +104,7 @@ bool checkpoints::agree(thread_context& on, const detail::kept_value& kept, deta
   const std::uint64_t value = kept.compared ? images::checksum(kept.bytes) : 0;
   const bool due = wish == detail::image_wish::now ||
                    (core_.rank().value() == 0 && every_.count() > 0 &&
-                    core_.seconds() - last_seconds_ >= std::chrono::duration<double>(every_).count());
+                    core_.job_time().seconds() - last_seconds_ >= std::chrono::duration<double>(every_).count());
   const auto number = static_cast<std::uint8_t>(wish);
   const agreement all = runtime(core_, on).all_reduce(
       agreement{kept.mark, kept.mark, value, value, number, number, static_cast<std::uint8_t>(due ? 1 : 0)},
@@ -126,7 +137,7 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
     } catch (const std::exception&) {
       failure = fmt::format("no image is taken: rank {}: {}", core_.rank().value(), text_of_thrown());
     }
-    core_.wait_quiescence(on);  // on no rank before all have packed
+    core_.wait_quiescence(on);                   // on no rank before all have packed
     const bool alone = handled() == before + 1;  // this wait
     failure = all_or_first(on, failure);
     if (!failure.empty()) {
@@ -139,28 +150,9 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
   return std::nullopt;
 }
 
-/// Where an image is written.
-struct image_place {
-  std::uint64_t life = 0, image = 0;
-  std::string folder, failure;
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(life, image, folder, failure);
-  }
-};
-
 namespace {
 
-struct written_file {
-  images::file_mark mark;
-  std::uint64_t objects = 0, raw_bytes = 0;
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(mark.bytes, mark.checksum, objects, raw_bytes);
-  }
-};
-
-written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
+checkpoints::written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
                         images::image_writer::compression packing) {
   images::image_writer file(path, name, packing);
   for (const auto& [section, bytes] : image.parts) file.add(section, bytes);
@@ -169,57 +161,68 @@ written_file write_rank(const std::string& path, const images::file_name& name, 
 
 }  // namespace
 
+/// On rank 0: makes the folder of the next image.
+checkpoints::image_place checkpoints::next_place() {
+  image_place place;
+  try {
+    const images::image_folder folder(folder_);
+    if (life_ == 0) life_ = folder.begin_life();
+    place.life = life_;
+    place.image = ++last_image_;
+    place.folder = folder.begin_image(place.life, place.image);
+  } catch (const images::write_error& refused) {
+    place.failure = refused.what();
+  }
+  return place;
+}
+
+/// On rank 0, when all files are on the disk. Returns what is wrong, empty if nothing is.
+std::string checkpoints::commit(const image_place& place, const std::vector<written_file>& files,
+                                std::string_view class_name) const {
+  images::manifest about{.life = place.life,
+                         .image = place.image,
+                         .seconds = core_.job_time().seconds(),
+                         .taken = date_and_time(),
+                         .command = text_of_command(),
+                         .kept = std::string(class_name),
+                         .objects = 0,
+                         .raw_bytes = 0,
+                         .files = {}};
+  for (const written_file& each : files) {
+    about.files.push_back(each.mark);
+    about.objects += each.objects;
+    about.raw_bytes += each.raw_bytes;
+  }
+  try {
+    images::image_folder(folder_).commit(about);
+    return {};
+  } catch (const images::write_error& refused) {
+    return refused.what();
+  }
+}
+
 bool checkpoints::write(thread_context& on, const rank_image& image, std::string_view class_name) {
   runtime rt(core_, on);
-  const bool first = core_.rank().value() == 0;
-  const images::image_folder folder(folder_);
-  image_place place;
-  if (first) {
-    try {
-      if (life_ == 0) life_ = folder.begin_life();
-      place = {life_, ++last_image_, {}, {}};
-      place.folder = folder.begin_image(place.life, place.image);
-    } catch (const images::write_error& refused) {
-      place.failure = refused.what();
-    }
-  }
-  place = rt.broadcast(place, rank_id(0));
+  const rank_id rank = core_.rank();
+  const bool first = rank.value() == 0;
+  const image_place place = rt.broadcast(first ? next_place() : image_place{}, rank_id(0));
   written_file own;
   std::string failure = place.failure;
   if (failure.empty()) {
     try {
-      own = write_rank(place.folder + "/" + images::name_of_rank_file(core_.rank().value()),
-                       {place.life, place.image, core_.rank().value(), core_.size()}, image, packing_);
+      own = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
+                       {place.life, place.image, rank.value(), core_.size()}, image, packing_);
     } catch (const images::write_error& refused) {
       failure = refused.what();
     }
   }
   failure = all_or_first(on, failure);
   const std::vector<written_file> files = rt.gather(own, rank_id(0));
-  if (first && failure.empty()) {
-    images::manifest about{.life = place.life,
-                           .image = place.image,
-                           .seconds = core_.seconds(),
-                           .taken = date_and_time(),
-                           .command = text_of_command(),
-                           .kept = std::string(class_name),
-                           .objects = 0,
-                           .raw_bytes = 0,
-                           .files = {}};
-    for (const written_file& each : files) {
-      about.files.push_back(each.mark);
-      about.objects += each.objects;
-      about.raw_bytes += each.raw_bytes;
-    }
-    try {
-      folder.commit(about);
-    } catch (const images::write_error& refused) {
-      failure = refused.what();
-    }
-  }
+  if (first && failure.empty()) failure = commit(place, files, class_name);
   failure = rt.broadcast(failure, rank_id(0));
-  if (first && failure.empty()) folder.remove_older(kept_images);
-  if (first && !failure.empty() && place.failure.empty()) folder.remove_unfinished(place.life, place.image);
+  if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images);
+  if (first && !failure.empty() && place.failure.empty())
+    images::image_folder(folder_).remove_unfinished(place.life, place.image);
   if (!failure.empty()) tell("no image is taken, and the job goes on: " + failure);
   return failure.empty();
 }

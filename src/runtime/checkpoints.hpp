@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,11 +45,33 @@ class checkpoints {
   };
   [[nodiscard]] const totals& taken() const noexcept { return taken_; }
 
+  /// Where rank 0 has the next image written.
+  struct image_place {
+    std::uint64_t life = 0, image = 0;
+    std::string folder, failure;
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(life, image, folder, failure);
+    }
+  };
+  /// The file that a rank has written.
+  struct written_file {
+    images::file_mark mark;
+    std::uint64_t objects = 0, raw_bytes = 0;
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(mark.bytes, mark.checksum, objects, raw_bytes);
+    }
+  };
+
  private:
   struct agreement;
   [[nodiscard]] bool agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
   [[nodiscard]] bool write(thread_context& on, const rank_image& image, std::string_view class_name);
+  [[nodiscard]] image_place next_place();
+  [[nodiscard]] std::string commit(const image_place& place, const std::vector<written_file>& files,
+                                   std::string_view class_name) const;
   [[nodiscard]] std::string all_or_first(thread_context& on, const std::string& failure);
   void tell(const std::string& line) const;
   [[nodiscard]] std::uint64_t handled() const;

@@ -54,7 +54,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
     : configuration_(around.configuration),
       send_bytes_(static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))),
       time_(around.time),
-      started_(around.time.now()),
+      job_time_(around.time),
       fail_(around.fail),
       order_(make_scheduler(
           around.configuration.get_string("scheduler"), around.configuration,
@@ -155,14 +155,6 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
   thread_pool_ = made.get();
   return made;
 }
-
-void engine::go_on_from(double seconds) noexcept {
-  started_ = time_.now() - std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
-}
-
-double engine::seconds() const noexcept { return std::chrono::duration<double>(time_.now() - started_).count(); }
-
-std::chrono::nanoseconds engine::instant_at(double when) const { return pool_->instant_after(when - seconds()); }
 
 void engine::wait_for_window(thread_context& on) {
   if (on.role() != thread_role::application) return;

@@ -33,6 +33,7 @@
 #include "quiescence/quiescence_module.hpp"
 #include "runtime/checkpoints.hpp"
 #include "runtime/deadlock_watch.hpp"
+#include "runtime/job_clock.hpp"
 #include "runtime/main_access.hpp"
 #include "runtime/progress_line.hpp"
 #include "runtime/rank_output.hpp"
@@ -99,8 +100,6 @@ class engine {
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
   [[nodiscard]] operation_space& containers() noexcept { return containers_; }
   [[nodiscard]] checkpoints& images() noexcept { return images_; }
-  /// The job has run for so long in earlier starts: seconds() counts on from there. Main, before anything has run.
-  void go_on_from(double seconds) noexcept;
   [[nodiscard]] extension_module& extensions() noexcept { return extensions_; }
   /// Inputs of the rank from outside of the runtime: of other threads, and signals.
   struct outside_inputs {
@@ -111,9 +110,7 @@ class engine {
   [[nodiscard]] rank_id rank() const noexcept { return link_.rank(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return link_.size(); }
   [[nodiscard]] const rank_output& output() const noexcept { return output_; }
-  [[nodiscard]] double seconds() const noexcept;
-  /// The instant of the rank's clock at which seconds() returns `when`.
-  [[nodiscard]] std::chrono::nanoseconds instant_at(double when) const;
+  [[nodiscard]] job_clock& job_time() noexcept { return job_time_; }
   [[nodiscard]] rank_progress so_far() const;
   /// Sums over all threads of the rank.
   [[nodiscard]] rank_counters counters() const noexcept;
@@ -164,7 +161,7 @@ class engine {
   const config& configuration_;
   const std::uint64_t send_bytes_;  // that may wait to be sent before main waits
   clock& time_;
-  std::chrono::nanoseconds started_;
+  job_clock job_time_;
   std::function<void(rank_id, const std::string&)> fail_;
   std::unique_ptr<scheduler> order_;
   backplane link_;

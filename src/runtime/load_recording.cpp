@@ -20,7 +20,7 @@ void rank_output::record_load() {
   recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
   rank_.objects().activation().observe_steps(
       [this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
-        recorder_->note(rank_.seconds(), object, spent, messages, bytes);
+        recorder_->note(rank_.job_time().own_seconds(), object, spent, messages, bytes);
       });
 }
 

@@ -27,7 +27,7 @@ enum section : std::uint32_t {
   kept_section
 };
 
-/// What the rank counts on from.
+/// The numbers from which the rank counts on.
 struct rank_numbers {
   object_numbers objects;
   std::uint32_t groups = 0, groups_before = 0, containers = 0;
@@ -92,7 +92,8 @@ std::vector<container_image> pack_containers(engine& core, thread_context& on, c
   for (const auto& [number, part] : core.containers().parts()) {
     const std::string name(part->name());
     if (!part->may_save()) {
-      throw image_obstacle("the container " + std::to_string(number) + ", " + name + ", whose elements cannot be packed");
+      throw image_obstacle("the container " + std::to_string(number) + ", " + name +
+                           ", whose elements cannot be packed");
     }
     writer packed;
     const detail::container_hold held(core, on, *part);
@@ -203,8 +204,8 @@ void rank_restorer::install_groups() {
   for (const group_image& each : read<std::vector<group_image>>(groups_section, "groups")) {
     const detail::group_type& type = *detail::find_group_row(each.row)->type;
     reader in(each.member);
-    void* const member = call_named([&] { return "serialize of the class " + each.name + " (a group)"; },
-                                    [&] { return type.load(in); });
+    void* const member =
+        call_named([&] { return "serialize of the class " + each.name + " (a group)"; }, [&] { return type.load(in); });
     if (member == nullptr || !in.finish()) {
       if (member != nullptr) type.destroy(member);
       throw image_misfit("the group of " + each.name + " does not unpack: has its class changed?");

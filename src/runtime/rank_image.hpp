@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/images.hpp>
@@ -38,8 +39,8 @@ struct rank_image {
 [[nodiscard]] rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value& kept,
                                    std::uint32_t groups_before, const saved_containers& untaken);
 
-/// Makes a rank from its image, in two steps, since all ranks must know the arrays before objects come. Main, before the
-/// job has anything. Both throw image_misfit.
+/// Makes a rank from its image, in two steps, since all ranks must know the arrays before objects come. Main, before
+/// the job has anything. Both throw image_misfit.
 class rank_restorer {
  public:
   rank_restorer(engine& core, thread_context& on, images::sections parts)

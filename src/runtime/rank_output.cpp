@@ -125,7 +125,7 @@ void rank_output::finish() {
 
 trace::summary rank_output::own_summary() const {
   trace::summary own;
-  own.seconds = rank_.seconds();
+  own.seconds = rank_.job_time().own_seconds();
   own.transport = configuration_.get_string("transport");
   own.balancer = configuration_.get_string("balancer");
   const double tick = rank_.pool().seconds_a_tick();

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beginning a job from an image.
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,7 +25,7 @@
 namespace nacre {
 namespace {
 
-/// What rank 0 tells of an image, so that one rank lists the folder.
+/// An image as rank 0 tells of it, so that one rank lists the folder.
 struct told_image {
   std::string path;
   std::uint64_t life = 0, image = 0;
@@ -67,8 +73,7 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
   for (const std::string& each : problems) tell(each);
   constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
   if (found.size() > tried_max) found.resize(tried_max);
-  if (found.empty() && problems.empty())
-    tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
+  if (found.empty() && problems.empty()) tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
   if (found.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
   if (!found.empty() && found.front().about.command != text_of_command()) {
     tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found.front().about.command,
@@ -129,9 +134,8 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
   throw setup_error(failure);
 }
 
-std::vector<std::byte> checkpoints::install(thread_context& on, images::sections parts,
-                                            const images::found_image& from, std::string_view class_name,
-                                            std::uint32_t mark) {
+std::vector<std::byte> checkpoints::install(thread_context& on, images::sections parts, const images::found_image& from,
+                                            std::string_view class_name, std::uint32_t mark) {
   runtime rt(core_, on);
   rank_restorer restorer(core_, on, std::move(parts));
   detail::kept_value kept;
@@ -154,7 +158,7 @@ std::vector<std::byte> checkpoints::install(thread_context& on, images::sections
   failure = all_or_first(on, failure);
   if (!failure.empty()) throw setup_error(failure);
   object_images(core_.objects(), core_.messages(), on).begin_arrays();
-  core_.go_on_from(from.about.seconds);
+  core_.job_time().go_on_from(from.about.seconds);
   last_image_ = from.about.image;
   last_seconds_ = from.about.seconds;
   core_.wait_quiescence(on);

@@ -24,6 +24,7 @@
 #include "tool/calibrate.hpp"
 #include "tool/hosts/host_agent.hpp"
 #include "tool/info.hpp"
+#include "tool/lives.hpp"
 #include "tool/replay.hpp"
 #include "tool/report/report.hpp"
 #include "tool/run_command.hpp"
@@ -88,7 +89,11 @@ int run_words(int argc, char** argv) {
   CLI::App* const report_command = add_report(app, report);
   CLI::App* const agent_command = app.add_subcommand("host-agent", "Serve a launcher on this host");
   agent_command->group("");  // nacre run starts it
-  CLI::App* const info_command = app.add_subcommand("info", "Show version, transports and processor");
+  CLI::App* const info_command =
+      app.add_subcommand("info", "Show version, transports and processor, or images of a job");
+  std::string image_folder;
+  info_command->add_option("folder", image_folder, "Show the images of a job that are in this folder")
+      ->type_name("DIR");
   replay_arguments replayed;
   CLI::App* const replay_command = add_replay(app, replayed);
   calibrate_arguments calibrated;
@@ -96,7 +101,7 @@ int run_words(int argc, char** argv) {
   try {
     check_command(argc, argv);
     app.parse(argc, argv);
-    if (*info_command) print(info_text());
+    if (*info_command) print(image_folder.empty() ? info_text() : images_text(image_folder));
     if (*agent_command) return run_host_agent();
     if (*report_command) return write_report(report);
     if (*replay_command) run_replay(replayed);

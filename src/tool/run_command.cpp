@@ -11,12 +11,18 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include <nacre/config.hpp>
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
+#include "base/option_spelling.hpp"
+#include "runtime/options.hpp"
 #include "tool/hosts/host_plan.hpp"
 #include "tool/run_job.hpp"
 #include "tool/text_file.hpp"
@@ -45,6 +51,9 @@ With --hosts or --hostfile the ranks run on those hosts, each host's ranks start
 which the remote shell starts and which ends with this command. The hosts need this nacre, the program and the folder at
 the same paths, and a login without a password. Of the environment they get what begins with NACRE_ and what -x names.
 
+With --survive restart the others are killed at once when a rank is killed or its host is lost, and the job starts again
+from its newest image (docs/checkpoints.md); the exit code is that of the last start.
+
 The exit code is 0 when every rank returned 0, also after a signal; otherwise that of the rank that failed (128 and the
 signal for one that was killed), 2 when the job could not be started, and 1 when standard output could not be written.
 
@@ -52,6 +61,7 @@ Examples:
   nacre run -n 2 build/release/bin/uts --tree T1
   nacre run -n 4 --label ./program --nacre.workers=2
   nacre run --hosts a:8,b:8 ./program
+  nacre run -n 4 --survive restart ./program --nacre.checkpoint.folder=images --nacre.checkpoint.every=1min
   nacre run --hostfile hosts.txt -n 64 --distribution cyclic -x OMP_PROC_BIND ./program)";
 
 [[noreturn]] void refuse_to_run(const std::string& problem, const std::string& why, const std::string& remedy) {
@@ -191,6 +201,70 @@ std::string own_path() {
   return path.string();
 }
 
+/// The options of the ranks that are about images, from the same sources as theirs.
+struct image_options {
+  std::string folder;
+  std::string restore;
+};
+image_options image_options_of(const run_arguments& given) {
+  config settings(all_option_tables());
+  if (!given.config.empty()) settings.apply_toml_file(given.config);
+  settings.apply_environment(environ);
+  std::vector<std::string> words = given.program;
+  std::vector<char*> arguments;
+  for (std::string& each : words) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(words.size());
+  settings.apply_command_line(count, arguments.data());
+  image_options found{settings.get_string("checkpoint.folder"), settings.get_string("restore")};
+  for (const std::string& each : given.variables) {
+    for (auto [name, value] : {std::pair(std::string_view("checkpoint.folder"), &found.folder),
+                               std::pair(std::string_view("restore"), &found.restore)}) {
+      const std::string variable = environment_name(name) + "=";
+      if (each.starts_with(variable) && settings.source_of(name) < setting_source::command_line)
+        *value = each.substr(variable.size());
+    }
+  }
+  if (!given.restore.empty()) found.restore = given.restore;
+  return found;
+}
+
+/// The folder of images from which the job is started again; empty: it is not.
+std::string parse_survive(const run_arguments& given, const image_options& images) {
+  if (given.survive.empty()) {
+    if (!given.restarts.empty())
+      refuse_to_run("--restarts is given without --survive", "it counts starts after a death", "leave it out");
+    return {};
+  }
+  if (given.survive != "restart") {
+    refuse_to_run(fmt::format("--survive {} is unknown", given.survive), "it says what follows when a rank is killed",
+                  "write --survive restart: the job starts again, on the same number of ranks");
+  }
+  if (!images.folder.empty()) return images.folder;
+  refuse_to_run("--survive has no images to start from", "the program writes them to a folder",
+                "name it behind the program: --nacre.checkpoint.folder=DIR");
+}
+
+std::uint32_t parse_restarts(const std::string& text) {
+  constexpr std::uint32_t by_default = 3;
+  if (text.empty()) return by_default;
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (*end == '\0' && value >= 1 && value <= 1'000'000) return static_cast<std::uint32_t>(value);
+  refuse_to_run(fmt::format("--restarts {} is no number of starts", text),
+                "so often the job starts again without a newer image", "choose 1 or more");
+}
+
+void add_image_options(CLI::App& command, run_arguments& given) {
+  command.add_option("--survive", given.survive, "When a rank is killed, start again from the newest image: restart")
+      ->type_name("HOW");
+  command.add_option("--restarts", given.restarts, "How often in a row without a newer image (default: 3)")
+      ->type_name("N");
+  command
+      .add_option("--restore", given.restore, "Go on from the newest image in this folder; from the beginning if none")
+      ->type_name("DIR");
+}
+
 void add_host_options(CLI::App& command, run_arguments& given) {
   command.add_option("--hosts", given.hosts, "Hosts to run on, each with the number of its ranks if it has one")
       ->type_name("A,B:N");
@@ -221,6 +295,7 @@ int run(const CLI::App& command, const run_arguments& given) {
     refuse_to_run(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
                   "check the path");
   }
+  const image_options images = image_options_of(given);
   return run_job({.ranks = ranks,
                   .hosts = hosts,
                   .remote = {.shell = split_words(given.shell),
@@ -231,7 +306,11 @@ int run(const CLI::App& command, const run_arguments& given) {
                   .config = given.config.empty() ? "" : std::filesystem::absolute(given.config).string(),
                   .label = given.label,
                   .variables = parse_variables(given.variables),
-                  .arguments = given.program});
+                  .arguments = given.program,
+                  .images = parse_survive(given, images),
+                  .restore = given.restore,
+                  .is_restored = !images.restore.empty(),
+                  .restarts = parse_restarts(given.restarts)});
 }
 
 CLI::App* add_run(CLI::App& app, run_arguments& given) {
@@ -249,6 +328,7 @@ CLI::App* add_run(CLI::App& app, run_arguments& given) {
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false);
   add_host_options(*command, given);
+  add_image_options(*command, given);
   command->add_flag("--label", given.label, "Put [rank] in front of each line of output");
   command->prefix_command();
   return command;

@@ -24,6 +24,9 @@ struct run_arguments {
   std::string nacre;
   std::string address;
   std::string folder;  // of the ranks; empty: the current one
+  std::string survive;
+  std::string restarts;
+  std::string restore;
   std::vector<std::string> variables;
   std::vector<std::string> program;
 };

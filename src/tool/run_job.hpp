@@ -30,9 +30,14 @@ struct job_options {
   bool label = false;                  ///< put [rank] in front of each line of output
   std::vector<std::string> variables;  ///< "NAME=value", for every rank
   std::vector<std::string> arguments;  ///< the program first
+  std::string images;   ///< folder of images from which the job is started again when a rank is killed; empty: it ends
+  std::string restore;  ///< folder of images from which the job begins; empty: by its own options
+  bool is_restored = false;    ///< it begins from an image, by `restore` or its own options
+  std::uint32_t restarts = 3;  ///< in a row without a newer image
 };
 
-/// Runs the job to its end. Blocks the signals that it watches, and enters the ranks' folder if the ranks run here. The
+/// Runs the job to its end, over all its lives. Blocks the signals that it watches, and enters the ranks' folder
+/// if the ranks run here. The
 /// caller must be the only thread of its process. Standard input goes to rank 0. Returns the exit code for the process:
 /// 0 when every rank returned 0. When the job cannot begin, kills the ranks that run and throws setup_error.
 [[nodiscard]] int run_job(const job_options& options);

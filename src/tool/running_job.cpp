@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,12 +22,14 @@
 #include <fmt/format.h>
 
 #include "base/cgroup_limits.hpp"
+#include "base/print_error.hpp"
 #include "join/launch/job_credentials.hpp"
 #include "program_options/standard_output.hpp"
 #include "runtime/memory_defaults.hpp"
 #include "tool/hosts/agent_startup.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_process_group.hpp"
+#include "tool/lives.hpp"
 #include "tool/local_process_group.hpp"
 #include "tool/program.hpp"
 
@@ -62,6 +65,7 @@ unique_fd watch_signals() {
 std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
   result.push_back("NACRE_TRANSPORT=" + options.transport);
+  if (!options.restore.empty()) result.push_back("NACRE_RESTORE=" + options.restore);
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
   if (const auto memory = limits_of_this_process().memory_bytes) {
@@ -128,6 +132,7 @@ running_job::running_job(const job_options& options)
                            4 * std::min<std::uint64_t>(options.hosts.size(), shells_max) + 64,
                        fmt::format("{} ranks", options.ranks));
   supervisor_.name_hosts(hosts_by_rank(options));
+  if (!options.images.empty()) supervisor_.end_at_once_after_death();
   if (options.hosts.empty()) {
     if (!options.remote.folder.empty()) enter_folder(options.remote.folder);
     process_group_ = std::make_unique<local_process_group>(local_rank_spec(options, secret_, control_server_.address()),
@@ -236,12 +241,54 @@ void running_job::drain() {
   printer_.finish();
 }
 
-int run_job(const job_options& options) {
+namespace {
+
+/// Runs one life of the job. `by_death`: whether a killed or lost rank has ended it.
+int run_life(const job_options& options, bool& by_death) {
   try {
-    return running_job(options).run();
+    running_job job(options);
+    const int code = job.run();
+    by_death = job.ended_by_death();
+    return code;
   } catch (const interrupted_start& why) {
     constexpr int signal_code_base = 128;  // as shells do
+    by_death = false;
     return signal_code_base + why.signal;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// The program's arguments, with which it goes on from an image, whatever they said of that before.
+std::vector<std::string> restoring(std::vector<std::string> arguments, const std::string& folder) {
+  const auto own = std::find(arguments.begin(), arguments.end(), "--");  // what follows is none of Nacre's
+  arguments.erase(std::remove_if(arguments.begin(), own,
+                                 [](const std::string& each) { return each.starts_with("--nacre.restore="); }),
+                  own);
+  arguments.insert(arguments.begin() + 1, "--nacre.restore=" + folder);
+  return arguments;
+}
+
+}  // namespace
+
+int run_job(const job_options& options) {
+  bool by_death = false;
+  if (options.images.empty()) return run_life(options, by_death);
+  job_options life = options;
+  lives all(options.images, options.is_restored, options.restarts);
+  for (;;) {
+    const int code = run_life(life, by_death);
+    if (!by_death) return code;
+    const std::optional<images::found_image> image = all.after_death();
+    if (!image) {
+      print_error("nacre run: the job ends, as it has no {}image to go on from\n", all.started() > 1 ? "newer " : "");
+      return code;
+    }
+    print_error("nacre run: start {}, from {}, {:.1f} s into the job\n", all.started(), image->path,
+                image->about.seconds);
+    life.arguments = restoring(options.arguments, options.images);
   }
 }
 

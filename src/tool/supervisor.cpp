@@ -119,7 +119,10 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   const std::string place = hosts_.empty() ? "" : fmt::format(" on {}", hosts_[rank]);
   orders_.line = fmt::format("nacre run: rank {}{} {}{}", rank, place, reason, all_left ? "" : "; ending the job");
   orders_.announce = announcement{.peer = rank, .reason = reason};
+  const std::optional<ending>& end = ranks_[rank].end;
+  by_death_ = end && end->how != ending::kind::exited;
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
+  if (by_death_ && goes_on_) ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
 }
 
 void supervisor::press(time_point now) {

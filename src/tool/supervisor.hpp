@@ -64,6 +64,10 @@ class supervisor {
   /// Sets the host of each rank, which the line then names; without this call the line names no host.
   void name_hosts(std::vector<std::string> by_rank) { hosts_ = std::move(by_rank); }
 
+  /// The job can go on from an image: when a rank is killed or lost, the others are killed at once, since nothing of
+  /// what they have is needed any more.
+  void end_at_once_after_death() noexcept { goes_on_ = true; }
+
   void joined(std::uint32_t rank);
   /// The rank has sent its shutdown: its end is no fault from now on, and its exit code counts for the launcher's.
   void left(std::uint32_t rank);
@@ -83,6 +87,9 @@ class supervisor {
   /// 128 and the signal. After an interruption a rank that was killed, or has lost another, counts as ended by the
   /// signal that the launcher got.
   [[nodiscard]] int exit_code() const;
+  /// Whether the job ends because a rank was killed or lost, and not by an error of the program or a signal to the
+  /// launcher.
+  [[nodiscard]] bool by_death() const noexcept { return by_death_ && !interrupted_by_; }
 
  private:
   struct rank_state {
@@ -118,6 +125,8 @@ class supervisor {
   orders orders_;
   std::optional<int> interrupted_by_;
   int exit_code_ = 0;
+  bool goes_on_ = false;
+  bool by_death_ = false;
 };
 
 /// "was killed by signal 9 (Killed)" or "exited with code 3".

@@ -33,7 +33,7 @@ struct container_plan {
   std::uint32_t stripes = 1;
 };
 [[nodiscard]] container_plan plan_container(engine& core);
-/// The same for a container of the image from which the job goes on. Throws usage_error when there is none of this
+/// Those numbers for a container of the image from which the job goes on. Throws usage_error when there is none of this
 /// number, or when it has been taken over.
 [[nodiscard]] container_plan plan_saved_container(engine& core, std::uint32_t number);
 /// Gives a part the elements of this rank. Throws setup_error when they are of another class.

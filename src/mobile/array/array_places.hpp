@@ -18,7 +18,7 @@ class array_places {
 
   /// Makes this rank the home and owner of an array element, before other ranks know the array.
   void adopt_element(thread_context& on, std::uint64_t number, void* object);
-  /// The same for an element of an image. Its home is here.
+  /// Installs an element of an image at its home, which is this rank.
   void adopt_element(thread_context& on, object_id id, object_state state);
   /// The messages of insert, which owns the object, and of erase.
   [[nodiscard]] static message_ptr insertion(const detail::object_type& type, void* object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names by which an image refers to classes and handlers, whose numbers differ between programs.
+// The names by which an image refers to classes and handlers: their numbers differ between programs.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making the mobile objects of a rank from an image.
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/image_rows.hpp>
 
@@ -19,7 +24,7 @@ namespace {
 constexpr std::uint32_t epoch_elsewhere = 2;  // of an object that is not at home; one that is has epoch 1
 
 /// Messages that an object keeps; each must fit its class.
-std::unique_ptr<kept_messages> read_kept(reader& in, const image_names& names, object_id object,
+std::unique_ptr<kept_messages> read_kept_messages(reader& in, const image_names& names, object_id object,
                                          const detail::object_type& type, std::uint32_t ranks) {
   std::uint32_t count = 0;
   in(count);
@@ -65,7 +70,8 @@ void object_images::open(const std::vector<array_image>& arrays, const object_nu
                          "version");
     }
     const bool of_program = each.location == static_cast<std::uint8_t>(location_policy::of_program);
-    if (!of_program && !location_rules::known(each.location)) throw image_misfit("an array has a location policy that is none");
+    if (!of_program && !location_rules::known(each.location))
+      throw image_misfit("an array has a location policy that is none");
     space_.arrays().reopen({.shape = each.shape,
                             .type = row->type,
                             .home = row->home,
@@ -107,7 +113,7 @@ void object_images::install_one(reader& in, const image_names& names,
   state.type = type;
   state.policy = static_cast<location_policy>(policy);
   state.pace = pace;
-  state.kept = read_kept(in, names, id, *type, messages_.size());
+  state.kept = read_kept_messages(in, names, id, *type, messages_.size());
   in(bytes);
   in.align(archive_alignment);
   reader body(in.view_bytes(bytes));

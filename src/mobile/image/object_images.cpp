@@ -68,17 +68,17 @@ std::uint64_t object_images::pack(writer& out, image_names& names) {
   return count;
 }
 
-/// What keeps an object from being saved, for the sentence "<object> ...". Null: nothing.
+/// The reason why an object cannot be saved, for the sentence "<object> ...". Null: nothing.
 const char* object_images::obstacle_of(const object_entry& entry) const {
-  if (!entry.gate.idle() || entry.exclusive_coroutine.load() != object_entry::coroutine::none)
-    return "has a handler that has not ended";
+  if (!entry.gate.idle()) return "has a handler that has not ended";
   const object_entry_extra* const extra = entry.extra();
   if (extra != nullptr && (!extra->pending.empty() || extra->colocations != nullptr))
     return "has messages or colocations that wait";
   if (extra != nullptr && extra->kept != nullptr && extra->kept->waiter() != nullptr)
     return "has a coroutine that waits for a message";
   const detail::object_type& type = *messages_.handlers().type(entry.type);
-  if (type.may_save != nullptr) return type.may_save(entry.object()) ? nullptr : "cannot be saved: may_save() says false";
+  if (type.may_save != nullptr)
+    return type.may_save(entry.object()) ? nullptr : "cannot be saved: may_save() says false";
   if (type.may_migrate != nullptr && !type.may_migrate(entry.object()))
     return "cannot be saved: its may_migrate() says false, and its class has no may_save()";
   return nullptr;
@@ -97,8 +97,7 @@ void object_images::pack_one(object_entry& entry, writer& out, image_names& name
     out(static_cast<std::uint64_t>(bytes));
     out.align(archive_alignment);
     const std::size_t begin = out.size();
-    call_named(object_function{"serialize", type, entry.id, &space_.arrays()},
-               [&] { type.pack(entry.object(), out); });
+    call_named(object_function{"serialize", type, entry.id, &space_.arrays()}, [&] { type.pack(entry.object(), out); });
     if (out.size() - begin != bytes)
       throw image_obstacle(describe() + "has a serialize that writes another number of bytes than it announced");
   } catch (const detail::unpackable_value& refused) {

@@ -34,7 +34,7 @@ struct array_image {
   }
 };
 
-/// What a rank's objects count on from.
+/// The numbers from which a rank's objects, sections and arrays are counted on.
 struct object_numbers {
   std::uint64_t last_object = 0, last_section = 0;
   std::uint64_t next_array_first = 0, last_array = 0;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lives of a job, and what its folder of images holds.
+#include "tool/lives.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+std::optional<images::found_image> newest_in(const images::image_folder& folder) {
+  std::vector<std::string> problems;
+  std::vector<images::found_image> all = folder.images(problems);
+  if (all.empty()) return std::nullopt;
+  return std::move(all.front());
+}
+
+}  // namespace
+
+lives::lives(std::string folder, bool restored, std::uint32_t restarts_max)
+    : folder_(std::move(folder)), is_own_(restored), restarts_max_(restarts_max) {
+  if (const auto newest = newest_in(folder_)) newest_ = {newest->about.life, newest->about.image};
+}
+
+std::optional<images::found_image> lives::after_death() {
+  std::optional<images::found_image> image = newest_in(folder_);
+  if (!image) return std::nullopt;
+  const number found{image->about.life, image->about.image};
+  const bool is_newer = newest_ != found;
+  if (is_newer) restarts_ = 0;
+  if (!is_newer && !is_own_) return std::nullopt;
+  if (restarts_ >= restarts_max_) return std::nullopt;
+  newest_ = found;
+  is_own_ = true;
+  ++restarts_;
+  ++started_;
+  return image;
+}
+
+std::string images_text(const std::string& folder) {
+  std::vector<std::string> problems;
+  const std::vector<images::found_image> all = images::image_folder(folder).images(problems);
+  if (all.empty() && problems.empty()) {
+    throw setup_error({.problem = fmt::format("{} holds no images", folder),
+                       .why = "nacre info FOLDER shows those of a job",
+                       .remedy = "name the folder of --nacre.checkpoint.folder"});
+  }
+  std::string text;
+  for (const images::found_image& each : all) {
+    std::uint64_t bytes = 0;
+    for (const images::file_mark& file : each.about.files) bytes += file.bytes;
+    text += fmt::format("{}{}\n", each.path, &each == &all.front() ? "   a restored job goes on from here" : "");
+    text += fmt::format("  taken      {}, after {:.3f} s of the job\n", each.about.taken, each.about.seconds);
+    text += fmt::format("  ranks      {}\n", each.about.ranks());
+    text += fmt::format("  objects    {}\n", each.about.objects);
+    text += fmt::format("  bytes      {}, packed from {}\n", bytes, each.about.raw_bytes);
+    text += fmt::format("  kept value {}\n", each.about.kept);
+    text += fmt::format("  command    {}\n", each.about.command);
+  }
+  for (const std::string& each : problems) text += each + "\n";
+  return text;
+}
+
+}  // namespace nacre::tool

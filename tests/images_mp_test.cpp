@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of jobs of several processes: over every transport, and ranks that are killed.
+//
+// The executable is its own rank program: `images_mp_test --as-rank STEPS [DIES]`.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <nacre/containers/counting_set.hpp>
+#include <nacre/nacre.hpp>
+
+#include "launched.hpp"
+
+namespace {
+
+struct cell {
+  std::vector<double> values = std::vector<double>(200, 1.0);
+  void step(nacre::context& ctx, int number) {
+    for (double& each : values) each = each * 1.001 + number * 1e-4;
+    if ((number + static_cast<int>(ctx.index()[0])) % 5 == 0) {
+      static_cast<void>(ctx.migrate(ctx.self<cell>(), nacre::rank_id((ctx.rank().value() + 1) % ctx.size())));
+    }
+  }
+  double sum() const {
+    double all = 0;
+    for (const double each : values) all += each;
+    return all;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(values);
+  }
+};
+struct progress {
+  nacre::array_ptr<cell> grid;
+  nacre::counting_set_handle<std::string> words;
+  int step = 0;
+};
+
+/// `dies`: in its first three starts the job loses a rank: 2, then 0, then 1, each some steps behind where it began.
+int compute(int argc, char** argv, int steps, bool dies) {
+  return nacre::run(argc, argv, [&](nacre::runtime& rt) {
+    auto own = rt.restored<progress>().value_or(progress{});
+    const int begun = own.step;
+    if (!own.grid) own.grid = rt.create_array<cell>(nacre::extents{30});
+    nacre::counting_set<std::string> words(rt, own.words);
+    own.words = words.handle();
+    rt.steps(own, steps, [&](progress& now) {
+      const std::uint32_t victim = begun == 0 ? 2 : begun < 10 ? 0 : 1;
+      if (dies && begun < 14 && now.step == begun + 6 && rt.rank().value() == victim) std::raise(SIGKILL);
+      words.insert("word " + std::to_string(now.step % 3));
+      if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
+    });
+    const double sum = rt.reduce<&cell::sum>(own.grid, std::plus<>{}).get();
+    const std::uint64_t count = words.count_all();
+    if (rt.rank().value() == 0) std::printf("sum %.15g of %llu words\n", sum, static_cast<unsigned long long>(count));
+    rt.barrier();
+  });
+}
+
+}  // namespace
+
+namespace nacre::tests {
+namespace {
+
+struct images_over : testing::TestWithParam<const char*> {
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  [[nodiscard]] outcome run_job(const std::vector<std::string>& options,
+                                const std::vector<std::string>& arguments) const {
+    std::vector<std::string> command{NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--transport", GetParam()};
+    command.insert(command.end(), options.begin(), options.end());
+    command.push_back(own_path());
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return launched(command).end();
+  }
+  std::string folder = testing::TempDir() + "nacre_images_mp." + std::to_string(::getpid());
+};
+
+TEST_P(images_over, processes_give_the_result_of_the_undisturbed_job) {
+  const outcome whole = run_job({}, {"--as-rank", "20"});
+  ASSERT_EQ(whole.status, 0) << whole.errors;
+  const outcome first =
+      run_job({}, {"--as-rank", "11", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"});
+  ASSERT_EQ(first.status, 0) << first.errors;
+  const outcome rest = run_job({"--restore", folder}, {"--as-rank", "20"});
+  EXPECT_EQ(rest.status, 0) << rest.errors;
+  EXPECT_EQ(rest.output, whole.output);
+}
+
+TEST_P(images_over, processes_outlive_killed_ranks) {
+  const outcome whole = run_job({}, {"--as-rank", "20"});
+  const outcome killed =
+      run_job({"--survive", "restart"},
+              {"--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"});
+  EXPECT_EQ(killed.status, 0) << killed.errors;
+  EXPECT_EQ(killed.output, whole.output) << killed.errors;
+  for (const char* const line :
+       {"rank 2 was killed by signal 9", "rank 0 was killed by signal 9", "start 2, from", "start 3, from"}) {
+    EXPECT_NE(killed.errors.find(line), std::string::npos) << line << "\n" << killed.errors;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(over, images_over, testing::Values("shm", "tcp", "udp"),
+                         [](const auto& given) { return std::string(given.param); });
+
+struct survival : testing::Test {
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::string folder = testing::TempDir() + "nacre_survival_mp." + std::to_string(::getpid());
+};
+
+TEST_F(survival, ends_with_the_death_when_there_is_no_image) {
+  const outcome ended = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", "restart", own_path(),
+                                  "--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder})
+                            .end();
+  EXPECT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 128 + SIGKILL) << ended.status;
+  EXPECT_NE(ended.errors.find("the job ends, as it has no image to go on from"), std::string::npos) << ended.errors;
+}
+
+TEST_F(survival, says_what_it_needs) {
+  const outcome without =
+      launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", "--survive", "restart", own_path(), "--as-rank", "1"}).end();
+  EXPECT_TRUE(WIFEXITED(without.status) && WEXITSTATUS(without.status) == 2);
+  EXPECT_NE(without.errors.find("--nacre.checkpoint.folder=DIR"), std::string::npos) << without.errors;
+  const outcome unknown =
+      launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", "--survive", "shrunk", own_path(), "--as-rank", "1"}).end();
+  EXPECT_NE(unknown.errors.find("--survive shrunk is unknown"), std::string::npos) << unknown.errors;
+}
+
+TEST_F(survival, shows_what_a_folder_holds) {
+  const outcome ran = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", own_path(), "--as-rank", "3",
+                                "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
+                          .end();
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  const outcome shown = launched({NACRE_BIN_DIR "/nacre", "info", folder}).end();
+  EXPECT_NE(shown.output.find("image-000003   a restored job goes on from here"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("objects    30"), std::string::npos) << shown.output;
+  const outcome none = launched({NACRE_BIN_DIR "/nacre", "info", "/dev"}).end();
+  EXPECT_NE(none.errors.find("/dev holds no images"), std::string::npos) << none.errors;
+}
+
+}  // namespace
+}  // namespace nacre::tests
+
+int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "--as-rank") == 0) {
+    const bool dies = argc > 3 && std::strcmp(argv[3], "dies") == 0;
+    return compute(argc, argv, std::atoi(argv[2]), dies);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
