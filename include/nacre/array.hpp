@@ -61,6 +61,8 @@ class array_ptr {
   }
   /// For the runtime: a number that differs between the arrays of a job.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+  /// For the runtime: the number of ranks with which the placement is asked, that of the job when it made the array.
+  [[nodiscard]] std::uint32_t ranks() const noexcept { return ranks_; }
   explicit operator bool() const noexcept { return ranks_ != 0; }
   friend bool operator==(const array_ptr&, const array_ptr&) = default;
   friend auto operator<=>(const array_ptr&, const array_ptr&) = default;

@@ -44,26 +44,24 @@ class group_member {
   rank_id rank_;
 };
 
-/// Names a group on every rank: a value of 8 bytes, trivially copyable, comparable, hashable, serializable, so that
-/// messages may carry it. It keeps nothing alive: runtime::destroy ends the group, else the job's end does.
+/// Names a group on every rank: a value of 4 bytes, trivially copyable, comparable, hashable, serializable, so that
+/// messages may carry it. It has no number of ranks: a group has an object on each rank of the job that uses the
+/// handle. It keeps nothing alive: runtime::destroy ends the group, else the job's end does.
 template <class T>
 class group_ptr {
  public:
   group_ptr() = default;
   /// For the runtime: see runtime::create_group.
-  group_ptr(std::uint32_t number, std::uint32_t ranks) noexcept : number_(number), ranks_(ranks) {}
+  explicit group_ptr(std::uint32_t number) noexcept : number_(number) {}
 
-  /// The object on the rank `of`. Throws usage_error when the group has no such rank.
+  /// The object on the rank `of`. Throws usage_error when the handle names no group; sending to it throws usage_error
+  /// when the job has no such rank.
   [[nodiscard]] group_member<T> operator[](rank_id of) const {
-    if (of.value() >= ranks_) {
-      throw usage_error(ranks_ == 0 ? "a group_ptr that names no group: take the one that rt.create_group<T>() returns"
-                                    : "rank " + std::to_string(of.value()) + " of a group on " +
-                                          std::to_string(ranks_) + " ranks");
+    if (number_ == 0) {
+      throw usage_error("a group_ptr that names no group: take the one that rt.create_group<T>() returns");
     }
     return group_member<T>(number_, of);
   }
-  /// The number of objects: one a rank.
-  [[nodiscard]] std::uint32_t size() const noexcept { return ranks_; }
   /// For the runtime: a number that differs between the groups of a job.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ != 0; }
@@ -71,12 +69,11 @@ class group_ptr {
   friend auto operator<=>(const group_ptr&, const group_ptr&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(number_, ranks_);
+    ar(number_);
   }
 
  private:
   std::uint32_t number_ = 0;  // groups are numbered from 1 in the order of their making, and no number is used again
-  std::uint32_t ranks_ = 0;
 };
 
 namespace detail {

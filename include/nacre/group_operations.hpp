@@ -119,7 +119,7 @@ class group_operations : public array_operations {
   template <auto F, class T, class Op, class... Args>
   auto ask_all(group_ptr<T> of, Args&&... args) {
     using tree = detail::group_tree<F, T, Op, typename detail::traits<F>::values>;
-    return call<&tree::run>(rank_id{0}, of.number(), detail::rank_range{0, of.size()}, std::forward<Args>(args)...);
+    return call<&tree::run>(rank_id{0}, of.number(), detail::rank_range{0, size()}, std::forward<Args>(args)...);
   }
 };
 

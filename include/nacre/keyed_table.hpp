@@ -23,9 +23,9 @@
 namespace nacre::detail {
 
 /// A keyed array is a sparse array whose places are given to keys, one after the other, by the home of each key: the
-/// rank that the key's hash, or a function of the program, chooses; it is the home of the places that it gives. Every
-/// rank has a table of the keys that it has used; the home's table decides. Keys are compared by ==, so a hash that two
-/// keys share does no harm.
+/// rank that the key's hash, or a function of the program, chooses among the ranks for which the array was made. The
+/// places that it gives are of its own run. Every rank has a table of the keys that it has used; the home's table
+/// decides. Keys are compared by ==, so a hash that two keys share does no harm.
 ///
 /// | state of a key | a message to it | the home's answer, or the place is given |
 /// |---|---|---|
@@ -61,15 +61,15 @@ class key_table {
     home_ = home;
     on_first_use_ = on_first_use;
     first_ = object_id::first_element + places.first();
-    const auto [begin, end] = by_block::run_of(rank, places.shape(), self.size());
+    const auto [begin, end] = by_block::run_of(rank, places.shape(), places.ranks());
     next_.store(begin, std::memory_order_relaxed);  // no other thread uses the table yet
     end_ = end;
   }
   /// Throws usage_error when the function of the program names no rank, and what that function throws.
   [[nodiscard]] rank_id home_of(engine& core, const seen_key<K>& seen) const {
-    if (!home_) return rank_id(static_cast<std::uint32_t>(((seen.hash >> 32) * self_.size()) >> 32));
-    const std::int64_t named = home_(seen.key, self_.size());
-    if (named < 0 || named >= self_.size()) refuse_home(core, places_.first(), text_of_key(seen.key), named);
+    if (!home_) return rank_id(static_cast<std::uint32_t>(((seen.hash >> 32) * places_.ranks()) >> 32));
+    const std::int64_t named = home_(seen.key, places_.ranks());
+    if (named < 0 || named >= places_.ranks()) refuse_home(core, places_.first(), text_of_key(seen.key), named);
     return rank_id(static_cast<std::uint32_t>(named));
   }
 

@@ -150,14 +150,16 @@ class operation_buffers {
     if (pending_last_ != container) list_pending(container);
   }
 
-  /// Chooses among `targets` by rotation, some operations in a row for each. The owning thread.
-  [[nodiscard]] std::uint32_t next_target(std::uint32_t targets) noexcept {
+  /// Chooses a target by rotation, some operations in a row for each. The owning thread.
+  [[nodiscard]] std::uint32_t next_target() noexcept {
     constexpr std::uint32_t in_a_row = 8;
-    return (rotation_++ / in_a_row) % targets;
+    return (rotation_++ / in_a_row) % targets_;
   }
 
   /// Number of stripes of each rank.
   [[nodiscard]] std::uint32_t stripes() const noexcept { return stripes_; }
+  /// Number of stripes of all ranks of this job, for every container; 1 before the first one has been made.
+  [[nodiscard]] std::uint32_t targets() const noexcept { return targets_; }
 
  protected:
   operation_buffers() = default;
@@ -189,6 +191,7 @@ class operation_buffers {
   std::vector<std::uint32_t> pending_listed_;
   std::uint32_t pending_last_ = ~std::uint32_t{0};
   std::uint32_t stripes_ = 1;
+  std::uint32_t targets_ = 1;
   std::uint32_t rotation_ = 0;
   bool has_pending_ = false;
 

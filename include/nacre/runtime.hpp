@@ -142,7 +142,7 @@ class runtime : public operations {
   [[nodiscard]] group_ptr<T> create_group(Args&&... args) {
     const auto make = [&]() -> void* { return new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)); };
     static_cast<void>(&detail::group_enlisted<T>);
-    return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make), size());
+    return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make));
   }
   /// Main's request for the next message to F of its own rank's object with the first argument `step`. F is a member
   /// function that returns nacre::awaited: messages to it are kept, any number of them, until main asks, and each is

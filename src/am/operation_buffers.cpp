@@ -51,10 +51,9 @@ void thread_operations::begin_pending(std::uint32_t) {
 
 std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
                                            bool aligned) {
-  if (slots_.empty()) {
-    const std::size_t targets = std::size_t{space_.size()} * stripes_;
-    open_.reserve(targets);  // so that a bundle that is counted is always listed, too
-    slots_.resize(targets);
+  if (slots_.size() < targets_) {
+    open_.reserve(targets_);  // so that a bundle that is counted is always listed, too
+    slots_.resize(targets_);
   }
   slot& into = slots_[target];
   const auto fits = [&](std::size_t from) { return from <= into.room && bytes <= into.room - from; };

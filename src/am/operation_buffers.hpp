@@ -38,8 +38,11 @@ class thread_operations final : public detail::operation_buffers, public send_bu
     return open_since_.load(std::memory_order_acquire);  // pairs with the stores in open and send_all
   }
 
-  /// Before any operation.
-  void set_stripes(std::uint32_t count) noexcept { stripes_ = count; }
+  /// Before any operation. `ranks`: of the job.
+  void set_stripes(std::uint32_t count, std::uint32_t ranks) noexcept {
+    stripes_ = count;
+    targets_ = ranks * count;
+  }
 
   /// Bytes of a bundle that is full.
   static constexpr std::uint32_t room_max = 16 * 1024 - 128;

@@ -64,7 +64,7 @@ void operation_space::go_on_behind(std::uint32_t next) {
 void operation_space::set_stripes(std::uint32_t count) {
   if (!executors_.empty()) return;
   for (std::uint32_t i = 0; i < count; ++i) executors_.push_back(std::make_unique<operation_executor>(*this, i));
-  for (const auto& each : buffers_) each->set_stripes(count);
+  for (const auto& each : buffers_) each->set_stripes(count, messages_.size());
 }
 
 void operation_space::open(std::uint32_t container, detail::container_part& part) {

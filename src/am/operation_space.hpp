@@ -58,7 +58,6 @@ class operation_space {
   operation_space(const operation_space&) = delete;
   operation_space& operator=(const operation_space&) = delete;
 
-  [[nodiscard]] std::uint32_t size() const noexcept { return messages_.size(); }
   [[nodiscard]] detail::operation_buffers& buffers(const thread_context& of) noexcept {
     return *buffers_[of.id().value()];
   }
@@ -117,7 +116,7 @@ class operation_space {
   std::vector<std::unique_ptr<operation_executor>> executors_;  // by stripe
   spinlock containers_lock_;
   std::vector<std::unique_ptr<detail::container_part>> kept_;  // main
-  std::vector<detail::container_part*> containers_;            // under containers_lock_; null: it has ended
+  std::vector<detail::container_part*> containers_{nullptr};   // by number, from 1; under containers_lock_; null: ended
 };
 
 }  // namespace nacre

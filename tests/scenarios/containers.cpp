@@ -228,6 +228,9 @@ void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
   in_order.for_all([&](const std::uint64_t&, std::uint64_t& value) { EXPECT_EQ(value, next); });
 }
 
+static_assert(sizeof(map_handle<int, int>) == sizeof(std::uint32_t) && sizeof(bag_handle<int>) == sizeof(std::uint32_t),
+              "a handle has no number of ranks: it may change");
+
 /// An error of a collective in a handler reaches the caller; so does a handle whose container has ended.
 void misuse_is_told(runtime& rt, std::uint64_t) {
   counting_set_handle<std::string> ended;

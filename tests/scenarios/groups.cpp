@@ -58,10 +58,10 @@ class tally {
   std::string notes_;  // under mutex_
 };
 static_assert(std::is_trivially_copyable_v<group_ptr<tally>> && std::is_trivially_copyable_v<group_member<tally>>);
+static_assert(sizeof(group_ptr<tally>) == sizeof(std::uint32_t), "a handle has no number of ranks: it may change");
 
 void reach_one_and_all(runtime& rt, std::uint64_t seed) {
   const auto g = rt.create_group<tally>(rt.rank(), seed);
-  EXPECT_EQ(g.size(), rt.size());
   rt.send<&tally::add>(g[next_of(rt)], 1);
   rt.send<&tally::add>(g, 1);
   rt.send<&tally::note>(g, "twelve bytes");
@@ -157,11 +157,12 @@ void misuse_of_groups(runtime& rt, std::uint64_t) {
   EXPECT_THROW(static_cast<void>(none[rank_id{0}]), usage_error);
   EXPECT_THROW(static_cast<void>(rt.local(none)), usage_error);
   const auto g = rt.create_group<tally>(rt.rank(), 0U);
-  EXPECT_THROW(static_cast<void>(g[rank_id(rt.size())]), usage_error);
-  const group_ptr<picky> of_another_class(g.number(), g.size());
+  EXPECT_THROW(rt.send<&tally::add>(g[rank_id(rt.size())], 1), usage_error);
+  EXPECT_THROW(static_cast<void>(rt.call<&tally::held>(g[rank_id(rt.size())])), usage_error);
+  const group_ptr<picky> of_another_class(g.number());
   EXPECT_THROW(static_cast<void>(rt.local(of_another_class)), usage_error);
   EXPECT_THROW(rt.call<&picky::one>(of_another_class[next_of(rt)]).get(), call_error);
-  const group_ptr<tally> later(g.number() + 1000, g.size());
+  const group_ptr<tally> later(g.number() + 1000);
   EXPECT_THROW(static_cast<void>(rt.local(later)), usage_error);
   rt.barrier();
   rt.destroy(g);

@@ -80,8 +80,7 @@ class bag_handle : public detail::container_name {
 
   /// Adds an element; ranks get them by turns. Asynchronous.
   void insert(container_caller at, const T& value) const {
-    const std::uint32_t container = number();  // first, since a handle that names no container has no targets
-    detail::append<detail::bag_insert<T>>(at, container, at.buffers->next_target(targets()), value);
+    detail::append<detail::bag_insert<T>>(at, number(), at.buffers->next_target(), value);
   }
 };
 

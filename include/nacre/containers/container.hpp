@@ -33,31 +33,29 @@ namespace detail {
   return static_cast<std::uint32_t>(((hash >> 32) * targets) >> 32);
 }
 
-/// The name of a container for handles: where its elements are. The base of all handles.
+/// The name of a container for handles. The base of all handles. Where its elements are depends on the job, whose
+/// number of targets the caller's buffers know.
 class container_name {
  public:
   container_name() = default;
-  container_name(std::uint32_t number, std::uint32_t ranks, std::uint32_t stripes) noexcept
-      : number_(number), ranks_(ranks), stripes_(stripes) {}
+  explicit container_name(std::uint32_t number) noexcept : number_(number) {}
   /// Whether it names a container.
-  [[nodiscard]] explicit operator bool() const noexcept { return ranks_ != 0; }
+  [[nodiscard]] explicit operator bool() const noexcept { return number_ != 0; }
 
  protected:
   template <class, class>
   friend class container_base;
   [[nodiscard]] std::uint32_t number() const {
-    if (ranks_ == 0) throw usage_error("a handle that names no container: take it from `container.handle()`");
+    if (number_ == 0) throw usage_error("a handle that names no container: take it from `container.handle()`");
     return number_;
   }
-  /// rank * stripes + stripe of a key.
-  [[nodiscard]] std::uint32_t target_of(std::uint64_t hash) const noexcept {
-    return detail::target_of(hash, targets());
+  /// rank * stripes + stripe of a key, in the job of the caller.
+  [[nodiscard]] static std::uint32_t target_of(const operation_place& at, std::uint64_t hash) noexcept {
+    return detail::target_of(hash, at.buffers->targets());
   }
-  [[nodiscard]] std::uint32_t targets() const noexcept { return ranks_ * stripes_; }
-  [[nodiscard]] std::uint32_t stripes() const noexcept { return stripes_; }
 
  private:
-  std::uint32_t number_ = 0, ranks_ = 0, stripes_ = 0;
+  std::uint32_t number_ = 0;  // from 1
 };
 
 /// The facts on which ranks that make a container must agree. One type for containers of all kinds, so that the
@@ -98,7 +96,7 @@ class container_base {
     fix_stripes(*at_.core, all.stripes);
     part_ = std::make_unique<Part>(all.stripes);
     if (name) load_container(*at_.core, own.number, *part_);
-    handle_ = Handle(container_name(own.number, rt.size(), all.stripes));
+    handle_ = Handle(container_name(own.number));
     number_ = own.number;
     open_container(*at_.core, number_, *part_);
     rt.barrier();

@@ -40,7 +40,7 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
       }
       counts.await_place({kept_key::shortened(key), hash, true});
     } else {
-      detail::add_count<K>::make(at, this->number(), this->target_of(hash), hash, key, std::uint32_t{1});
+      detail::add_count<K>::make(at, this->number(), this->target_of(at, hash), hash, key, std::uint32_t{1});
     }
   }
   /// As for a map, with the count as the value. The counts that this thread has inserted before are seen.
@@ -66,7 +66,7 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
     detail::pending_operations* known = at.buffers->pending_of(this->number());
     if (known == nullptr) {
       detail::check_container(*at.core, this->number());
-      auto made = std::make_unique<detail::pending_counts<K>>(this->number(), this->targets());
+      auto made = std::make_unique<detail::pending_counts<K>>(this->number());
       known = made.get();
       at.buffers->keep_pending(this->number(), std::move(made));
     }

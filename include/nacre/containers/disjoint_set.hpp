@@ -136,7 +136,7 @@ class disjoint_set_handle : public detail::container_name {
   template <class Op, class... Args>
   void make(const container_caller& at, detail::key_parameter<T> item, const Args&... args) const {
     const std::uint64_t hash = detail::hash_of(item);
-    Op::make(at, number(), target_of(hash), hash, item, args...);
+    Op::make(at, number(), target_of(at, hash), hash, item, args...);
   }
   void tell(const container_caller& at, const T& item, const T& parent, bool root) const {
     make<detail::tell_parent<T>>(at, item, parent, root);
@@ -144,7 +144,8 @@ class disjoint_set_handle : public detail::container_name {
   /// Follows the pair (x, y) as long as its first item is in this table; see the head of this file.
   void step(context& ctx, detail::flat_table<T, link>& here, std::uint64_t hash_x, T x, std::uint64_t hash_y,
             T y) const {
-    const std::uint32_t target = target_of(hash_x);
+    const container_caller at(ctx);
+    const std::uint32_t target = target_of(at, hash_x);
     while (true) {
       link& of = detail::link_of<T>(here, hash_x, x);
       if (of.parent == y) return;
@@ -162,9 +163,9 @@ class disjoint_set_handle : public detail::container_name {
         x = std::exchange(y, std::move(p));
         hash_x = std::exchange(hash_y, hash_p);
       }
-      if (target_of(hash_x) != target) break;
+      if (target_of(at, hash_x) != target) break;
     }
-    detail::unite<T>::make(container_caller(ctx), number(), target_of(hash_x), hash_x, x, y, *this);
+    detail::unite<T>::make(at, number(), target_of(at, hash_x), hash_x, x, y, *this);
   }
 };
 
@@ -218,9 +219,9 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
     compress();
     std::map<std::uint32_t, std::vector<T>> asked;
-    for (const T& item : items) asked[own().target_of(detail::hash_of(item))].push_back(item);
+    for (const T& item : items) asked[own().target_of(this->at_, detail::hash_of(item))].push_back(item);
     std::vector<std::pair<const std::vector<T>*, future<std::vector<std::optional<T>>>>> answers;
-    const std::uint32_t stripes = own().stripes();
+    const std::uint32_t stripes = this->at_.buffers->stripes();
     for (const auto& [target, of] : asked) {
       answers.emplace_back(&of, this->rt_->template call<&detail::look_up_sets<T>>(
                                     rank_id(target / stripes), this->number_, target % stripes, of));

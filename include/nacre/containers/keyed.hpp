@@ -201,7 +201,7 @@ class keyed_handle : public container_name {
   template <class Op, class... Args>
   void make(const container_caller& at, key_parameter<K> key, Args&&... args) const {
     const std::uint64_t hash = hash_of(key);
-    Op::make(at, number(), target_of(hash), hash, key, std::forward<Args>(args)...);
+    Op::make(at, number(), target_of(at, hash), hash, key, std::forward<Args>(args)...);
   }
   template <class F, absent How, class... Args>
   void visit_as(const container_caller& at, key_parameter<K> key, Args&&... args) const {
@@ -250,7 +250,7 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   [[nodiscard]] std::optional<V> find(key_parameter<K> key) const {
     runtime& rt = this->enter("find");
     const std::uint64_t hash = hash_of(key);
-    const std::uint32_t target = own().target_of(hash), stripes = own().stripes();
+    const std::uint32_t target = own().target_of(this->at_, hash), stripes = this->at_.buffers->stripes();
     rt.barrier();  // no rank is in a for_all any more, whose function may change the value
     std::optional<V> value;
     std::exception_ptr problem;  // of the key's comparison, where the key is: the other ranks wait here all the same

@@ -93,8 +93,7 @@ template <class K>
 class pending_counts final : public pending_operations {
  public:
   using kept_key = counted_key<K>;
-  pending_counts(std::uint32_t container, std::uint32_t targets)
-      : container_(container), targets_(targets), places_(places_min) {}
+  explicit pending_counts(std::uint32_t container) : container_(container), places_(places_min) {}
 
   /// A key that has been inserted and is not counted yet.
   struct waiting {
@@ -185,7 +184,7 @@ class pending_counts final : public pending_operations {
   void send(operation_buffers& to, place& from) {
     from.use([&](const auto& key) {
       const std::uint64_t hash = hash_of(key);
-      const std::uint32_t target = target_of(hash, targets_);
+      const std::uint32_t target = target_of(hash, to.targets());
       if constexpr (carries_hash<K>) {
         append_locked<add_count<K>>(to, container_, target, hash, key, from.count);
       } else {
@@ -196,7 +195,6 @@ class pending_counts final : public pending_operations {
   }
 
   std::uint32_t container_;
-  std::uint32_t targets_;
   std::uint32_t next_waiting_ = 0;
   std::size_t replaced_ = 0;  // since the last flush
   std::array<waiting, waiting_max> waiting_;
