@@ -121,6 +121,21 @@ TEST(traffic, of_an_object_is_what_its_handlers_send_and_call_and_moves_with_it)
   }
 }
 
+TEST(traffic, to_names_that_have_no_home_in_the_job_is_told_to_no_balancer) {
+  const auto heard = heard_in({{"ranks", "1"}}, true, [](nacre::runtime& rt) {
+    rt.on_delivery_error([](const nacre::delivery_error&) {});
+    const auto one = rt.create<speaker>(), other = rt.create<speaker>();
+    const nacre::mobile_ptr<speaker> of_rank_99(nacre::object_id(nacre::rank_id(99), 1));
+    rt.send<&speaker::meet>(one, std::vector{other, of_rank_99});
+    rt.send<&speaker::send_each>(one, std::uint64_t{10});
+    const double until = rt.now() + 1e-3;
+    while (rt.now() < until) static_cast<void>(rt.call<&speaker::count>(one).get());
+  });
+  ASSERT_TRUE(heard.contains(1));
+  ASSERT_EQ(heard.at(1).size(), 1U);
+  EXPECT_EQ(heard.at(1)[0].partner.index(), 2U);
+}
+
 TEST(traffic, is_not_counted_unless_a_balancer_asks) {
   const auto heard = heard_in({{"ranks", "2"}}, false, talk);
   ASSERT_TRUE(heard.contains(1));

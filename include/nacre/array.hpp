@@ -49,8 +49,10 @@ class array_ptr {
     return shape_.place_of(element.id().index() - object_id::first_element - first_);
   }
   [[nodiscard]] const extents& shape() const noexcept { return shape_; }
-  /// The home of a place: the rank that makes its element and answers for it. Throws usage_error when the array has no
-  /// such place, or when the placement names a rank that the job does not have.
+  /// The home of a place: the rank that makes its element and answers for it, as the placement says for the number of
+  /// ranks that the job had when it made the array. In a job that has been restored on another number of ranks this is
+  /// the element's birth only, which its name tells for ever: ask home_of of the runtime or context there. Throws
+  /// usage_error when the array has no such place, or when the placement names a rank that there was not.
   [[nodiscard]] rank_id home_of(const index& at) const {
     const rank_id home = Placement{}(at, shape_, ranks_);
     if (home.value() >= ranks_) {
@@ -74,7 +76,7 @@ class array_ptr {
  private:
   std::uint64_t first_ = 0;  // number of its first place among the places of all arrays
   extents shape_;
-  std::uint32_t ranks_ = 0;
+  std::uint32_t ranks_ = 0;  // of the job when it made the array: the placement is asked with it
 };
 
 /// Options of create_array. They come before the shape and are equal on all ranks:
@@ -102,6 +104,7 @@ struct array_layout {
   home_function home = nullptr;
   /// Visits the places of a rank in their order; null: the placement does not list them, see lists_places.
   list_function list = nullptr;
+  std::uint32_t ranks = 0;  ///< with which `home` and `list` are asked: of the job when it made the array
   bool dense = true;
   location_policy location = location_policy::of_program;  ///< of all its elements; outranks the policy of their type
 };
@@ -134,6 +137,8 @@ struct array_request {
 
 // The untyped operations; implemented in src/runtime/api_arrays.cpp, fill_array in api_array_making.cpp.
 [[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
+/// The number of ranks with which the placement of a new array is asked: that of the job, but in some tests.
+[[nodiscard]] std::uint32_t births_of(engine& core) noexcept;
 /// Collective: makes the elements of this rank by `make`, which returns an object of the array's type, owned by the
 /// array then. Throws on every rank when it throws on one; then there is no array. `make` is null for a sparse array.
 void fill_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark,

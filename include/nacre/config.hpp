@@ -37,6 +37,7 @@ struct option {
   std::string_view unit{};   ///< for people: "threads", "messages"; empty when there is none
   std::string_view range{};  ///< "1..1024", "1..", "1us..10s", "1KiB..1GiB", "tcp|inproc|sim"; empty allows everything
   std::string_view help{};   ///< one sentence, without the default and the range
+  bool hidden = false;       ///< for tests: neither --nacre.help nor docs/options.md lists it
 };
 
 /// The options of one component, under the heading that --nacre.help prints.

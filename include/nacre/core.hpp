@@ -66,6 +66,8 @@ void post_to_object(engine& core, thread_context& on, const object_pair& ends, m
 [[nodiscard]] object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object);
 void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done);
 void post_destroy(engine& core, thread_context& on, object_id object);
+/// Throws usage_error when there is no such object.
+[[nodiscard]] rank_id home_of(engine& core, object_id object);
 [[nodiscard]] bool is_local(engine& core, thread_context& on, object_id object) noexcept;
 void enable_balancing(engine& core, bool on) noexcept;
 void wait_quiescence(engine& core, thread_context& on);

@@ -43,9 +43,10 @@ using handler_id = typed_id<struct handler_tag, std::uint32_t>;
 /// A type of mobile object. It has the same number on every rank that runs the same binary.
 using type_id = typed_id<struct type_tag, std::uint32_t>;
 
-/// The name of a mobile object, which stays the same wherever the object moves. It consists of the object's home, the
-/// rank that created it, and of a number that this rank never gives twice. Zero means no object; numbers start at 1, so
-/// the id of every created object is valid().
+/// The name of a mobile object, which stays the same wherever the object moves. It consists of the object's birth, the
+/// rank that gave the name, and of a number that this rank never gives twice. The home of the object, the rank that
+/// knows where it is, is its birth in most jobs: see object_operations::home_of. Zero means no object; numbers start at
+/// 1, so the id of every created object is valid().
 class object_id {
  public:
   static constexpr unsigned home_bits = 24;
@@ -58,10 +59,10 @@ class object_id {
 
   constexpr object_id() noexcept = default;
 
-  /// Aborts when `home` exceeds home_max, or when `index` is 0 or exceeds index_max.
-  constexpr object_id(rank_id home, std::uint64_t index)
-      : value_((static_cast<std::uint64_t>(home.value()) << index_bits) | index) {
-    NACRE_EXPECT(home.value() <= home_max, "a home rank has 24 bits");
+  /// Aborts when `birth` exceeds home_max, or when `index` is 0 or exceeds index_max.
+  constexpr object_id(rank_id birth, std::uint64_t index)
+      : value_((static_cast<std::uint64_t>(birth.value()) << index_bits) | index) {
+    NACRE_EXPECT(birth.value() <= home_max, "a rank in a name has 24 bits");
     NACRE_EXPECT(index >= 1 && index <= index_max, "an object's index has 40 bits and starts at 1");
   }
 
@@ -72,7 +73,7 @@ class object_id {
     return id;
   }
 
-  [[nodiscard]] constexpr rank_id home() const noexcept {
+  [[nodiscard]] constexpr rank_id birth() const noexcept {
     return rank_id{static_cast<std::uint32_t>(value_ >> index_bits)};
   }
   [[nodiscard]] constexpr std::uint64_t index() const noexcept { return value_ & index_max; }

@@ -190,6 +190,13 @@ class object_operations : public rank_operations {
         },
         std::forward<Args>(args)...);
   }
+  /// The home of an object: the rank that knows where it is, and to which messages go that have no better way. It is
+  /// the rank that made the object, or its place in an array, but in a job that has been restored on another number of
+  /// ranks. Throws usage_error when `object` is none of this job.
+  template <class T>
+  [[nodiscard]] rank_id home_of(mobile_ptr<T> object) const {
+    return detail::home_of(*core_, object.id());
+  }
   /// Whether the object is on this rank at this moment.
   template <class T>
   [[nodiscard]] bool is_local(mobile_ptr<T> object) const noexcept {

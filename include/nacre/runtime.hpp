@@ -94,7 +94,7 @@ class runtime : public operations {
   template <class T, class Make, array_placement P = by_block>
   requires std::is_invocable_r_v<T, Make&, const nacre::index&>
   [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, Make&& make, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(how, shape, true);
+    const array_ptr<T, P> made = open_array<T, P>(how, shape, true, detail::births_of(*core_));
     detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(),
                        [&](const nacre::index& at) -> void* { return new T(make(at)); });
     return made;
@@ -108,7 +108,7 @@ class runtime : public operations {
   /// Collective: makes an array without elements; insert makes them later.
   template <class T, array_placement P = by_block>
   [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, sparse_t, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(how, shape, false);
+    const array_ptr<T, P> made = open_array<T, P>(how, shape, false, detail::births_of(*core_));
     detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(), nullptr);
     return made;
   }
@@ -247,22 +247,24 @@ class runtime : public operations {
 
  private:
   template <class T, class P>
-  array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense) {
+  array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense, std::uint32_t ranks) {
     static_cast<void>(&detail::array_enlisted<T, P>);
     const std::uint64_t first = detail::open_array(
         *core_, {.shape = shape,
                  .type = &detail::type_of<T>(),
                  .home = &detail::home_of_number<P>,
                  .list = detail::lister_of<P>(),
+                 .ranks = ranks,
                  .dense = dense,
                  .location = how.location == location_policy::of_program ? detail::location_of<T>() : how.location});
-    return array_ptr<T, P>(first, shape, size());
+    return array_ptr<T, P>(first, shape, ranks);
   }
   /// No other rank has the handle before fill_array returns, so none uses a table that has no array yet.
   template <class T, class K>
   keyed_array_ptr<T, K> create_keyed(const keyed_by<K>& how, bool on_first_use) {
     static_cast<void>(detail::check_key<K>());
-    const auto places = open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false);
+    const auto places =
+        open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false, size());
     const auto table = create_group<detail::key_table<T, K>>();
     auto& own = local(table);
     own.begin(table, places, rank(), on_first_use, how.home);

@@ -26,14 +26,15 @@ struct index_range {
 
 namespace detail {
 
-/// The places of a section that have their home on one rank, by number, ascending.
+/// The places of a section that have their birth on one rank, by number, ascending. Homes are asked for when a message
+/// leaves for the section: in a job restored on another number of ranks they are others.
 struct section_part {
-  std::uint32_t home = 0;
+  std::uint32_t rank = 0;
   std::vector<std::uint64_t> numbers;
   friend bool operator==(const section_part&, const section_part&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(home, numbers);
+    ar(rank, numbers);
   }
 };
 
@@ -127,11 +128,12 @@ class section {
   /// Whether the section has this place. Throws usage_error when the array has no such place.
   [[nodiscard]] bool contains(const index& at) const {
     const std::uint64_t number = of_.shape().number_of(at);
-    const std::uint32_t home = of_.home_of(at).value();
-    const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const auto& each) { return each.home == home; });
+    const std::uint32_t birth = of_.home_of(at).value();
+    const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const auto& each) { return each.rank == birth; });
     return part != parts_.end() && std::binary_search(part->numbers.begin(), part->numbers.end(), number);
   }
-  /// Its places, rank by rank, on each rank in the order of the places: the order in which reduce combines results.
+  /// Its places, rank by rank, on each rank in the order of the places: the order in which reduce combines results, as
+  /// long as the job has not been restored on another number of ranks.
   [[nodiscard]] std::vector<index> places() const {
     std::vector<index> all;
     for (const detail::section_part& each : parts_) {
@@ -148,19 +150,19 @@ class section {
   }
 
  private:
-  void add(const index& at) { by_home_[of_.home_of(at).value()].push_back(of_.shape().number_of(at)); }
+  void add(const index& at) { by_birth_[of_.home_of(at).value()].push_back(of_.shape().number_of(at)); }
   void finish() {
-    for (auto& [home, numbers] : by_home_) {
+    for (auto& [birth, numbers] : by_birth_) {
       std::sort(numbers.begin(), numbers.end());
       numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-      parts_.push_back({home, std::move(numbers)});
+      parts_.push_back({birth, std::move(numbers)});
     }
-    by_home_.clear();
+    by_birth_.clear();
   }
 
   array_ptr<T, P> of_;
-  std::vector<detail::section_part> parts_;                        // by rank, ascending
-  std::map<std::uint32_t, std::vector<std::uint64_t>> by_home_{};  // while it is made
+  std::vector<detail::section_part> parts_;                         // by rank, ascending
+  std::map<std::uint32_t, std::vector<std::uint64_t>> by_birth_{};  // while it is made
 };
 
 /// Operations on sections of arrays. A base class of `operations`.

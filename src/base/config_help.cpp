@@ -69,6 +69,7 @@ std::string config::help_text() const {
   std::string_view component;
   for (const setting& one : settings_) {
     const option& declaration = one.declaration;
+    if (declaration.hidden) continue;
     if (one.component != component) text.append("\n").append(one.component).append("\n");
     component = one.component;
     text.append("  ").append(command_line_prefix).append(declaration.name);
@@ -89,6 +90,7 @@ std::string config::docs_markdown() const {
   std::string_view component;
   for (const setting& one : settings_) {
     const option& declaration = one.declaration;
+    if (declaration.hidden) continue;
     if (one.component != component) {
       text.append(text.empty() ? "" : "\n").append("### ").append(one.component);
       text.append("\n\n| Option | Value | Default | Meaning |\n|---|---|---|---|\n");

@@ -31,9 +31,9 @@ TEST(typed_id, starts_at_zero_and_compares_by_value) {
   EXPECT_EQ(handler_id{7}.value(), 7U);
 }
 
-TEST(object_id, keeps_home_and_index_up_to_their_largest_values) {
+TEST(object_id, keeps_birth_and_index_up_to_their_largest_values) {
   const object_id id(rank_id{object_id::home_max}, object_id::index_max);
-  EXPECT_EQ(id.home(), rank_id{(1U << 24) - 1});
+  EXPECT_EQ(id.birth(), rank_id{(1U << 24) - 1});
   EXPECT_EQ(id.index(), (std::uint64_t{1} << 40) - 1);
   EXPECT_EQ(object_id::from_value(id.value()), id);
 }
@@ -43,7 +43,7 @@ TEST(object_id, is_invalid_only_when_nothing_was_created) {
   EXPECT_TRUE(object_id(rank_id{0}, 1).valid());
 }
 
-TEST(object_id, orders_by_home_first) { EXPECT_LT(object_id(rank_id{1}, 99), object_id(rank_id{2}, 1)); }
+TEST(object_id, orders_by_birth_first) { EXPECT_LT(object_id(rank_id{1}, 99), object_id(rank_id{2}, 1)); }
 
 TEST(object_id_death_test, refuses_what_does_not_fit) {
   EXPECT_DEATH(object_id(rank_id{1U << 24}, 1), "24 bits");

@@ -14,6 +14,7 @@ namespace nacre {
 
 object_space::object_space(am_engine& messages, const options& limits)
     : messages_(messages),
+      homes_(messages.size(), limits.homes),
       rules_(limits.location),
       entries_(messages.pool().readers()),
       sender_(*this, messages),
@@ -51,7 +52,7 @@ object_id object_space::adopt(thread_context& on, const detail::object_type& typ
   state.policy = rules_.meant(wanted == location_policy::of_program ? type.location : wanted);
   const epoch_guard guard(on);
   const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness matters
-  const object_id id(messages_.rank(), index);
+  const object_id id = homes_.new_name(messages_.rank(), index);
   NACRE_ASSERT(!id.is_element(), "a rank has made more objects than it has names for");
   install_new(on, id, std::move(state));
   return id;
@@ -91,7 +92,7 @@ void object_space::install_away(thread_context& on, object_id id, object_state s
 void object_space::push(object_entry& at, thread_context& on, message_ptr m, bool by_handler) {
   using origin = worker_pool::origin;
   const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !at.id.is_element() &&
-                     at.id.home() == messages_.rank();
+                     at.id.birth() == messages_.rank();  // this rank has made the object, whatever its home is
   const origin from = !by_handler ? origin::elsewhere : first ? origin::birth : origin::handler;
   if (m->header.kind == message_kind::object) {
     at.inbox_seconds.add(activation_.costs().of(m->header.handler), m->header.sequence);
@@ -124,7 +125,7 @@ void object_space::accept(thread_context& by, message_ptr m, bool by_handler) {
   if (m->header.kind == message_kind::arrival) return migration().receive(by, std::move(m));
   if ((m->header.flags & flag_returned) != 0) return backlog().take_back(by, std::move(m));
   object_entry* at = entries_.find(id);
-  if (at == nullptr && id.is_element() && id.home() == messages_.rank()) at = places().place_at_home(id);
+  if (at == nullptr && id.is_element()) at = places().place_at_home(id);
   if (at == nullptr) return forwarding().refer_to_home(id, by, std::move(m));
   if (at->location.read().rank != messages_.rank()) return forwarding().forward(*at, by, std::move(m));
   if (by_handler && !by.in_item() && own().end_idle(*at, by, m)) return;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <nacre/runtime.hpp>
@@ -19,6 +20,7 @@
 #include "mobile/backlog/source_backlog.hpp"
 #include "mobile/colocate/colocation_space.hpp"
 #include "mobile/directory/directory.hpp"
+#include "mobile/directory/homes.hpp"
 #include "mobile/location/location_updates.hpp"
 #include "mobile/location/message_forwarding.hpp"
 #include "mobile/location/policies.hpp"
@@ -63,6 +65,7 @@ class object_space final : public object_sink {
     bool check_serialization = false;  ///< pack and unpack every object when an exclusive access to it has ended
     location_policy location = location_policy::jump_update;  ///< of objects that name none
     std::size_t forwarding_max = 65536;                       ///< entries that the rank keeps only to forward by
+    std::shared_ptr<const home_table> homes{};                ///< null: births
   };
   /// Returns the object space of the rank that owns this thread context.
   [[nodiscard]] static object_space& on_thread(thread_context& on) noexcept {
@@ -100,6 +103,9 @@ class object_space final : public object_sink {
   [[nodiscard]] static work::runner activator() noexcept { return &object_activation::activate_work; }
 
   [[nodiscard]] am_engine& messages() const noexcept { return messages_; }
+  [[nodiscard]] const nacre::homes& homes() const noexcept { return homes_; }
+  /// Whether this rank is the home of an object.
+  [[nodiscard]] bool is_home_of(object_id id) const noexcept { return homes_.home_of(id) == messages_.rank(); }
   [[nodiscard]] directory& entries() noexcept { return entries_; }
   [[nodiscard]] const directory& entries() const noexcept { return entries_; }
   [[nodiscard]] const location_rules& rules() const noexcept { return rules_; }
@@ -126,6 +132,7 @@ class object_space final : public object_sink {
 
  private:
   am_engine& messages_;
+  const nacre::homes homes_;
   location_rules rules_;
   directory entries_;
   object_sender sender_;

@@ -120,6 +120,12 @@ void unlock_object(engine& core, thread_context& on, object_id object, object_ac
   core.messages().commit(on, [&] { core.objects().locks().unlock(on, object, how); });
 }
 
+rank_id home_of(engine& core, object_id object) {
+  const homes& all = core.objects().homes();
+  if (!all.knows(object)) throw usage_error("home_of a mobile_ptr that names no object of this job");
+  return all.home_of(object);
+}
+
 bool is_local(engine& core, thread_context& on, object_id object) noexcept {
   return core.objects().is_local(on, object);
 }

@@ -45,7 +45,7 @@ class array_maker {
 
   void fill(const std::function<void*(const index&)>& make) {
     const bool dense = make != nullptr;
-    if (dense && array_->layout.list == nullptr) exchange_places();
+    if (dense && !lists()) exchange_places();
     if (dense) guarded([&] { make_own(make); });
     const array_step all = agree_on_array(core_, on_, own_);
     if (!all.failure.empty()) give_up(all.failure);
@@ -59,6 +59,11 @@ class array_maker {
   }
 
  private:
+  /// Whether each rank finds its own places without the others: the placement lists them, and homes are births.
+  [[nodiscard]] bool lists() const noexcept {
+    return array_->layout.list != nullptr && !core_.objects().homes().reckoned();
+  }
+
   /// Keeps an exception of the user's code for all ranks.
   template <class Work>
   void guarded(Work&& work) {
@@ -92,15 +97,15 @@ class array_maker {
 
   void make_own(const std::function<void*(const index&)>& make) {
     const array_layout& layout = array_->layout;
-    if (layout.list == nullptr) {
+    if (!lists()) {
       for (const std::uint64_t number : places_) adopt(number, layout.shape.place_of(number), make);
       return;
     }
     const bool trusted = layout.list == &list_of_places<by_block>;
     std::uint64_t next = 0;
-    layout.list(layout.shape, core_.rank(), core_.size(), [&](const index& at) {
+    layout.list(layout.shape, core_.rank(), layout.ranks, [&](const index& at) {
       const std::uint64_t number = at_ = layout.shape.number_of(at);
-      if (!trusted && layout.home(layout.shape, number, core_.size()) != core_.rank()) {
+      if (!trusted && array_->birth_of(number) != core_.rank()) {
         throw usage_error("for_each_place of the placement visits a place for a rank that operator() does not name");
       }
       if (number < next) throw usage_error("for_each_place of the placement must visit the places in ascending order");
@@ -130,12 +135,12 @@ class array_maker {
     const extents whole(layout.shape.count());
     by_block{}.for_each_place(core_.rank(), whole, core_.size(), [&](const index& one) {
       at_ = static_cast<std::uint64_t>(one[0]);
-      const rank_id home = layout.home(layout.shape, at_, core_.size());
-      if (home.value() >= core_.size()) {
-        throw usage_error("the placement of an array names rank " + std::to_string(home.value()) + " of a job with " +
-                          std::to_string(core_.size()) + " ranks");
+      const rank_id birth = array_->birth_of(at_);
+      if (birth.value() >= layout.ranks) {
+        throw usage_error("the placement of an array names rank " + std::to_string(birth.value()) + " of a job with " +
+                          std::to_string(layout.ranks) + " ranks");
       }
-      by_home[home.value()].push_back(at_);
+      by_home[core_.objects().homes().home_of(array_->name_of(at_, birth)).value()].push_back(at_);
     });
   }
 

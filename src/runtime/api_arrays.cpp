@@ -45,6 +45,8 @@ void end_array(engine& core, thread_context& on, std::uint64_t first) {
   core.objects().places().forget_array(on, first);
 }
 
+std::uint32_t births_of(engine& core) noexcept { return core.objects().homes().births(); }
+
 std::uint64_t open_array(engine& core, const array_layout& layout) {
   core.expect_own_thread();
   must_be_numbered(core.messages().handlers(), *layout.type);

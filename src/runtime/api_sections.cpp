@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handlers that make sections known to the homes of their places, and end them.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,8 @@ void add_section(context& ctx, section_on_rank what) { ctx.core().objects().cont
 /// themselves.
 section_on_rank part_of(const std::vector<section_part>& parts, std::uint32_t which) {
   const tree_place tree = place_in_tree(which, static_cast<std::uint32_t>(parts.size()));
-  section_on_rank what{.parent = parts[tree.parent].home};
-  for (const rank_run& child : tree.children) what.children.push_back(parts[child.begin].home);
+  section_on_rank what{.parent = parts[tree.parent].rank};
+  for (const rank_run& child : tree.children) what.children.push_back(parts[child.begin].rank);
   return what;
 }
 
@@ -29,7 +30,12 @@ section_on_rank part_of(const std::vector<section_part>& parts, std::uint32_t wh
 
 task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<section_part> parts) {
   if (parts.empty()) throw usage_error("create_section: the section has no places");
-  const section_ptr made(first, ctx.core().objects().contributed().next_section(), rank_id(parts.front().home));
+  if (object_space& objects = ctx.core().objects(); objects.homes().reckoned()) {
+    const std::shared_ptr<array_home> array = objects.arrays().find(first);
+    if (array == nullptr || array->first != first) throw usage_error("create_section: the array has been destroyed");
+    parts = objects.arrays().divided(*array, parts);
+  }
+  const section_ptr made(first, ctx.core().objects().contributed().next_section(), rank_id(parts.front().rank));
   std::vector<future<void>> asked;
   asked.reserve(parts.size());
   for (std::uint32_t which = 0; which < parts.size(); ++which) {
@@ -37,7 +43,7 @@ task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<se
     what.first = first;
     what.section = made.number();
     what.places = std::move(parts[which].numbers);
-    asked.push_back(ctx.call<&add_section>(rank_id(parts[which].home), std::move(what)));
+    asked.push_back(ctx.call<&add_section>(rank_id(parts[which].rank), std::move(what)));
   }
   std::string failure;
   for (future<void>& each : asked) {

@@ -108,7 +108,7 @@ void tell_cause(line& text, int signal, const siginfo_t& details, const void* ma
 void tell_object(line& text, const thread_context& actor, object_id object) noexcept {
   if (!object.valid()) return;
   if (!object.is_element()) {
-    text << " on object " << std::uint64_t{object.home().value()} << ":" << object.index();
+    text << " on object " << std::uint64_t{object.birth().value()} << ":" << object.index();
     return;
   }
   const auto element = actor.messages().core().objects().arrays().numbers_of(object);

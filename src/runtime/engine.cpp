@@ -15,6 +15,7 @@
 
 #include "balance/scheduler/registry.hpp"
 #include "base/exception_text.hpp"
+#include "mobile/directory/scrambled_homes.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/engine_extensions.hpp"
 #include "runtime/options.hpp"
@@ -78,7 +79,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
                            .check_serialization = around.configuration.get_bool("check_serialization"),
                            .location = location_policy_of(around.configuration.get_string("location")).value(),
-                           .forwarding_max = static_cast<std::size_t>(around.configuration.get_int("location_cache"))}),
+                           .forwarding_max = static_cast<std::size_t>(around.configuration.get_int("location_cache")),
+                           .homes = scrambled_homes::by_option(around.configuration, link_.size())}),
       collectives_(messages_),
       memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                           .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),

@@ -142,6 +142,8 @@ constexpr option runtime_options[] = {
     {"record_load_interval", option_kind::duration, "10ms", "", "1us..1000000s", "the steps of that time"},
     {"trace_hash", option_kind::boolean, "false", "", "",
      "at the end of a simulation, print a number that two runs share only if everything in them happened alike"},
+    {"homes.scramble", option_kind::integer, "0", "", "0..",
+     "a seed from which the homes of objects are drawn; 0: none is", true},
 };
 
 }  // namespace

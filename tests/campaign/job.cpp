@@ -13,6 +13,7 @@
 #include <nacre/balancer.hpp>
 
 #include "campaign/program.hpp"
+#include "mobile/directory/scrambled_homes.hpp"
 #include "runtime/options.hpp"
 
 namespace campaign {
@@ -82,6 +83,7 @@ settings draw_settings(std::uint64_t seed, const world& in) {
   set("direct_min", one_of({"1KiB", "16KiB", "1GiB"}));
   set("scheduler", one_of({"steal", "steal", "fifo", "lifo", "shared"}));
   set("sim.cost.factor", one_of({"0", "1", "20"}));
+  set("homes.scramble", draw.below(3) == 0 ? text(seed + 1) : "0");
   for (auto& [name, value] : drawn) {
     if (in.crowd != 0 && name == "balancer") value = "restless";
   }
@@ -97,6 +99,7 @@ verdict run_seed(std::uint64_t seed, std::uint32_t crowd_min) {
     configuration.set(name, value);
     if (name == "scheduler") in->newest_first = value == "lifo";
   }
+  in->truth.homes = nacre::scrambled_homes::by_option(configuration, in->ranks);
   nacre::register_balancer("restless", [](const nacre::config&) { return std::make_unique<restless>(); });
   verdict result;
   result.run = nacre::run_job(configuration, [&](nacre::runtime& rt) { main_of_rank(rt, *in); });

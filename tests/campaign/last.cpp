@@ -23,7 +23,9 @@ std::uint64_t entries(nacre::context& ctx) { return ctx.core().objects().known()
 void destroy_own(world& in, nacre::runtime& rt) {
   for (std::uint32_t object = 0; object < in.truth.objects(); ++object) {
     const nacre::object_id id = in.truth.id_of(object);
-    if (!id.valid() || id.home() != rt.rank() || in.truth.is_place(object) || in.truth.destroy_posted(object)) continue;
+    if (!id.valid() || in.truth.home_of(object) != rt.rank() || in.truth.is_place(object) ||
+        in.truth.destroy_posted(object))
+      continue;
     in.truth.destroy_sent(in.truth.main_of(rt.rank()), rt.rank(), object);
     with_pointer(in, object, [&](auto p) { rt.destroy(p); });
   }

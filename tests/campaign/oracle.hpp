@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include <nacre/nacre.hpp>
+
+#include "mobile/directory/homes.hpp"
 
 namespace campaign {
 
@@ -36,6 +39,7 @@ class oracle {
   explicit oracle(std::uint64_t seed) : random(seed) {}
 
   nacre::rng random;  ///< for the decisions of the program; their order is the simulation's, so the seed decides them
+  std::shared_ptr<const nacre::home_table> homes{};  ///< of the job; null: homes are births
 
   /// What went wrong, in words; the first few.
   [[nodiscard]] const std::vector<std::string>& violations() const noexcept { return violations_; }
@@ -46,6 +50,9 @@ class oracle {
   void created(std::uint32_t object, nacre::object_id id);
   [[nodiscard]] std::uint32_t objects() const noexcept { return static_cast<std::uint32_t>(objects_.size()); }
   [[nodiscard]] nacre::object_id id_of(std::uint32_t object) const { return objects_[object].id; }
+  [[nodiscard]] nacre::rank_id home_of(std::uint32_t object) const {
+    return homes != nullptr ? homes->home_of(id_of(object)) : id_of(object).birth();
+  }
   [[nodiscard]] bool destroy_posted(std::uint32_t object) const { return objects_[object].destroys != 0; }
   /// Objects that refuse to move, by name, as the program draws them.
   [[nodiscard]] static bool refuses(std::uint32_t object) noexcept { return object % 8 == 3; }

@@ -65,7 +65,7 @@ stream_id oracle::began_colocation(std::uint64_t id, nacre::rank_id at, std::spa
   for (std::size_t index = 0; index < bodies.size(); ++index) {
     send_record& sent_join = sends_[of.first - 1 + index];
     if (sent_join.object != target_of(bodies[index])) violate("colocation " + text(id) + " has got another object");
-    if (refuses(bodies[index]) && id_of(sent_join.object).home() != at) {
+    if (refuses(bodies[index]) && home_of(sent_join.object) != at) {
       violate("colocation " + text(id) + " runs on rank " + text(at.value()) + ", where an object would not go");
     }
     sent_join.ran = true;
@@ -112,7 +112,7 @@ void oracle::check_colocation_is_over() {
     std::set<nacre::rank_id> refuse_on;
     bool reason = false;
     for (const std::uint32_t each : of.objects) {
-      if (may_stay(each)) refuse_on.insert(id_of(each).home());
+      if (may_stay(each)) refuse_on.insert(home_of(each));
       reason = reason || may_be_gone(each);
     }
     if (!reason && refuse_on.size() < 2) violate("colocation " + text(index + 1) + " has not run, for no reason");

@@ -209,9 +209,11 @@ inline victim::victim(choices& from) : rank_(from.below(2)), configuration_(all_
 /// Creates an array as create_array does, but without the agreement of all ranks: there is only one.
 inline void victim::open_array(runtime& rt) {
   const extents shape{4, 4};
-  const std::uint64_t first = detail::open_array(
-      *rank_under_test_,
-      {.shape = shape, .type = &detail::type_of<cell>(), .home = &detail::home_of_number<by_block>, .dense = false});
+  const std::uint64_t first = detail::open_array(*rank_under_test_, {.shape = shape,
+                                                                     .type = &detail::type_of<cell>(),
+                                                                     .home = &detail::home_of_number<by_block>,
+                                                                     .ranks = ranks,
+                                                                     .dense = false});
   grid_ = array_ptr<cell>(first, shape, ranks);
   rank_under_test_->objects().arrays().note_agreed();
   for (std::uint64_t number = 0; number < shape.count(); ++number) {

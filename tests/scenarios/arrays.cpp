@@ -95,12 +95,15 @@ void elements(runtime& rt, std::uint64_t) {
   for (int i = 0; i < rows; ++i) {
     EXPECT_EQ(rt.call<&cell::count>(grid[{i, 2}]).get(), rt.size());
     EXPECT_EQ(rt.call<&cell::count>(other[{i, 2}]).get(), 2 * rt.size());
-    EXPECT_EQ(rt.call<&cell::where>(other[{i, 3}]).get(), 3 % rt.size());
-    EXPECT_EQ(rt.call<&cell::where>(grid[{i, 1}]).get(), grid.home_of({i, 1}).value());
+    EXPECT_EQ(rt.call<&cell::where>(other[{i, 3}]).get(), rt.home_of(other[{i, 3}]).value());
+    EXPECT_EQ(rt.call<&cell::where>(grid[{i, 1}]).get(), rt.home_of(grid[{i, 1}]).value());
+    EXPECT_EQ(other.home_of({i, 3}).value(), 3 % other.ranks());
+    EXPECT_EQ((grid[{i, 1}].id().birth()), grid.home_of({i, 1}));
     EXPECT_EQ(rt.call<&cell::ask>(grid[{i, 1}], grid).get(), 1001 * rt.size());
   }
-  EXPECT_EQ(rt.call<&cell::where>(grid[{0, 0}]).get(), 0U);
-  EXPECT_EQ(rt.call<&cell::where>(grid[{rows - 1, columns - 1}]).get(), rt.size() - 1);
+  EXPECT_EQ(rt.call<&cell::where>(grid[{0, 0}]).get(), rt.home_of(grid[{0, 0}]).value());
+  EXPECT_EQ(grid.home_of({0, 0}).value(), 0U);
+  EXPECT_EQ(grid.home_of({rows - 1, columns - 1}).value(), grid.ranks() - 1);
   rt.barrier();
   EXPECT_EQ(total(rt, &board::failed), 0U) << "an element had another index than its place";
   rt.destroy(grid);
@@ -163,11 +166,9 @@ void reductions(runtime& rt, std::uint64_t) {
   const auto grid = rt.create_array<cell>(extents{rows, columns}, made_at);
   std::string names;
   double sum = 0;
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j) {
-      names += std::to_string(i) + "," + std::to_string(j) + ";";
-      sum += 1.0 / (3 * i + j + 1);
-    }
+  for (const index& at : by_home(rt, grid)) {
+    names += std::to_string(at[0]) + "," + std::to_string(at[1]) + ";";
+    sum += 1.0 / static_cast<double>(3 * at[0] + at[1] + 1);
   }
   EXPECT_EQ(rt.reduce<&cell::name>(grid, std::plus<>{}).get(), names) << "not in the order of the places";
   const double first = rt.reduce<&cell::share>(grid, std::plus<>{}).get();

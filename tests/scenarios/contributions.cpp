@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "scenarios.hpp"
 
@@ -103,20 +104,13 @@ void order_of_places(runtime& rt, std::uint64_t) {
     rt.send<&giver::give_text>(across, 1, to);
   }
   rt.wait_quiescence();
-  std::string expected, by_rank;
-  for (int i = 0; i < giver_rows; ++i) {
-    for (int j = 0; j < giver_columns; ++j) expected += std::to_string(i) + "," + std::to_string(j) + ";";
-  }
-  for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
-    for (int i = 0; i < giver_rows; ++i) {
-      for (int j = 0; j < giver_columns; ++j) {
-        if (static_cast<std::uint32_t>(j) % rt.size() == rank)
-          by_rank += std::to_string(i) + "," + std::to_string(j) + ";";
-      }
-    }
-  }
-  EXPECT_EQ(rt.call<&collector::text>(to, 0).get(), expected);
-  EXPECT_EQ(rt.call<&collector::text>(to, 1).get(), by_rank);
+  const auto text_of = [](const std::vector<index>& places) {
+    std::string text;
+    for (const index& at : places) text += std::to_string(at[0]) + "," + std::to_string(at[1]) + ";";
+    return text;
+  };
+  EXPECT_EQ(rt.call<&collector::text>(to, 0).get(), text_of(by_home(rt, grid)));
+  EXPECT_EQ(rt.call<&collector::text>(to, 1).get(), text_of(by_home(rt, across)));
   rt.barrier();
   rt.destroy(across);
   rt.destroy(grid);

@@ -155,11 +155,15 @@ void homes_of_the_program(runtime& rt, std::uint64_t) {
   rt.wait_quiescence();
   for (std::uint64_t key = rt.rank().value(); key < 64; key += 5) {
     const auto home = static_cast<std::uint32_t>((key / 8 + 1) % rt.size());
-    EXPECT_EQ(rt.call(all[key], where).get(), home) << key;
-    EXPECT_EQ(rt.element_of(all, key).get().id().home(), rank_id(home)) << key;
+    const mobile_ptr<entry> element = rt.element_of(all, key).get();
+    EXPECT_EQ(element.id().birth(), rank_id(home)) << key;
+    EXPECT_EQ(rt.call(all[key], where).get(), rt.home_of(element).value()) << key;
   }
-  for (std::uint32_t group = 0; group < rt.size(); ++group)
-    EXPECT_EQ(rt.call(seats[{group, 3}], where).get(), (group + 1) % rt.size()) << group;
+  for (std::uint32_t group = 0; group < rt.size(); ++group) {
+    const mobile_ptr<entry> element = rt.element_of(seats, {group, 3}).get();
+    EXPECT_EQ(element.id().birth(), rank_id((group + 1) % rt.size())) << group;
+    EXPECT_EQ(rt.call(seats[{group, 3}], where).get(), rt.home_of(element).value()) << group;
+  }
   EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), std::uint64_t{64 * 63 / 2} * rt.size());
   rt.barrier();
   const mobile_ptr<entry> moved = rt.element_of(seats, own).get();
@@ -168,7 +172,7 @@ void homes_of_the_program(runtime& rt, std::uint64_t) {
   rt.barrier();
   rt.erase(seats, own).get();
   rt.insert(seats, own, "again", 2U).get();
-  EXPECT_EQ(rt.call(seats[own], where).get(), home_of_seat(own, rt.size()).value()) << "made anew at its home";
+  EXPECT_EQ(rt.call(seats[own], where).get(), rt.home_of(moved).value()) << "made anew at its home";
   rt.barrier();
   rt.destroy(seats);
   rt.destroy(all);

@@ -58,6 +58,7 @@ void lives(runtime& rt, std::uint64_t) {
   future<void> moved = rt.migrate(p, next);
   moved.get();
   EXPECT_EQ(rt.call<&tired_cell::where>(p).get(), next.value());
+  EXPECT_EQ(rt.home_of(p), rt.rank()) << "the home stays, wherever the object goes";
   EXPECT_EQ(rt.call<&tired_cell::count>(p).get(), 5U);
   try {
     static_cast<void>(rt.call<&tired_cell::fail>(p, 1).get());
@@ -80,6 +81,10 @@ void misuse_of_objects(runtime& rt, std::uint64_t) {
   EXPECT_THROW(rt.migrate(p, rank_id(rt.size())), usage_error);
   const mobile_ptr<tired_cell> stranger(object_id(rt.rank(), 123'456));
   EXPECT_THROW(static_cast<void>(rt.call<&tired_cell::norm>(stranger).get()), call_error);
+  const mobile_ptr<tired_cell> of_no_rank(object_id(rank_id(2 * rt.size()), 1));
+  EXPECT_THROW(static_cast<void>(rt.call<&tired_cell::norm>(of_no_rank).get()), call_error);
+  EXPECT_THROW(static_cast<void>(rt.home_of(of_no_rank)), usage_error);
+  EXPECT_THROW(static_cast<void>(rt.home_of(mobile_ptr<tired_cell>())), usage_error);
 }
 
 /// Takes numbered messages, which must come in order however often it moves, and carries a load on its way.

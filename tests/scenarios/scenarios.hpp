@@ -2,6 +2,7 @@
 // What a job does in a test: pieces of main that every rank runs, and that hold for any transport and number of ranks.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -9,6 +10,8 @@
 #include <functional>
 #include <ostream>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
@@ -83,6 +86,24 @@ board& fresh_board(runtime& rt);
 
 /// Collective: the sum of all boards' fields, which must be at rest.
 [[nodiscard]] std::uint64_t total(runtime& rt, std::atomic<std::uint64_t> board::*field);
+
+/// Places in the order in which reductions combine the values of their elements: home by home.
+template <class Array>
+[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& of, std::vector<index> places) {
+  std::stable_sort(places.begin(), places.end(), [&](const index& a, const index& b) {
+    const rank_id home_of_a = ops.home_of(of[a]), home_of_b = ops.home_of(of[b]);
+    if (home_of_a != home_of_b) return home_of_a < home_of_b;
+    return of.shape().number_of(a) < of.shape().number_of(b);
+  });
+  return places;
+}
+/// All places of an array in that order.
+template <class Array>
+[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& of) {
+  std::vector<index> all;
+  for (std::uint64_t number = 0; number < of.shape().count(); ++number) all.push_back(of.shape().place_of(number));
+  return by_home(ops, of, std::move(all));
+}
 
 [[nodiscard]] inline rank_id next_of(const operations& ops) { return rank_id((ops.rank().value() + 1) % ops.size()); }
 

@@ -64,7 +64,7 @@ struct array_part final : work {
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
 class array_home {
  public:
-  /// `rank`: the rank that this object belongs to; `ranks`: how many there are.
+  /// `rank`: the rank that this object belongs to; `ranks`: how many the job has now.
   array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t running_number,
              std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks)
       : layout(made),
@@ -91,6 +91,14 @@ class array_home {
 
   std::mutex steps_mutex;  // never together with the other one
   contributing_sets sets;  // under steps_mutex
+
+  /// The birth of a place, as the placement says; a number that is no rank's where the placement is wrong.
+  [[nodiscard]] rank_id birth_of(std::uint64_t number) const { return layout.home(layout.shape, number, layout.ranks); }
+  /// The name of the element of a place.
+  [[nodiscard]] object_id name_of(std::uint64_t number) const { return name_of(number, birth_of(number)); }
+  [[nodiscard]] object_id name_of(std::uint64_t number, rank_id birth) const {
+    return {birth, object_id::first_element + first + number};
+  }
 
   /// Before other ranks know the array: it is keyed, and `name` gives the text of an element's key.
   void name_keys(detail::key_namer name) {

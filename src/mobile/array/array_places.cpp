@@ -62,7 +62,7 @@ void array_places::adopt_element(thread_context& on, std::uint64_t number, void*
   state.type = array->layout.type;
   state.policy = space_.rules().meant(array->layout.location);
   const epoch_guard guard(on);
-  adopt_element(on, object_id(messages_.rank(), object_id::first_element + number), std::move(state));
+  adopt_element(on, space_.arrays().name_at_home(*array, number - array->first), std::move(state));
 }
 
 void array_places::adopt_element(thread_context& on, object_id id, object_state state) {
@@ -77,11 +77,12 @@ void array_places::adopt_element(thread_context& on, object_id id, object_state 
 /// The entry of a place with its home here, made when the first message comes for it; null when this rank is not its
 /// home. Holds the mutex from making the entry to noting it, so that later messages to all elements find it.
 object_entry* array_places::place_at_home(object_id id) {
+  if (!space_.is_home_of(id)) return nullptr;
   const std::shared_ptr<array_home> array = space_.arrays().find(id);
   if (array == nullptr) return nullptr;
   const std::uint64_t number = array_space::number_of(id) - array->first;
   const detail::array_layout& layout = array->layout;
-  if (number >= layout.shape.count() || layout.home(layout.shape, number, messages_.size()) != messages_.rank()) {
+  if (number >= layout.shape.count() || array->birth_of(number) != id.birth()) {
     return nullptr;
   }
   const std::scoped_lock lock(array->mutex);
@@ -93,7 +94,7 @@ object_entry* array_places::place_at_home(object_id id) {
 
 /// Begins a place that place_at_home has made, in its first activation. False: it is an entry of another kind.
 bool array_places::begin_place(object_entry& at) {
-  if (!at.id.is_element() || at.id.home() != messages_.rank() || at.location.read().epoch != 0) return false;
+  if (!at.id.is_element() || !space_.is_home_of(at.id) || at.location.read().epoch != 0) return false;
   object_state state;
   make_empty(state);
   at.put_state(state);
@@ -277,14 +278,14 @@ void array_places::end_element(activation_step& now) {
     state.colocations.reset();
   }
   at.put_state(state);
-  if (at.id.home() == messages_.rank()) {
+  if (space_.is_home_of(at.id)) {
     const std::uint32_t contributed = contributed_by(at);
     static_cast<void>(at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true}));
     space_.contributed().element_ended(now.on, at.id, contributed, state.epoch + 1);
     if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
   } else {
     NACRE_MARK("an element ends away from home");
-    space_.migration().depart(now, at.id.home(), {m->header.source, m->header.reply});
+    space_.migration().depart(now, space_.homes().home_of(at.id), {m->header.source, m->header.reply});
   }
   now.on.counters().done.add(1);
 }
@@ -304,13 +305,9 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
       }
     }
   }
-  const detail::array_layout& layout = array->layout;
-  const std::uint64_t first_index = object_id::first_element + first;
   space_.sender().remote().forget(
-      first_index, layout.shape.count(),
-      [&](std::uint64_t number) {
-        return object_id(layout.home(layout.shape, number, messages_.size()), first_index + number);
-      },
+      object_id::first_element + first, array->layout.shape.count(),
+      [&](std::uint64_t number) { return array->name_of(number); },
       [&](object_id element) {
         if (object_entry* const at = space_.entries().find(element)) space_.ends().forget(*at, on);
       },

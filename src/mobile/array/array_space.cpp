@@ -119,6 +119,16 @@ std::optional<array_space::element_numbers> array_space::numbers_of(object_id el
   return element_numbers{array.ordinal, array.layout.shape.place_of(number)};
 }
 
+bool array_space::is_home_of(const array_home& array, std::uint64_t number) const {
+  if (number >= array.layout.shape.count()) return false;
+  const rank_id birth = array.birth_of(number);
+  return birth.value() < array.layout.ranks && objects_.is_home_of(array.name_of(number, birth));
+}
+
+object_id array_space::name_at_home(const array_home& array, std::uint64_t number) const {
+  return array.name_of(number, objects_.homes().reckoned() ? array.birth_of(number) : messages_.rank());
+}
+
 void array_space::send(thread_context& on, const detail::array_request& what, message_ptr m) {
   if (what.first == 0) throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
   const std::shared_ptr<array_home> array = find(what.first);

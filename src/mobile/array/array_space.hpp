@@ -95,6 +95,15 @@ class array_space final : public object_names {
     return element.index() - object_id::first_element;
   }
 
+  /// Whether this rank is the home of a place that a peer names by number.
+  [[nodiscard]] bool is_home_of(const array_home& array, std::uint64_t number) const;
+  /// The name of a place that has its home on this rank. Asks the placement only where homes are reckoned.
+  [[nodiscard]] object_id name_at_home(const array_home& array, std::uint64_t number) const;
+  /// Divides the places of a section, which are given by their births, among their homes: the result has the home in
+  /// place of the birth. Throws usage_error for places that the array does not have.
+  [[nodiscard]] std::vector<detail::section_part> divided(const array_home& array,
+                                                          std::span<const detail::section_part> parts) const;
+
   /// Sends to all elements; see detail::post_to_array.
   void send(thread_context& on, const detail::array_request& what, message_ptr m);
 

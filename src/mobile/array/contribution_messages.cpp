@@ -59,7 +59,7 @@ contributions::receiver contributions::receiver_of(context& ctx, const contribut
   if (sound && static_cast<kind>(head.kind) == kind::rank) sound = head.target < messages_.size();
   if (sound && static_cast<kind>(head.kind) == kind::array) sound = head.target != 0;
   if (sound && static_cast<kind>(head.kind) == kind::object)
-    sound = object_id::from_value(head.target).home().value() < messages_.size() && head.target != 0;
+    sound = space_.homes().knows(object_id::from_value(head.target));
   array_ptr array = sound ? space_.arrays().find(head.first) : nullptr;
   if (array != nullptr && place != steps::no_place) sound = place < array->layout.shape.count();
   if (!sound || (array != nullptr && array->first != head.first)) {
@@ -80,8 +80,7 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
   const auto [array, set] = receiver_of(ctx, head, number);
   if (array == nullptr) return;
   thread_context& by = detail::thread_of(ctx);
-  const detail::array_layout& layout = array->layout;
-  if (number >= layout.shape.count() || layout.home(layout.shape, number, messages_.size()) != messages_.rank()) {
+  if (!space_.arrays().is_home_of(*array, number)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " sent a contribution to a rank that is not the home of its element");
   }

@@ -41,7 +41,7 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
   const std::uint64_t number = array_space::number_of(element) - array->first;
   if (head.section != 0 && head.first != array->first) throw usage_error(outside_text(*array, number));
   head.first = array->first;
-  if (element.home() == messages_.rank() && !messages_.deferred()) {
+  if (space_.is_home_of(element) && !messages_.deferred()) {
     steps::effects then;
     set_ptr set;
     {
@@ -63,7 +63,7 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
   object_entry_extra& extra = at->need_extra();
   messages_.commit(on, [&] {
     extra.contributed.fetch_add(1, std::memory_order_relaxed);  // read when no handler runs
-    messages_.post_application_to_module<&contributions::on_value>(on, element.home(), head, number,
+    messages_.post_application_to_module<&contributions::on_value>(on, space_.homes().home_of(element), head, number,
                                                                    at->location.read().epoch, value);
   });
 }
@@ -110,9 +110,8 @@ void contributions::drop(thread_context& on, array_home& array) {
 void contributions::add_section(const detail::section_on_rank& what) {
   const array_ptr array = space_.arrays().find(what.first);
   if (array == nullptr || array->first != what.first) throw usage_error("create_section: the array has been destroyed");
-  const detail::array_layout& layout = array->layout;
   for (const std::uint64_t place : what.places) {
-    if (place >= layout.shape.count() || layout.home(layout.shape, place, messages_.size()) != messages_.rank())
+    if (!space_.arrays().is_home_of(*array, place))
       throw usage_error("create_section: a place of the section has its home on another rank");
   }
   tree_place in_tree{.parent = what.parent};
@@ -154,13 +153,12 @@ void contributions::report_dropped(thread_context& on, const array_home& array,
 void contributions::report_lost(thread_context& on, const array_home* array, const contribution_head& head,
                                 std::uint64_t place) {
   if (place == steps::no_place) return;
-  const rank_id home = array != nullptr ? array->layout.home(array->layout.shape, place, messages_.size())
-                                        : messages_.rank();  // it cannot be told any more
+  const rank_id birth = array != nullptr ? array->birth_of(place) : messages_.rank();  // it cannot be told any more
   const std::uint64_t number = std::min(std::min(head.first, extents::count_max) + std::min(place, extents::count_max),
                                         extents::count_max);  // of a peer
   const detail::handler_info* const row = messages_.handlers().handler(head.row);
   space_.errors().report(
-      on, {object_id(home, object_id::first_element + number), row != nullptr ? row->name : "contribution",
+      on, {object_id(birth, object_id::first_element + number), row != nullptr ? row->name : "contribution",
            head.section == 0 ? "the array has been destroyed before a step of contributions was complete"
                              : "the section has been destroyed before a step of contributions was complete"});
 }

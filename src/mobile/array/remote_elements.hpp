@@ -12,6 +12,7 @@
 
 #include <nacre/ids.hpp>
 
+#include "mobile/directory/homes.hpp"
 #include "mobile/directory/name_table.hpp"
 
 namespace nacre {
@@ -34,7 +35,7 @@ namespace nacre {
 /// any thread that is an online participant of `readers`.
 class remote_elements {
  public:
-  static constexpr std::size_t block_size = 16;
+  static constexpr std::size_t block_size = names_a_block;
 
  private:
   struct block {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages to some places of an array: one to each rank that is home of some of them.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <new>
 #include <span>
@@ -33,14 +35,34 @@ struct array_space::section_request {
   static constexpr body_ops ops{nullptr, nullptr, &destroy};
 };
 
+std::vector<detail::section_part> array_space::divided(const array_home& array,
+                                                       std::span<const detail::section_part> parts) const {
+  std::map<std::uint32_t, std::vector<std::uint64_t>> by_home;
+  for (const detail::section_part& part : parts) {
+    for (const std::uint64_t number : part.numbers) {
+      if (part.rank >= array.layout.ranks || number >= array.layout.shape.count())
+        throw usage_error("a nacre::section of another array, or of a job with more ranks");
+      by_home[objects_.homes().home_of(array.name_of(number, rank_id(part.rank))).value()].push_back(number);
+    }
+  }
+  std::vector<detail::section_part> all;
+  for (auto& [home, numbers] : by_home) {
+    std::sort(numbers.begin(), numbers.end());
+    all.push_back({home, std::move(numbers)});
+  }
+  return all;
+}
+
 void array_space::send_to_section(thread_context& on, const detail::array_request& what,
                                   std::span<const detail::section_part> parts, message_ptr m) {
   if (what.first == 0) throw usage_error("a message to a nacre::section of no array (it was default-constructed)");
   const std::shared_ptr<array_home> array = find(what.first);
   if (array == nullptr || array->first != what.first) return refuse_unknown(on, what, m->header.handler);
   m = packed_by_sender(std::move(m));
+  std::vector<detail::section_part> by_home;
+  if (objects_.homes().reckoned()) parts = by_home = divided(*array, parts);
   for (const detail::section_part& each : parts) {
-    if (each.home >= messages_.size())
+    if (each.rank >= messages_.size())
       throw usage_error("a nacre::section of a job with more ranks: make it in the job that uses it");
     check_payload(m->header.payload_bytes + each.numbers.size() * sizeof(std::uint64_t), enclosed_bytes_max);
   }
@@ -60,12 +82,12 @@ void array_space::send_to_section(thread_context& on, const detail::array_reques
       const broadcast_header head{.first = what.first,
                                   .reply = results != nullptr ? reduction::expect(results, slot) : 0,
                                   .answer_to = messages_.rank().value(),
-                                  .end = parts[slot].home + 1,
+                                  .end = parts[slot].rank + 1,
                                   .handler = m->header.handler,
                                   .fold = what.fold,
                                   .flags = m->header.flags,
                                   .channel = m->header.channel};
-      messages_.post_application_to_module<&array_space::on_section>(on, rank_id(parts[slot].home), head,
+      messages_.post_application_to_module<&array_space::on_section>(on, rank_id(parts[slot].rank), head,
                                                                      parts[slot].numbers, m->payload());
     }
     if (results != nullptr) results->count_down(on);
@@ -78,11 +100,7 @@ void array_space::on_section(context& ctx, broadcast_header head, std::vector<st
   std::shared_ptr<array_home> array = find(head.first);
   if (array == nullptr) return refuse_lost(by, ctx.source(), head);
   bool fits = head.answer_to == ctx.source().value() && head.handler != 0 && sound(*array, head);
-  const detail::array_layout& layout = array->layout;
-  for (const std::uint64_t number : numbers) {
-    fits = fits && number < layout.shape.count() &&
-           layout.home(layout.shape, number, messages_.size()) == messages_.rank();
-  }
+  for (const std::uint64_t number : numbers) fits = fits && is_home_of(*array, number);
   if (!fits) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " sent a message that fits no section of an array");
@@ -107,8 +125,7 @@ void array_space::run_section(thread_context& by, const section_request& request
   const broadcast_header& head = request.head;
   std::vector<object_entry*> places;
   for (const std::uint64_t number : request.numbers) {
-    const object_id name(messages_.rank(), object_id::first_element + request.array->first + number);
-    object_entry* const at = objects_.entries().find(name);
+    object_entry* const at = objects_.entries().find(name_at_home(*request.array, number));
     if (at != nullptr) places.push_back(at);
   }
   std::shared_ptr<reduction> results;

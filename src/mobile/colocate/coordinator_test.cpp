@@ -40,7 +40,8 @@ struct asked {
     for (const colocate_action& each : next) {
       const char* const names[] = {"acquire", "let_go", "release", "go", "run", "fail", "over"};
       text += (text.empty() ? "" : " ") + std::string(names[static_cast<int>(each.what)]);
-      if (each.object.valid()) text += "(" + std::to_string(each.object.home().value() * 2 + each.object.index()) + ")";
+      if (each.object.valid())
+        text += "(" + std::to_string(each.object.birth().value() * 2 + each.object.index()) + ")";
       if (each.what == kind::go || each.what == kind::run) text += "->" + std::to_string(each.to.value());
     }
     return text;

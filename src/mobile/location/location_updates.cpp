@@ -63,7 +63,7 @@ std::uint64_t location_updates::flush_news(thread_context& by) {
 
 /// Tells the home, unless the home has sent the object here, and the ranks that the rule names.
 void location_updates::tell_of_arrival(object_entry& at, rank_id from, thread_context& on) {
-  const rank_id home = at.id.home();
+  const rank_id home = space_.homes().home_of(at.id);
   const object_entry_extra* const extra = at.extra();
   if (home != messages_.rank() && home != from) {
     if (extra == nullptr || extra->order.empty()) {
@@ -93,7 +93,7 @@ void location_updates::answer_late(activation_step& now, rank_id source, std::sp
     listeners->join(source);
   }
   for (const rank_id each : rule.on_late_delivery({source, path})) {
-    if (each == messages_.rank() || each == at.id.home()) continue;
+    if (each == messages_.rank() || each == space_.homes().home_of(at.id)) continue;
     streams& order = space_.activation().all_streams(at);
     if (order.told_epoch(each) >= here.epoch) continue;
     order.note_told(each, here.epoch);
@@ -131,7 +131,7 @@ void location_updates::learn_location(thread_context& by, rank_id from, const ob
   const auto of_object = static_cast<location_policy>(news.policy);
   object_entry* at = space_.entries().find(id);
   if (at == nullptr) {
-    const bool elsewhere = id.home() != messages_.rank() && id.home().value() < messages_.size() && id.index() != 0;
+    const bool elsewhere = !space_.is_home_of(id) && space_.homes().knows(id);
     if (!elsewhere || (!space_.rules()[of_object].keeps().everywhere && !space_.sender().remote().has_sent_to(id)) ||
         (id.is_element() && space_.arrays().find(id) == nullptr))
       return;

@@ -34,10 +34,18 @@ message_forwarding::message_forwarding(object_space& space, am_engine& messages,
 rank_id message_forwarding::next_rank(const object_entry& at, const known_location& location,
                                       message_header& header) const noexcept {
   const bool often = header.hops > hops_max_;
-  const bool ask = (often || location.by_home) && at.id.home() != messages_.rank();
-  if (ask && often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
   header.epoch = std::max(header.epoch, location.epoch);
-  return ask ? at.id.home() : location.rank;
+  if (!often && !location.by_home) [[likely]]
+    return location.rank;
+  return next_rank_by_home(at, location, often);
+}
+
+rank_id message_forwarding::next_rank_by_home(const object_entry& at, const known_location& location,
+                                              bool often) const noexcept {
+  const rank_id home = space_.homes().home_of(at.id);
+  if (home == messages_.rank()) return location.rank;
+  if (often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
+  return home;
 }
 
 void message_forwarding::forward(object_entry& at, thread_context& on, message_ptr m) {
@@ -46,7 +54,7 @@ void message_forwarding::forward(object_entry& at, thread_context& on, message_p
   note_late(m->header.kind);
   if (space_.backlog().goes_back(location, m->header)) return space_.backlog().send_back(on, std::move(m));
   if (!messages_.by_pointer()) m = am_engine::packed_to_leave(std::move(m));
-  if (at.id.home() == messages_.rank() && messages_awaiting_news::missing(location, m->header)) {
+  if (space_.is_home_of(at.id) && messages_awaiting_news::missing(location, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(at.id, at.location, std::move(m));
     if (m != nullptr) space_.accept(on, std::move(m));
@@ -65,7 +73,7 @@ void message_forwarding::forward(object_entry& at, thread_context& on, message_p
 
 /// Hands on the messages that waited at this home for news of the object.
 void message_forwarding::go_on_by_news(object_id id, thread_context& on) {
-  if (id.home() != messages_.rank()) return;
+  if (!space_.is_home_of(id)) return;
   message_list waiting = news_.take(id);
   while (message_ptr m = waiting.pop_front()) space_.accept(on, std::move(m));
 }
@@ -73,20 +81,20 @@ void message_forwarding::go_on_by_news(object_id id, thread_context& on) {
 /// Handles a message for an object without an entry on this rank: the home knows that the object has been destroyed;
 /// another rank sends the message to the home.
 void message_forwarding::refer_to_home(object_id id, thread_context& on, message_ptr m) {
-  if (id.home() == messages_.rank() || id.home().value() >= messages_.size())
-    return space_.errors().undeliverable(on, std::move(m));
+  const rank_id home = space_.homes().home_of(id);
+  if (home == messages_.rank() || !space_.homes().knows(id)) return space_.errors().undeliverable(on, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
   on.counters().hops.add(1);
   on.counters().forwards.add(1);
   // The object may have ended here without its home knowing: then the message would come back, so the news goes first.
-  if (space_.updates().has_news_to_tell()) space_.updates().flush_to(on, id.home());
-  messages_.route(on, id.home(), std::move(m));
+  if (space_.updates().has_news_to_tell()) space_.updates().flush_to(on, home);
+  messages_.route(on, home, std::move(m));
 }
 
 /// Whether this rank does not need the entry: it can be collected as soon as the home knows that the object has left.
 bool message_forwarding::only_forwards(const object_entry& at) const noexcept {
   const known_location location = at.location.read();
-  return location.rank != messages_.rank() && !location.gone && !at.location.sent() && at.id.home() != messages_.rank();
+  return location.rank != messages_.rank() && !location.gone && !at.location.sent() && !space_.is_home_of(at.id);
 }
 
 /// Lists an entry that this rank keeps for an object elsewhere. A thread that takes an entry off the list checks it
@@ -103,7 +111,7 @@ void message_forwarding::review(thread_context& on, object_id id) {
   if (at == nullptr) return;
   if (only_forwards(*at)) {
     forwarding_.note_asked(id);
-    return messages_.post_to_module<&message_forwarding::on_collect_asked>(on, id.home(), id.value(),
+    return messages_.post_to_module<&message_forwarding::on_collect_asked>(on, space_.homes().home_of(id), id.value(),
                                                                            at->location.read().epoch);
   }
   at->location.unlist();
@@ -114,7 +122,7 @@ void message_forwarding::review(thread_context& on, object_id id) {
 /// then the home sends it no message for an older place.
 void message_forwarding::on_collect_asked(context& ctx, std::uint64_t object, std::uint32_t epoch) {
   const object_id id = object_id::from_value(object);
-  if (id.home() != messages_.rank()) {
+  if (!space_.is_home_of(id)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asked about an object of another home");
   }
   const object_entry* const at = space_.entries().find(id);
@@ -125,7 +133,7 @@ void message_forwarding::on_collect_asked(context& ctx, std::uint64_t object, st
 
 void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known) {
   const object_id id = object_id::from_value(object);
-  if (id.home() != ctx.source() || !forwarding_.end_asking(id)) {
+  if (space_.homes().home_of(id) != ctx.source() || !forwarding_.end_asking(id)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " answered what its home had not been asked about an object");
   }

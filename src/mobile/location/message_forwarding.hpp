@@ -39,6 +39,8 @@ class message_forwarding {
   void on_collect_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
 
  private:
+  [[nodiscard]] [[gnu::noinline]] rank_id next_rank_by_home(const object_entry& at, const known_location& location,
+                                                            bool often) const noexcept;
   [[nodiscard]] bool only_forwards(const object_entry& at) const noexcept;
   void review(thread_context& on, object_id id);
 

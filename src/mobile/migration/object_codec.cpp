@@ -257,7 +257,7 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   if (state.epoch == 0 || state.epoch > last_epoch_of_moves + 1) return std::nullopt;
   if (!std::isfinite(state.pace) || state.pace < 0) return std::nullopt;
   if (!location_rules::known(policy) || !listeners.sound(ranks) || !windows.sound(ranks)) return std::nullopt;
-  if (!state.traffic.sound(ranks)) return std::nullopt;
+  if (!state.traffic.sound()) return std::nullopt;
   state.policy = static_cast<location_policy>(policy);
   if (!listeners.empty()) state.listeners = std::make_unique<subscribers>(std::move(listeners));
   if (!windows.empty()) state.windows = std::make_unique<source_windows>(std::move(windows));

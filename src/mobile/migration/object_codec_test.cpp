@@ -215,11 +215,6 @@ TEST(object_codec, an_object_that_speaks_of_ranks_or_epochs_that_cannot_be_is_no
   EXPECT_FALSE(comes_back(6, 1, {})) << "its messages come from rank 6";
   EXPECT_FALSE(comes_back(7, 1, {7, 1})) << "nobody could be answered";
   EXPECT_FALSE(comes_back(7, 0, {}));
-  object_state talks = sample();
-  talks.traffic.note(object_id(rank_id(7), 4), 100, 7);
-  message_ptr m = make_arrival(travelling_object, std::move(talks), {}, false);
-  migration_request nobody;
-  EXPECT_FALSE(take_arrival(m, nobody, 7)) << "it talks to an object of rank 7";
   EXPECT_FALSE(comes_back(7, ~std::uint32_t{0}, {})) << "it could never move again";
 }
 

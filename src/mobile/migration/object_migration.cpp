@@ -26,11 +26,11 @@ constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
 void object_migration::receive(thread_context& by, message_ptr arrival) {
   const object_id id = object_id::from_value(arrival->header.object);
   const bool no_place = id.is_element() && space_.arrays().find(id) == nullptr;
-  if (id.home().value() >= messages_.size() || id.index() == 0 || no_place) {
+  if (!space_.homes().knows(id) || no_place) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that has no name");
   }
-  object_entry& at = id.home() == messages_.rank()
-                         ? space_.entries().find_or_add(id, {id.home(), 0}, object_space::activator())
+  object_entry& at = space_.is_home_of(id)
+                         ? space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator())
                          : space_.sender().entry_elsewhere(id);
   // A large arrival would hold up the poll loop, so an idle worker unpacks it. If no worker is idle the poll loop
   // unpacks it too, because no worker would see the object meanwhile.
@@ -122,7 +122,7 @@ void object_migration::depart(activation_step& now, rank_id to, const migration_
   object_state state = at.take_state();
   const std::uint32_t epoch = ++state.epoch;
   const location_policy policy = state.policy;
-  const bool by_home = space_.rules()[policy].keeps().by_home && at.id.home() != messages_.rank();
+  const bool by_home = space_.rules()[policy].keeps().by_home && !space_.is_home_of(at.id);
   state.pending.append(now.pending);
   message_list left = space_.backlog().leave_behind(now, state);
   const bool backlog = !left.empty() || state.windows != nullptr;
@@ -169,7 +169,7 @@ void object_migration::install(activation_step& now, message_ptr arrival) {
   if (state->type->has_addresses) space_.access().note_addresses(rank_id(source), *state->type);
   const std::uint32_t epoch = state->epoch;
   const bool empty = state->type == &detail::type_of<detail::empty_element>();  // its element has ended elsewhere
-  if (empty && (!at.id.is_element() || at.id.home() != messages_.rank())) {
+  if (empty && (!at.id.is_element() || !space_.is_home_of(at.id))) {
     return messages_.fail("rank " + std::to_string(source) + " sent a place to where it does not belong");
   }
   // If this epoch or a later one is known here already, the sender lies: only the rank that now holds the object could

@@ -19,7 +19,7 @@ object_ends::object_ends(object_space& space, am_engine& messages) : space_(spac
 /// Handles the report that an object to which this rank has sent is gone.
 void object_ends::learn_of_late_end(context& ctx, object_id id) {
   object_entry* const at = space_.entries().find(id);
-  if (at == nullptr || id.home() == messages_.rank()) return;
+  if (at == nullptr || space_.is_home_of(id)) return;
   if (id.is_element() && space_.arrays().find(id) != nullptr) return;  // its streams continue with the next element
   NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
   push_end(*at, ctx.source(), detail::thread_of(ctx));
@@ -67,7 +67,7 @@ void object_ends::forget(object_entry& at, thread_context& on) {
 /// array has ended.
 void object_ends::learn_of_end(activation_step& now, const message& news) {
   const object_id id = now.at.id;
-  if (id.is_element() && id.home() == messages_.rank() && space_.arrays().find(id) == nullptr) {
+  if (id.is_element() && space_.is_home_of(id) && space_.arrays().find(id) == nullptr) {
     space_.places().end_place(now);
     return now.on.counters().done.add(1);
   }
@@ -93,8 +93,9 @@ void object_ends::end_object(activation_step& now) {
     for (message_ptr& join : state.colocations->dissolve(state.pending)) state.pending.push_back(std::move(join));
   }
   std::vector<rank_id> keepers = state.order.sources();  // their entries stay until they are told
-  std::erase(keepers, at.id.home());
-  keepers.push_back(at.id.home());
+  const rank_id home = space_.homes().home_of(at.id);
+  std::erase(keepers, home);
+  keepers.push_back(home);
   for (const rank_id each : keepers) {
     if (each != messages_.rank()) space_.updates().tell_in_bulk(on, each, {.object = at.id.value(), .gone = 1});
   }

@@ -25,7 +25,7 @@ class object_names {
 /// The name of an object for people. `names` may be null.
 [[nodiscard]] inline std::string name_of_object(const object_names* names, object_id id) {
   if (names != nullptr) return names->name_of(id);
-  return "object " + std::to_string(id.home().value()) + ":" + std::to_string(id.index());
+  return "object " + std::to_string(id.birth().value()) + ":" + std::to_string(id.index());
 }
 
 /// Names the class function that is called, for the line that ends the job when it throws.

@@ -14,24 +14,34 @@ namespace nacre {
 object_sender::object_sender(object_space& space, am_engine& messages)
     : space_(space), messages_(messages), remote_(messages.pool().readers()) {}
 
+inline bool object_sender::is_element_elsewhere(object_id id) const noexcept {
+  if (!id.is_element()) return false;
+  const rank_id home = space_.homes().home_of(id);
+  return home != messages_.rank() && home.value() < messages_.size();
+}
+
 /// The entry by which this rank sends to an object, for as long as the object may live. A new entry refers to the
 /// object's home. Null when this rank is the home and has no entry: the object has been destroyed.
 object_entry* object_sender::entry_to_send_by(thread_context& on, object_id id) {
   for (;;) {
     object_entry* known = space_.entries().find(id);
-    if (known == nullptr && id.is_element() && id.home() == messages_.rank()) known = space_.places().place_at_home(id);
-    if (known == nullptr) {
-      if (id.home() == messages_.rank() || id.home().value() >= messages_.size()) return nullptr;
-      if (id.is_element() && space_.arrays().find(id) == nullptr) return nullptr;
-      known = &entry_elsewhere(id);
-    }
+    if (known == nullptr) known = new_entry_to_send_by(id);
+    if (known == nullptr) return nullptr;
     if (known->location.keep()) return known;
     space_.ends().forget(*known, on);  // it is being collected: the first thread takes it out
   }
 }
 
+object_entry* object_sender::new_entry_to_send_by(object_id id) {
+  if (space_.is_home_of(id)) return id.is_element() ? space_.places().place_at_home(id) : nullptr;
+  if (!space_.homes().knows(id)) return nullptr;
+  if (id.is_element() && space_.arrays().find(id) == nullptr) return nullptr;
+  return &entry_elsewhere(id);
+}
+
 object_entry& object_sender::entry_elsewhere(object_id id) {
-  object_entry& at = space_.entries().find_or_add(id, {id.home(), 0}, &object_activation::activate_work);
+  object_entry& at =
+      space_.entries().find_or_add(id, {space_.homes().home_of(id), 0}, &object_activation::activate_work);
   if (is_element_elsewhere(id)) {
     const remote_elements::place known = remote_.find_or_add(id);
     known.note_entry();
@@ -108,7 +118,7 @@ void object_sender::post_to_home(thread_context& on, object_id to, const remote_
     address(on, to, *m, result);
     m->header.sequence = at.next_sequence().fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     on.counters().hops.add(1);
-    messages_.route(on, to.home(), std::move(m));
+    messages_.route(on, space_.homes().home_of(to), std::move(m));
   });
 }
 

@@ -33,9 +33,8 @@ class object_sender {
   [[nodiscard]] remote_elements& remote() noexcept { return remote_; }
 
  private:
-  [[nodiscard]] bool is_element_elsewhere(object_id id) const noexcept {
-    return id.is_element() && id.home() != messages_.rank() && id.home().value() < messages_.size();
-  }
+  [[nodiscard]] bool is_element_elsewhere(object_id id) const noexcept;
+  [[nodiscard]] [[gnu::noinline]] object_entry* new_entry_to_send_by(object_id id);
   [[nodiscard]] remote_elements::place place_elsewhere(object_id id);
   void address(thread_context& on, object_id to, message& m, detail::future_state* result);
   void post_to_home(thread_context& on, object_id to, const remote_elements::place& at, message_ptr m,

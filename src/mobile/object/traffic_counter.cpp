@@ -34,8 +34,10 @@ void traffic_counter::visit(object_id of, const std::function<void(const traffic
     seen = counted->sketch;
   }
   for (const traffic_partner& each : seen.partners()) {
+    if (!space_.homes().knows(each.object)) continue;  // the sketch has come from a peer
     const object_entry* const known = space_.entries().find(each.object);
-    const known_location location = known != nullptr ? known->location.read() : known_location{each.object.home(), 0};
+    const known_location location =
+        known != nullptr ? known->location.read() : known_location{space_.homes().home_of(each.object), 0};
     if (!location.gone) visit(each, location.rank);
   }
 }

@@ -45,8 +45,8 @@ class traffic_sketch {
       ar(each.object, each.messages, each.bytes);
     }
   }
-  /// Whether a sketch read from a peer's bytes is valid in a job of that many ranks.
-  [[nodiscard]] bool sound(std::uint32_t ranks) const noexcept;
+  /// Whether a sketch read from a peer's bytes is valid. Whether its partners exist is not asked.
+  [[nodiscard]] bool sound() const noexcept;
 
  private:
   void make_room(double weight) noexcept;

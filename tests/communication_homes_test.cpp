@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios with homes that have nothing to do with births: nothing in the runtime takes the one for the other.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "scenarios/scenarios.hpp"
+
+namespace nacre::tests {
+namespace {
+
+struct job_shape {
+  const char* transport;
+  int ranks;
+  int workers;
+  friend void PrintTo(const job_shape& of, std::ostream* out) {
+    *out << of.transport << "_" << of.ranks << "_ranks_" << of.workers << "_workers";
+  }
+};
+
+/// Those that use objects, arrays, groups or containers.
+std::vector<scenario> scenarios_of_names() {
+  constexpr std::array named{object_scenarios,  large_object_scenarios,  lock_scenarios,
+                             array_scenarios,   quiescence_scenarios,    colocation_scenarios,
+                             lambda_scenarios,  group_scenarios,         contribution_scenarios,
+                             section_scenarios, waiting_scenarios,       container_scenarios,
+                             keyed_scenarios,   short_message_scenarios, counting_set_scenarios,
+                             ending_scenarios,  group_message_scenarios, cancellation_scenarios};
+  std::vector<scenario> all;
+  for (const auto subject : named) all.insert(all.end(), subject().begin(), subject().end());
+  return all;
+}
+
+class scrambled_homes_of_a_job : public testing::TestWithParam<std::tuple<job_shape, scenario>> {};
+
+TEST_P(scrambled_homes_of_a_job, break_no_promise) {
+  const auto& [where, what] = GetParam();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    config made;
+    made.set("transport", where.transport);
+    made.set("ranks", where.ranks);
+    made.set("workers", where.workers);
+    made.set("seed", seed);
+    made.set("balancer", "none");  // the scenarios say where objects are
+    made.set("homes.scramble", seed * 7);
+    ASSERT_EQ(run(made, [&](runtime& rt) { what.run(rt, seed); }), 0);
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(every_kind_of_name, scrambled_homes_of_a_job,
+                         testing::Combine(testing::Values(job_shape{"inproc", 3, 2}, job_shape{"sim", 4, 1}),
+                                          testing::ValuesIn(scenarios_of_names())),
+                         [](const auto& given) {
+                           return testing::PrintToString(std::get<scenario>(given.param)) + "_on_" +
+                                  testing::PrintToString(std::get<job_shape>(given.param));
+                         });
+
+}  // namespace
+}  // namespace nacre::tests
