@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -62,6 +63,40 @@ INSTANTIATE_TEST_SUITE_P(every_kind_of_name, scrambled_homes_of_a_job,
                            return testing::PrintToString(std::get<scenario>(given.param)) + "_on_" +
                                   testing::PrintToString(std::get<job_shape>(given.param));
                          });
+
+struct listener {
+  std::uint64_t heard = 0;
+  void hear() { ++heard; }
+  [[nodiscard]] std::uint64_t count() const { return heard; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard);
+  }
+};
+
+/// A message that goes to a wrong rank comes to its object all the same, but on a longer way.
+TEST(scrambled_homes_of_objects, are_where_the_first_message_goes) {
+  config made;
+  made.set("transport", "sim");
+  made.set("ranks", 4);
+  made.set("balancer", "none");
+  made.set("homes.scramble", 5);
+  const auto send = [](runtime& rt) {
+    const auto all = rt.create_array<listener>(extents{20, 20});
+    const auto of_rank_0 = rt.broadcast(rt.create<listener>(), rank_id(0));
+    for (std::uint64_t number = 0; number < all.shape().count(); ++number)
+      rt.send<&listener::hear>(all[all.shape().place_of(number)]);
+    rt.send<&listener::hear>(of_rank_0);
+    rt.send<&listener::hear>(section(all, index_range{{0, 0}, {20, 20}, {1, 3}}));
+    rt.wait_quiescence();
+    EXPECT_EQ(rt.call<&listener::count>(of_rank_0).get(), rt.size());
+    EXPECT_EQ(rt.reduce<&listener::count>(all, std::plus<>{}).get(), rt.size() * (20 * 20 + 20 * 7));
+    EXPECT_EQ(rt.counters().forwards, 0U);
+    rt.barrier();
+    rt.destroy(all);
+  };
+  ASSERT_EQ(run(made, send), 0);
+}
 
 }  // namespace
 }  // namespace nacre::tests
