@@ -78,6 +78,7 @@ struct cell {  // flat, so it needs no serialize
 
   /// Makes kids, or takes them back; returns the heat. Called again in the same step it changes nothing.
   nacre::task<double> adapt(nacre::context& ctx, mesh cells, int step) {
+    const nacre::phase here(ctx, "adapt");  // for --nacre.summary and --nacre.trace
     const bool split = is_split(at, step);
     if (is_leaf && split) {
       is_leaf = false;
@@ -97,6 +98,7 @@ struct cell {  // flat, so it needs no serialize
   /// Tells the neighbours its heat, and waits for theirs.
   nacre::task<void> advance(nacre::context& ctx, mesh cells, int step) {
     if (!is_leaf) co_return;
+    const nacre::phase here(ctx, "advance");
     const std::vector<key> others = neighbours(at, step);
     for (const key& other : others) ctx.send<&cell::halo>(cells[other], step, at, u);
     const auto heats = co_await ctx.next_n<&cell::halo>(step, others.size());

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstdint>
 
+#include <nacre/phase.hpp>
 #include <nacre/runtime.hpp>
 
 namespace nacre::detail {
@@ -18,7 +19,7 @@ void make_runnable_last(engine& core, thread_context& by, work& item);
 /// again or ended.
 void resumption_begins(thread_context& on, handler_id handler, const message_header& request);
 void resumption_ended(engine& core, thread_context& on, std::uint64_t object);
-/// For loads: a part of a coroutine begins on its thread, up to where it suspends or ends.
+/// For loads and phases: a part of a coroutine begins on its thread, up to where it suspends or ends.
 void part_begins(coroutine_run& of);
 void part_ends(coroutine_run& of);
 
@@ -62,6 +63,7 @@ class coroutine_run {
   [[nodiscard]] bool has_suspended() const noexcept { return suspended_; }
   /// Seconds that its parts have taken so far; an estimate.
   double seconds = 0;
+  open_phase* phases = nullptr;  ///< the innermost phase of the coroutine while it waits; null: none
 
   /// The outermost coroutine has ended on the thread context of `ctx`: replies, releases the object, and deletes this.
   virtual void finish() = 0;

@@ -25,6 +25,7 @@
 #include <nacre/message.hpp>
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/next.hpp>
+#include <nacre/phase.hpp>
 #include <nacre/run.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>

@@ -22,6 +22,7 @@
 
 namespace nacre {
 
+class phase;
 class submitter;
 
 /// The interface of one rank for its main. Belongs to the application thread of the rank.
@@ -246,6 +247,8 @@ class runtime : public operations {
   }
 
  private:
+  friend class phase;
+
   template <class T, class P>
   array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense, std::uint32_t ranks) {
     static_cast<void>(&detail::array_enlisted<T, P>);

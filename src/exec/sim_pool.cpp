@@ -7,6 +7,7 @@
 
 #include <nacre/assert.hpp>
 
+#include "exec/main_pause.hpp"
 #include "exec/own_thread.hpp"
 
 namespace nacre {
@@ -198,12 +199,12 @@ void sim_pool::resume_application() {
 
 void sim_pool::wait_until(const std::function<bool()>& ready) {
   application().flush();
-  application().record(trace::event_kind::end);
+  detail::open_phase* const paused = pause_main(application());
   wake_worker();  // a worker looks whether the rank is at rest now
   while (!ready()) {
     application_fiber_->suspend();
   }
-  application().record(trace::event_kind::main_begin);
+  continue_main(application(), paused);
 }
 
 void sim_pool::wake_workers() {

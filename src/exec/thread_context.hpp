@@ -9,12 +9,14 @@
 #include <cstdint>
 
 #include <nacre/ids.hpp>
+#include <nacre/phase.hpp>
 #include <nacre/rng.hpp>
 #include <nacre/scheduler.hpp>
 
 #include "base/cache_line.hpp"
 #include "base/epoch.hpp"
 #include "base/parker.hpp"
+#include "base/thread_counter.hpp"
 #include "exec/preemption.hpp"
 #include "exec/running_handler.hpp"
 #include "trace/recorder.hpp"
@@ -25,20 +27,6 @@ class worker_pool;
 class thread_context;
 class am_engine;
 class main_window;
-
-/// A counter that one thread advances and others read.
-class thread_counter {
- public:
-  /// Owner only. release: pairs with the acquire in `read`, so that a reader that sees a message done sees all that its
-  /// handler has created before.
-  void add(std::uint64_t amount) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_release);
-  }
-  [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_acquire); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
 
 enum class thread_role : std::uint8_t {
   worker,       ///< runs handlers
@@ -225,6 +213,8 @@ class alignas(cache_line_bytes) thread_context {
   /// Seconds that handlers have declared by charge() beyond the time that they took. The code that accounts the load
   /// takes and resets them. Under simulation they are spent instead.
   double charged = 0;
+  /// The phases of the program that run here; null: nobody asks for them. Set before anything runs.
+  trace::phase_stack* phases = nullptr;
   handler_meter meter;
   coroutine_part part;
   preemption_watch preemption;

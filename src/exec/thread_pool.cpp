@@ -14,6 +14,7 @@
 
 #include "base/slab_pool.hpp"
 #include "base/spin.hpp"
+#include "exec/main_pause.hpp"
 #include "exec/own_thread.hpp"
 #include "exec/signal_stack.hpp"
 #include "exec/thread_binding.hpp"
@@ -269,14 +270,14 @@ void thread_pool::run_substitute_worker() {
 
 void thread_pool::wait_until(const std::function<bool()>& ready) {
   application().flush();
-  application().record(trace::event_kind::end);
+  detail::open_phase* const paused = pause_main(application());
   application_waits_ = true;
   if (take_worker_slot(ready)) {
     serve(worker(0), ready);
     worker_slot_.unlock();
   }
   application_waits_ = false;
-  application().record(trace::event_kind::main_begin);
+  continue_main(application(), paused);
   if (substitute_asleep_) substitute_parker_.unpark();
 }
 

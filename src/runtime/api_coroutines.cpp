@@ -7,6 +7,7 @@
 
 #include "base/forked_child.hpp"
 #include "runtime/engine.hpp"
+#include "trace/phases.hpp"
 
 namespace nacre::detail {
 
@@ -40,6 +41,8 @@ void resumption_ended(engine& core, thread_context& on, std::uint64_t object) {
 
 void part_begins(coroutine_run& of) {
   thread_context& on = of.ctx.current_thread();
+  if (of.phases != nullptr) [[unlikely]]
+    on.phases->resume(std::exchange(of.phases, nullptr));
   const bool always = of.ctx.core().objects().activation().times_each_step();
   on.part.sampled = on.meter.begin(coroutine_part::row_of(of.handler().value(), of.has_suspended()));
   on.part.runs = on.part.sampled || always;
@@ -49,6 +52,8 @@ void part_begins(coroutine_run& of) {
 /// The time up to where it waits first is in that of the step which has begun it; what comes then is accounted here.
 void part_ends(coroutine_run& of) {
   thread_context& on = of.ctx.current_thread();
+  if (on.phases != nullptr) [[unlikely]]
+    of.phases = on.phases->suspend(&of.ctx);
   coroutine_part& part = on.part;
   if (!std::exchange(part.runs, false)) return;
   const std::uint64_t spent = on.pool().instant() - part.begin;

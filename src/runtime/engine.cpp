@@ -125,6 +125,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   }
   aggregate(messages_, objects_, link_.declared(), configuration_);
   if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
+  output_.count_phases(around.trace);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
   if (link_.datagrams() != nullptr) {

@@ -69,6 +69,20 @@ void rank_output::record_trace(trace::file_writer& file, std::size_t thread_byte
   for (const auto& each : pool.thread_contexts()) each->record_to(trace_->of_thread(each->id().value()));
 }
 
+bool rank_output::wants_summary() const {
+  return configuration_.get_bool("summary") || configuration_.was_set("summary_json");
+}
+
+void rank_output::count_phases(trace::file_writer* file) {
+  if (file == nullptr && !wants_summary()) return;
+  worker_pool& pool = rank_.pool();
+  const auto instant = [](const void* of) { return static_cast<const worker_pool*>(of)->instant(); };
+  phases_ = std::make_unique<trace::rank_phases>(file, rank_.rank().value(), instant, &pool);
+  for (const auto& each : pool.thread_contexts()) {
+    each->phases = &phases_->add_thread(trace_ == nullptr ? nullptr : &trace_->of_thread(each->id().value()));
+  }
+}
+
 void rank_output::tell_clock(thread_context& on) {
   trace::clock_offset offset;
   runtime rt(rank_, on);
@@ -112,7 +126,7 @@ void rank_output::end(thread_context& on) {
     tell_clock(on);
     if (!simulated_) runtime(rank_, on).barrier();  // rank 0 answers until all have asked
   }
-  const bool wanted = configuration_.get_bool("summary") || configuration_.was_set("summary_json");
+  const bool wanted = wants_summary();
   const trace::summary own = wanted ? own_summary() : trace::summary{};
   if (trace_ != nullptr) trace_->stop();
   if (wanted) print_summary(on, own);
@@ -148,6 +162,7 @@ trace::summary rank_output::own_summary() const {
                            t.handlers.read(), order_.steals(each->id())});
   }
   own.ranks.push_back(total);
+  own.phases = phases_->rows(tick);
   return own;
 }
 
@@ -158,6 +173,7 @@ void rank_output::print_summary(thread_context& on, const trace::summary& own) {
     all.seconds = std::max(all.seconds, more.seconds);
     all.workers.insert(all.workers.end(), more.workers.begin(), more.workers.end());
     all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
+    trace::merge(all.phases, more.phases);
     accumulated = pack(all);
   };
   const auto bytes = detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(own), combine});

@@ -12,6 +12,7 @@
 #include <nacre/scheduler.hpp>
 
 #include "balance/load/load_trace.hpp"
+#include "trace/phases.hpp"
 #include "trace/recorder.hpp"
 #include "trace/summary.hpp"
 
@@ -34,6 +35,9 @@ class rank_output {
 
   /// Records a trace into `file`, with that much memory for each thread context. Before anything runs.
   void record_trace(trace::file_writer& file, std::size_t thread_bytes);
+  /// Counts the phases of the program, if somebody asks for them. `file`: of the trace; null: none is recorded. After
+  /// record_trace, and before anything runs.
+  void count_phases(trace::file_writer* file);
   /// Records the loads of objects. Before anything runs.
   void record_load();
 
@@ -46,6 +50,7 @@ class rank_output {
   [[nodiscard]] bool left_all() const noexcept { return left_all_; }
 
  private:
+  [[nodiscard]] bool wants_summary() const;
   void tell_clock(thread_context& on);
   [[nodiscard]] trace::summary own_summary() const;
   void print_summary(thread_context& on, const trace::summary& own);
@@ -57,7 +62,8 @@ class rank_output {
   const scheduler& order_;
   const bool simulated_;
   const std::string processors_;
-  std::unique_ptr<trace::rank_trace> trace_;  // null: no trace
+  std::unique_ptr<trace::rank_trace> trace_;    // null: no trace
+  std::unique_ptr<trace::rank_phases> phases_;  // null: neither a trace nor a summary
   std::uint64_t job_number_ = 0;
   bool shares_clock_ = true;                          // reads the same clock as rank 0
   std::unique_ptr<balance::load_recorder> recorder_;  // null unless asked for

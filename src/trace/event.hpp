@@ -27,14 +27,25 @@ enum class event_kind : std::uint8_t {
   quiet = 13,         ///< quiescence has been declared to this rank
   // Two kinds that are in files alone: several short handlers of one kind have shared readings of the clock; see
   // recorder. trace_log gives its readers the handlers one by one.
-  ends = 14,         ///< a: handlers that end: the innermost and its like that followed; b: ticks of the first
-  ends_of_last = 15  ///< as `ends`, but all handlers except the last were as short as the first
+  ends = 14,          ///< a: handlers that end: the innermost and its like that followed; b: ticks of the first
+  ends_of_last = 15,  ///< as `ends`, but all handlers except the last were as short as the first
+  phase_begin = 16,   ///< a: phase, in files the number that its rank has given it
+  phase_resume = 17   ///< a: phase; it goes on after a wait
 };
-inline constexpr std::size_t event_kinds = 16;
+inline constexpr std::size_t event_kinds = 18;
 inline constexpr std::uint32_t sharers_max = 16;  ///< most handlers that share readings of the clock
 
 /// The number of arguments after the kind and the time, by kind.
-inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2, 3, 3, 1, 0, 0, 2, 2};
+inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2,
+                                                                       3, 3, 1, 0, 0, 2, 2, 1, 1};
+
+[[nodiscard]] constexpr bool is_phase(event_kind kind) noexcept {
+  return kind == event_kind::phase_begin || kind == event_kind::phase_resume;
+}
+/// Whether an event begins something that a later `end` ends.
+[[nodiscard]] constexpr bool begins(event_kind kind) noexcept {
+  return (kind != event_kind::end && kind < event_kind::send) || is_phase(kind);
+}
 
 /// An event is one byte for the kind, then numbers: the ticks since the event before, and the arguments. A number has 7
 /// bits a byte, the lowest first; bit 7 says that more bytes follow.

@@ -17,7 +17,7 @@ namespace nacre::trace {
 static_assert(std::endian::native == std::endian::little, "trace files are written as they stand in memory");
 
 inline constexpr std::array<char, 8> file_magic{'N', 'A', 'C', 'R', 'E', 'T', 'R', 'C'};
-inline constexpr std::uint32_t file_version = 2;
+inline constexpr std::uint32_t file_version = 3;
 inline constexpr std::uint32_t block_bytes_max = 64u << 20;  // before compression
 
 struct file_head {
@@ -28,10 +28,11 @@ struct file_head {
 static_assert(std::has_unique_object_representations_v<file_head>);
 
 enum class block_kind : std::uint32_t {
-  job = 1,    ///< JSON: the description of the job, the same for all ranks
-  rank = 2,   ///< JSON: the description of a rank of this file; precedes the rank's other blocks
-  clock = 3,  ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it got that far
-  events = 4  ///< events of one thread, in the order of time
+  job = 1,     ///< JSON: the description of the job, the same for all ranks
+  rank = 2,    ///< JSON: the description of a rank of this file; precedes the rank's other blocks
+  clock = 3,   ///< JSON: one instant by the clocks of a rank; at its start, and at its end if it got that far
+  events = 4,  ///< events of one thread, in the order of time
+  phase = 5    ///< JSON: the name of a phase of a rank; precedes the events that have its number
 };
 
 /// The head of each block. The payload behind it is a zstd frame with a checksum of its own.

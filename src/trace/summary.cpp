@@ -57,6 +57,47 @@ struct ways {
   std::uint64_t messages = 0, forwards = 0, carried = 0;
 };
 
+double mean_of_ranks(const phase_row& row, const summary& what) {
+  return row.seconds / static_cast<double>(std::max<std::size_t>(what.ranks.size(), 1));
+}
+/// The most seconds of a rank over the mean of all ranks.
+double imbalance(const phase_row& row, double mean) { return mean > 0 ? row.most_seconds / mean : 1; }
+
+/// The phases, those with the most time first; nothing if there are none.
+std::string phases_text(const summary& what) {
+  if (what.phases.empty()) return {};
+  std::vector<phase_row> rows = what.phases;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const phase_row& a, const phase_row& b) { return a.seconds > b.seconds; });
+  std::string out =
+      "      phases       seconds    with inner    with waits   mean a rank   most a rank (rank)  imbalance  phase\n";
+  for (const phase_row& row : rows) {
+    const double mean = mean_of_ranks(row, what);
+    fmt::format_to(std::back_inserter(out),
+                   "  {:>10} {:>13.6f} {:>13.6f} {:>13.6f} {:>13.6f} {:>13.6f} {:>6} {:>10.2f}  {}\n", row.count,
+                   row.seconds, row.whole_seconds, row.elapsed_seconds, mean, row.most_seconds, row.most_rank,
+                   imbalance(row, mean), row.name);
+  }
+  return out;
+}
+
+nlohmann::ordered_json phases_json(const summary& what) {
+  auto all = nlohmann::ordered_json::array();
+  for (const phase_row& row : what.phases) {
+    const double mean = mean_of_ranks(row, what);
+    all.push_back({{"name", row.name},
+                   {"count", row.count},
+                   {"seconds", row.seconds},
+                   {"whole_seconds", row.whole_seconds},
+                   {"elapsed_seconds", row.elapsed_seconds},
+                   {"mean_seconds", mean},
+                   {"most_seconds", row.most_seconds},
+                   {"most_rank", row.most_rank},
+                   {"imbalance", imbalance(row, mean)}});
+  }
+  return all;
+}
+
 /// One line that says which processors the ranks are bound to; none when they are not bound.
 std::string bound_text(const std::vector<rank_row>& rows) {
   std::string text;
@@ -72,6 +113,24 @@ std::string bound_text(const std::vector<rank_row>& rows) {
 }
 
 }  // namespace
+
+void merge(std::vector<phase_row>& sums, const std::vector<phase_row>& more) {
+  for (const phase_row& row : more) {
+    const auto place = std::lower_bound(sums.begin(), sums.end(), row,
+                                        [](const phase_row& a, const phase_row& b) { return a.name < b.name; });
+    if (place == sums.end() || place->name != row.name) {
+      sums.insert(place, row);
+      continue;
+    }
+    place->count += row.count;
+    place->seconds += row.seconds;
+    place->whole_seconds += row.whole_seconds;
+    place->elapsed_seconds += row.elapsed_seconds;
+    if (row.most_seconds <= place->most_seconds) continue;
+    place->most_seconds = row.most_seconds;
+    place->most_rank = row.most_rank;
+  }
+}
 
 std::string as_text(const summary& what) {
   std::string out = fmt::format("nacre: {:.3f} s on {} ranks ({}, balancer {}), {} workers\n", what.seconds,
@@ -90,7 +149,8 @@ std::string as_text(const summary& what) {
                        mean, most, most / mean);
   }
   out +=
-      "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    objects      "
+      "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    "
+      "objects      "
       "looks  looking s  s at rest   moving s\n";
   add_rows(out, what.ranks, add_rank);
   const ways of(what.ranks);
@@ -98,7 +158,7 @@ std::string as_text(const summary& what) {
     out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
                        of.a_message(of.forwards), of.a_message(of.carried));
   }
-  return out + bound_text(what.ranks);
+  return out + phases_text(what) + bound_text(what.ranks);
 }
 
 std::string as_json(const summary& what) {
@@ -136,6 +196,7 @@ std::string as_json(const summary& what) {
                             {"migration_seconds", row.migration_seconds},
                             {"processors", row.processors}});
   }
+  all["phases"] = phases_json(what);
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

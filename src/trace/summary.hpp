@@ -43,16 +43,35 @@ struct rank_row {
   }
 };
 
+/// A phase of the program, by name: sums over the threads of a rank, or of all ranks.
+struct phase_row {
+  std::string name;
+  std::uint64_t count = 0;
+  double seconds = 0;          ///< without inner phases and waits
+  double whole_seconds = 0;    ///< with inner phases
+  double elapsed_seconds = 0;  ///< with waits, too
+  double most_seconds = 0;     ///< the most `seconds` of a rank
+  std::uint32_t most_rank = 0;
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(name, count, seconds, whole_seconds, elapsed_seconds, most_seconds, most_rank);
+  }
+};
+/// Adds the rows of other ranks: one row for each name, sorted by name.
+void merge(std::vector<phase_row>& sums, const std::vector<phase_row>& more);
+
 struct summary {
   double seconds = 0;
   std::string transport;
   std::string balancer;
   std::vector<worker_row> workers;
   std::vector<rank_row> ranks;
+  std::vector<phase_row> phases{};
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(seconds, transport, balancer, workers, ranks);
+    ar(seconds, transport, balancer, workers, ranks, phases);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "trace/decoding.hpp"
+#include "trace/phases.hpp"
 #include "trace/trace_parts.hpp"
 
 namespace nacre::trace {
@@ -59,6 +60,15 @@ void trace_log::read_job(part& from, const std::string& text, std::size_t place)
   hosts_.resize(job_.ranks);
 }
 
+void trace_log::read_phase(const block& at, std::size_t number, const std::string& name) {
+  if (number == 0 || number > phases_max) refuse_damaged(at.from->path, at.place, "no phase has such a number");
+  std::vector<std::uint32_t>& own = ranks_[at.head.rank].phases;
+  own.resize(std::max(own.size(), number + 1));
+  const auto known = std::find(phases_.begin() + 1, phases_.end(), name);
+  own[number] = static_cast<std::uint32_t>(known - phases_.begin());
+  if (known == phases_.end()) phases_.push_back(name);
+}
+
 /// Reads a block of JSON.
 void trace_log::take_text(part& from, const block& at) {
   const std::vector<std::byte> raw = unpack(at);
@@ -83,6 +93,8 @@ void trace_log::take_text(part& from, const block& at) {
       rank.instants.push_back({told.at("tick").get<std::uint64_t>(),
                                told.at("host_ns").get<double>() + told.at("offset_ns").get<double>(),
                                told.at("error_ns").get<std::int64_t>()});
+    } else if (at.head.kind == block_kind::phase) {
+      read_phase(at, told.at("number").get<std::size_t>(), told.at("name").get<std::string>());
     } else {
       refuse_damaged(from.path, at.place, "no block is of this kind");
     }
@@ -178,6 +190,12 @@ void trace_log::list_tracks() {
 void trace_log::decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const {
   if (!decode_events(bytes, at.head.first_tick, ranks_[at.head.rank].time, job_.ranks, into)) {
     refuse_damaged(at.from->path, at.place, "an event that there is not");
+  }
+  const std::vector<std::uint32_t>& phases = ranks_[at.head.rank].phases;
+  for (event& each : into) {
+    if (!is_phase(each.kind)) continue;
+    each.a = each.a < phases.size() ? phases[each.a] : 0;
+    if (each.a == 0) refuse_damaged(at.from->path, at.place, "a phase without a name");
   }
 }
 

@@ -35,6 +35,8 @@ class trace_log {
   trace_log& operator=(const trace_log&) = delete;
 
   [[nodiscard]] const job_description& job() const noexcept { return job_; }
+  /// The names of the program's phases, of all ranks, by the number that events have here; 0 is none.
+  [[nodiscard]] const std::vector<std::string>& phases() const noexcept { return phases_; }
   /// The number of workers of each rank.
   [[nodiscard]] const std::vector<std::uint32_t>& workers() const noexcept { return workers_; }
   [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; }
@@ -59,6 +61,7 @@ class trace_log {
   void scan(part& from);
   void take_text(part& from, const block& at);
   void read_job(part& from, const std::string& text, std::size_t place);
+  void read_phase(const block& at, std::size_t number, const std::string& name);
   void note_what_is_missing();
   void set_clocks();
   void list_tracks();
@@ -66,6 +69,7 @@ class trace_log {
   void decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const;
 
   job_description job_;
+  std::vector<std::string> phases_{{}};
   std::vector<std::unique_ptr<part>> parts_;
   std::vector<rank_of> ranks_;
   std::vector<std::uint32_t> workers_;

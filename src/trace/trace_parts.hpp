@@ -46,6 +46,7 @@ struct trace_log::rank_of {
   std::uint32_t thread_contexts = 0;
   tick_clock time;
   std::vector<instant> instants;
+  std::vector<std::uint32_t> phases;  // in trace_log::phases_, by the rank's own number; 0: not told
   std::uint64_t job = 0;
 };
 

@@ -29,6 +29,7 @@
 
 #include <nacre/error.hpp>
 
+#include "tool/report/phase_spans.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
 
@@ -83,9 +84,10 @@ class otf2_writer {
     if (code != OTF2_SUCCESS) throw std::runtime_error(OTF2_Error_GetDescription(code));
   }
 
-  // Regions: 0 is idle; a handler has its number; main and runtime follow the last handler.
+  // Regions: 0 is idle; a handler has its number; main, runtime and the phases follow the last handler.
   [[nodiscard]] OTF2_RegionRef main_region() const { return static_cast<OTF2_RegionRef>(log_.job().handlers.size()); }
   [[nodiscard]] OTF2_RegionRef runtime_region() const { return main_region() + 1; }
+  [[nodiscard]] OTF2_RegionRef phase_region(std::uint32_t phase) const { return runtime_region() + phase; }
   [[nodiscard]] OTF2_RegionRef region_of(const segment& one) const {
     if (one.handler != 0 && one.handler < log_.job().handlers.size()) return one.handler;
     if (one.what == doing::idle) return idle_region;
@@ -109,6 +111,7 @@ class otf2_writer {
     OTF2_EvtWriter* const to = OTF2_Archive_GetEvtWriter(archive_, index);
     const std::vector<crossing>& own = crossings_[index];
     std::size_t next = 0;
+    phase_cutter phases(nested_phases(log_, index, [](const phase_span&) { return true; }));
     const auto cross_until = [&](std::int64_t ns) {
       for (; next < own.size() && own[next].ns <= ns; ++next) {
         const crossing& one = own[next];
@@ -120,6 +123,11 @@ class otf2_writer {
       if (one.what == doing::nothing) return;
       cross_until(one.begin_ns - 1);
       check(OTF2_EvtWriter_Enter(to, nullptr, time_of(one.begin_ns), region_of(one)));
+      phases.cut(one.begin_ns, one.end_ns, [&](std::int64_t ns, std::uint32_t phase, bool enters) {
+        cross_until(ns);
+        check(enters ? OTF2_EvtWriter_Enter(to, nullptr, time_of(ns), phase_region(phase))
+                     : OTF2_EvtWriter_Leave(to, nullptr, time_of(ns), phase_region(phase)));
+      });
       cross_until(one.end_ns);
       check(OTF2_EvtWriter_Leave(to, nullptr, time_of(one.end_ns), region_of(one)));
     };
@@ -154,6 +162,9 @@ class otf2_writer {
     }
     write_region(main_region(), "main", OTF2_REGION_ROLE_FUNCTION);
     write_region(runtime_region(), "runtime", OTF2_REGION_ROLE_ARTIFICIAL);
+    for (std::uint32_t phase = 1; phase < log_.phases().size(); ++phase) {
+      write_region(phase_region(phase), log_.phases()[phase], OTF2_REGION_ROLE_CODE);
+    }
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(global_, 0, text(log_.job().program), text("machine"),
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (std::uint32_t rank = 0; rank < log_.job().ranks; ++rank) {

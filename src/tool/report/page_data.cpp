@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,8 @@
 #include <vector>
 
 #include "tool/report/base64.hpp"
+#include "tool/report/page_numbers.hpp"
+#include "tool/report/page_phases.hpp"
 #include "tool/report/segments.hpp"
 
 namespace nacre::tool {
@@ -63,6 +63,7 @@ class page_builder {
     page["rows"] = rows();
     page["bins"] = {{"count", bins_}, {"cells", base64(cells())}};
     page["spans"] = spans();
+    page["phases"] = page_phases(log_, sums_, tracks_with_spans(), bounds_.phase_spans);
     page["migrations"] = passages(sums_.migrations);
     page["steals"] = passages(sums_.steals);
     page["messages"] = matrix();
@@ -175,7 +176,7 @@ class page_builder {
           log_, shown_[index],
           [&](const segment& one) {
             fill(row, one);
-            if (one.what != doing::nothing) ++lengths_[length_class(one.length())];
+            if (one.what != doing::nothing) lengths_.add(one.length());
           },
           [](const trace::event&) {});
       if ((index + 1) % tracks_a_row_ != 0 && index + 1 != shown_.size()) continue;
@@ -187,30 +188,20 @@ class page_builder {
     return out;
   }
 
-  /// The class of a length on a logarithmic scale, with four classes for each power of two.
-  static std::size_t length_class(std::int64_t ns) {
-    const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 1));
-    const auto power = static_cast<std::size_t>(std::bit_width(length) - 1);
-    const auto quarter = power < 2 ? 0 : static_cast<std::size_t>(length >> (power - 2)) & 3;
-    return 4 * power + quarter;
-  }
-
-  static void put_number(std::string& out, std::uint64_t number) {
-    for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
-    out += static_cast<char>(number);
+  [[nodiscard]] std::vector<std::size_t> tracks_with_spans() const {
+    return tracks_a_row_ == 1 ? shown_ : std::vector<std::size_t>{};
   }
 
   /// The spans row by row. A span is its gap, length and code, each as a number of 7 bits a byte. Rows of several
   /// tracks have no spans.
   nlohmann::ordered_json spans() {
-    std::size_t least = lengths_.size(), kept = 0;
-    while (least > 0 && kept + lengths_[least - 1] <= bounds_.spans) kept += lengths_[--least];
+    const std::size_t least = lengths_.least_class(bounds_.spans);
     std::string out;
     std::vector<std::size_t> ends;
-    for (const std::size_t index : tracks_a_row_ == 1 ? shown_ : std::vector<std::size_t>{}) {
+    for (const std::size_t index : tracks_with_spans()) {
       std::int64_t last = 0;
       const auto put = [&](const segment& one) {
-        if (one.what == doing::nothing || length_class(one.length()) < least || one.begin_ns < last) return;
+        if (one.what == doing::nothing || length_counts::class_of(one.length()) < least || one.begin_ns < last) return;
         std::uint32_t code = first_handler_span + place_of(one.handler);
         if (one.handler == 0) {
           code = one.what == doing::idle ? idle_span : one.what == doing::main ? main_span : runtime_span;
@@ -223,10 +214,7 @@ class page_builder {
       walk(log_, index, put, [](const trace::event&) {});
       ends.push_back(out.size());
     }
-    const std::size_t power = least / 4;
-    const double least_ns =
-        least == 0 ? 0 : std::ldexp(1.0 + static_cast<double>(least % 4) / 4, static_cast<int>(power));
-    return {{"least_ns", least_ns}, {"ends", ends}, {"bytes", base64(out)}};
+    return {{"least_ns", length_counts::least_ns(least)}, {"ends", ends}, {"bytes", base64(out)}};
   }
 
   nlohmann::ordered_json passages(const std::vector<passage>& all) const {
@@ -265,7 +253,7 @@ class page_builder {
   std::vector<std::uint32_t>
       by_time_;                       // handlers that have run: of the program, then of the runtime; the busiest first
   std::vector<std::uint32_t> place_;  // in by_time_, by number
-  std::array<std::size_t, 256> lengths_{};  // of segments, by class
+  length_counts lengths_;             // of segments
 };
 
 }  // namespace

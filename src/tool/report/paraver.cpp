@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tool/report/buffered_file.hpp"
+#include "tool/report/phase_spans.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
 
@@ -29,7 +30,7 @@ constexpr int state_of(doing what) {
   }
 }
 
-constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003;
+constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003, phase_type = 90000004;
 
 /// A line of the .prv file. Kind 1: a state (b: its end); 2: an event; 3: a communication (a: number of the migration).
 struct record {
@@ -68,8 +69,12 @@ class paraver_writer {
         records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), track, 1,
                             static_cast<std::uint64_t>(state_of(one.what)), static_cast<std::uint64_t>(one.end_ns)});
       };
+      phase_finder phases;
       walk(log_, index, on_segment, [&](const trace::event& one) {
         const std::int64_t ns = std::max<std::int64_t>(one.ns, 0);
+        const std::uint32_t before = phases.innermost();
+        phases.take(one, [](const phase_span&) {});
+        if (phases.innermost() != before) records_.push_back({ns, track, 2, phase_type, phases.innermost()});
         if (one.kind == trace::event_kind::steal) records_.push_back({ns, track, 2, steal_type, one.a});
         if (one.kind == trace::event_kind::create) records_.push_back({ns, track, 2, create_type, 1});
       });
@@ -122,6 +127,8 @@ class paraver_writer {
       if (id < sums_.handlers.size() && sums_.handlers[id].runs != 0) file.put("{}\t{}\n", id, log_.job().handlers[id]);
     }
     file.put("\nEVENT_TYPE\n6\t{}\titems stolen\n\nEVENT_TYPE\n6\t{}\tobject created\n", steal_type, create_type);
+    if (log_.phases().size() > 1) file.put("\nEVENT_TYPE\n6\t{}\tphase\nVALUES\n0\tnone\n", phase_type);
+    for (std::size_t id = 1; id < log_.phases().size(); ++id) file.put("{}\t{}\n", id, log_.phases()[id]);
     file.close();
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tool/report/buffered_file.hpp"
+#include "tool/report/phase_spans.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
 
@@ -26,6 +27,7 @@ class perfetto_writer {
  public:
   perfetto_writer(const trace::trace_log& log, const std::string& path) : log_(log), file_(path) {
     for (const std::string& each : log.job().handlers) names_.push_back(quoted_for_json(each));
+    for (const std::string& each : log.phases()) phases_.push_back(quoted_for_json(each));
   }
 
   void write() {
@@ -40,6 +42,8 @@ class perfetto_writer {
   }
 
  private:
+  static constexpr std::uint32_t phases_thread = 1'000'000;  // beyond the numbers of threads
+
   void write_track(std::size_t index) {
     const trace::track& own = log_.tracks()[index];
     const bool worker = own.what == trace::track::role::worker;
@@ -57,6 +61,23 @@ class perfetto_writer {
           file_.put("{{\"ph\":\"i\",\"s\":\"t\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
                     one.kind == trace::event_kind::create ? "create" : "quiet", own.rank, own.thread, us(one.ns));
         });
+    write_phases(index, name);
+  }
+
+  /// Phases are a thread of their own, as slices of one thread must nest, and a handler may be cut inside a phase.
+  void write_phases(std::size_t index, const std::string& thread_name) {
+    const trace::track& own = log_.tracks()[index];
+    const std::uint32_t thread = phases_thread + own.thread;
+    bool any = false;
+    walk_phases(log_, index, [&](const phase_span& one) {
+      any = true;
+      file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"phase\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n",
+                phases_[one.phase], own.rank, thread, us(one.begin_ns), us(one.length()));
+    });
+    if (!any) return;
+    file_.put(
+        "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"phases of {}\"}}}},\n",
+        own.rank, thread, thread_name);
   }
 
   void put(const trace::track& own, const segment& one) {
@@ -87,7 +108,8 @@ class perfetto_writer {
 
   const trace::trace_log& log_;
   buffered_file file_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;   // of handlers
+  std::vector<std::string> phases_;  // names
   std::uint64_t arrow_ = 0;
 };
 

@@ -17,6 +17,14 @@
 
 namespace nacre::tool {
 
+/// The words of a text, separated by single blanks.
+inline std::string plain(const std::string& text) {
+  std::istringstream words(text);
+  std::string all;
+  for (std::string each; words >> each;) all += (all.empty() ? "" : " ") + each;
+  return all;
+}
+
 /// Ten milliseconds of two ranks with two workers each, and the main of rank 0. An object migrates from rank 0 to rank
 /// 1; worker 1 of rank 0 steals from worker 0 of that rank.
 class known : public testing::Test {
@@ -92,13 +100,6 @@ class known : public testing::Test {
   static std::string text_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  /// The words of a text, separated by single blanks.
-  static std::string plain(const std::string& text) {
-    std::istringstream words(text);
-    std::string all;
-    for (std::string each; words >> each;) all += (all.empty() ? "" : " ") + each;
-    return all;
   }
 
   static inline std::uint64_t tick_ = 0;  // in microseconds

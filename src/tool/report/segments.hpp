@@ -31,7 +31,7 @@ struct segment {
 };
 
 /// Cuts the time of one track into segments, none of them empty. A handler that runs inside another activity cuts that
-/// activity in two; for example, handlers of the runtime run in the poll loop of an idle worker.
+/// activity in two; for example, handlers of the runtime run in the poll loop of an idle worker. Phases cut nothing.
 class segmenter {
  public:
   explicit segmenter(trace::track::role what)
@@ -43,14 +43,21 @@ class segmenter {
   template <class Emit>
   void take(const trace::event& one, Emit emit) {
     using trace::event_kind;
+    if (trace::is_phase(one.kind)) {
+      open_.push_back(current());
+      open_.back().is_phase = true;
+      return;
+    }
     if (one.kind == event_kind::end) {
+      const bool was_phase = !open_.empty() && open_.back().is_phase;
       if (!open_.empty()) open_.pop_back();
-    } else if (one.kind < event_kind::send) {
+      if (was_phase) return;
+    } else if (trace::begins(one.kind)) {
       open_.push_back(meaning_of(one));
     } else {
       return;
     }
-    change(one.ns, open_.empty() ? activity{between_, 0} : open_.back(), emit);
+    change(one.ns, current(), emit);
   }
   /// The end of the trace. The last segment is `nothing` if no activity is open.
   template <class Emit>
@@ -63,7 +70,9 @@ class segmenter {
   struct activity {
     doing what;
     std::uint32_t handler;
+    bool is_phase = false;  // a phase of the program, inside that activity
   };
+  [[nodiscard]] activity current() const { return open_.empty() ? activity{between_, 0} : open_.back(); }
   static activity meaning_of(const trace::event& one) noexcept {
     const auto handler = static_cast<std::uint32_t>(one.a);
     switch (one.kind) {

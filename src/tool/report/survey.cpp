@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "tool/report/phase_spans.hpp"
 #include "tool/report/segments.hpp"
 
 namespace nacre::tool {
@@ -19,14 +20,22 @@ class surveyor {
   explicit surveyor(const trace::trace_log& log) : log_(log) {
     sums_.tracks.resize(log.tracks().size());
     sums_.handlers.resize(log.job().handlers.size());
+    sums_.phases.resize(log.phases().size());
     first_track_.resize(log.job().ranks, log.tracks().size());
     for (std::size_t index = log.tracks().size(); index-- > 0;) first_track_[log.tracks()[index].rank] = index;
   }
 
   survey run() {
     for (track_ = 0; track_ < log_.tracks().size(); ++track_) {
+      phase_finder phases;
+      const auto on_phase = [this](const phase_span& one) { add(one); };
       walk(
-          log_, track_, [this](const segment& one) { add(one); }, [this](const event& one) { add(one); });
+          log_, track_, [this](const segment& one) { add(one); },
+          [&](const event& one) {
+            phases.take(one, on_phase);
+            add(one);
+          });
+      phases.finish(log_.end_ns(), on_phase);
     }
     for (auto& [what, ends] : moves_) {
       if (ends.departed && ends.arrived) sums_.migrations.push_back(ends.way);
@@ -72,6 +81,16 @@ class surveyor {
     handler_sums& handler = sums_.handlers[one.handler];
     handler.ns += one.length();
     handler.longest = std::max(handler.longest, one.length());
+  }
+
+  void add(const phase_span& one) {
+    phase_sums& phase = sums_.phases[one.phase];
+    phase.count += one.is_first ? 1 : 0;
+    phase.own += one.own_ns;
+    phase.by_rank[log_.tracks()[track_].rank] += one.own_ns;
+    if (one.is_repeated) return;
+    phase.whole += one.length();
+    phase.longest = std::max(phase.longest, one.length());
   }
 
   void add(const event& one) {
@@ -140,6 +159,26 @@ class surveyor {
 };
 
 }  // namespace
+
+rank_share share_of(const phase_sums& phase, std::uint32_t ranks) {
+  rank_share share{.mean_ns = phase.own / std::max(ranks, 1u)};
+  for (const auto& [rank, ns] : phase.by_rank) {
+    if (ns <= share.most_ns) continue;
+    share.most_ns = ns;
+    share.most_rank = rank;
+  }
+  return share;
+}
+
+std::vector<std::uint32_t> phases_by_time(const survey& sums) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t id = 1; id < sums.phases.size(); ++id) {
+    if (sums.phases[id].count != 0) order.push_back(id);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return sums.phases[a].own > sums.phases[b].own; });
+  return order;
+}
 
 survey take_survey(const trace::trace_log& log) { return surveyor(log).run(); }
 

@@ -26,6 +26,25 @@ struct handler_sums {
   bool of_runtime = false;
 };
 
+/// A phase of the program, with times in nanoseconds.
+struct phase_sums {
+  std::uint64_t count = 0;                          ///< that have begun
+  std::int64_t own = 0;                             ///< without inner phases and waits
+  std::int64_t whole = 0;                           ///< with inner phases
+  std::int64_t longest = 0;                         ///< longest span, with inner phases, without a wait
+  std::map<std::uint32_t, std::int64_t> by_rank{};  ///< `own`
+};
+/// The share of the ranks in the time of a phase.
+struct rank_share {
+  std::int64_t mean_ns = 0;
+  std::int64_t most_ns = 0;
+  std::uint32_t most_rank = 0;
+  [[nodiscard]] double imbalance() const noexcept {
+    return mean_ns > 0 ? static_cast<double>(most_ns) / static_cast<double>(mean_ns) : 1;
+  }
+};
+[[nodiscard]] rank_share share_of(const phase_sums& phase, std::uint32_t ranks);
+
 struct message_sums {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
@@ -43,6 +62,7 @@ struct passage {
 struct survey {
   std::vector<track_sums> tracks;                                            ///< by track
   std::vector<handler_sums> handlers;                                        ///< by number
+  std::vector<phase_sums> phases;                                            ///< by number in trace_log::phases()
   std::map<std::pair<std::uint32_t, std::uint32_t>, message_sums> messages;  ///< by sender and receiver
   std::vector<passage> migrations;                                           ///< arrived ones, by departure time
   std::vector<passage> steals;                                               ///< by time
@@ -50,6 +70,9 @@ struct survey {
   std::uint64_t created = 0;
   std::uint64_t waves = 0;
 };
+
+/// The phases that have begun, those with the most time of their own first.
+[[nodiscard]] std::vector<std::uint32_t> phases_by_time(const survey& sums);
 
 [[nodiscard]] survey take_survey(const trace::trace_log& log);
 

@@ -27,6 +27,28 @@ std::string track_name(const trace::track& thread) {
   }
 }
 
+/// The phases, and the time of each rank in each of them; nothing if there are none.
+std::string phases_text(const trace::trace_log& log, const survey& sums) {
+  const std::vector<std::uint32_t> order = phases_by_time(sums);
+  if (order.empty()) return {};
+  std::string out = fmt::format("{:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>7} {:>9}  phase\n", "phases", "seconds",
+                                "with inner", "longest s", "mean a rank", "most a rank", "(rank)", "imbalance");
+  for (const std::uint32_t id : order) {
+    const phase_sums& one = sums.phases[id];
+    const rank_share share = share_of(one, log.job().ranks);
+    out += fmt::format("{:>12} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>7} {:>9.2f}  {}\n", one.count,
+                       seconds(one.own), seconds(one.whole), seconds(one.longest), seconds(share.mean_ns),
+                       seconds(share.most_ns), share.most_rank, share.imbalance(), log.phases()[id]);
+  }
+  out += fmt::format("{:>7} {:>12}  phase\n", "rank", "seconds");
+  for (const std::uint32_t id : order) {
+    for (const auto& [rank, ns] : sums.phases[id].by_rank) {
+      out += fmt::format("{:>7} {:>12.6f}  {}\n", rank, seconds(ns), log.phases()[id]);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string text_report(const trace::trace_log& log) {
@@ -54,6 +76,7 @@ std::string text_report(const trace::trace_log& log) {
     out += fmt::format("{:>12} {:>12.6f} {:>12.6f}  {}{}\n", one.runs, seconds(one.ns), seconds(one.longest),
                        log.job().handlers[id], one.of_runtime ? " (runtime)" : "");
   }
+  out += phases_text(log, sums);
   message_sums all;
   for (const auto& [pair, sum] : sums.messages) {
     all.count += sum.count;

@@ -92,6 +92,8 @@ function tellOf(at, event) {
     lines.push(`work ${share(0)}, runtime ${share(1)}, idle ${share(2)} of ${duration(end / bins)}`);
     if (tag > 0 && tag <= handlers.length && cells[cell] > 0) lines.push("mostly " + handlers[tag - 1].name);
   }
+  const phase = phaseAt(at.row, at.time);
+  if (phase) lines.push("phase " + phase.name);
   point(event, lines);
 }
 tracks.addEventListener("pointerleave", unpoint);
@@ -128,6 +130,7 @@ function choice(first, second, act) {
 choice("by_handler", "by_activity", (on) => { view.byHandler = on; fillLegend(); drawTracks(); });
 choice("in_order", "by_work", (on) => { inOrder = on; drawBreakdown(); });
 choice("by_count", "by_bytes", (on) => { byCount = on; drawMatrix(); });
+byId("show_phases").addEventListener("change", (event) => { view.phases = event.target.checked; drawTracks(); });
 byId("show_migrations").addEventListener("change", (event) => { view.migrations = event.target.checked; drawTracks(); });
 byId("show_steals").addEventListener("change", (event) => { view.steals = event.target.checked; drawTracks(); });
 byId("all").addEventListener("click", () => show(0, end, 0, rows.length));
@@ -136,6 +139,7 @@ function drawAll() { drawOverview(); drawTracks(); drawBreakdown(); drawMatrix()
 window.addEventListener("resize", drawAll);
 fillHead();
 fillLegend();
+fillPhases();
 fillHandlers();
 for (const [name, colour] of [["work", activity.work], ["runtime", activity.runtime], ["idle", activity.idle]]) byId("breakdown_legend").appendChild(keyOf(colour, name));
 drawAll();

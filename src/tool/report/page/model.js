@@ -15,9 +15,10 @@ const rows = data.rows.map(([rank, track, role, lastRank, tracks, work, main, ru
 });
 const workers = rows.filter((row) => row.role === 0);
 
-// Spans: single pieces of time, row after row. Codes: 0 idle, 1 runtime, 2 main, then the handlers.
-const spans = (() => {
-  const bytes = bytesOf(data.spans.bytes);
+/// Spans row after row, three numbers each: distance, length, code. The distance is from the end of the span before, or
+/// from its begin where spans nest.
+function spansOf(packed, nested) {
+  const bytes = bytesOf(packed.bytes);
   let numbers = 0;
   for (let i = 0; i < bytes.length; i++) numbers += bytes[i] < 128 ? 1 : 0;
   const count = numbers / 3;
@@ -33,18 +34,26 @@ const spans = (() => {
       scale *= 128;
     }
   };
-  for (const stop of data.spans.ends) {
+  for (const stop of packed.ends) {
     let time = 0;
     while (at < stop) {
       begin[index] = time + number();
       length[index] = number();
-      time = begin[index] + length[index];
+      time = begin[index] + (nested ? 0 : length[index]);
       code[index++] = number();
     }
     first.push(index);
   }
-  return {begin, length, code, first, count, least: data.spans.least_ns};
-})();
+  return {begin, length, code, first, count};
+}
+
+// Single pieces of time. Codes: 0 idle, 1 runtime, 2 main, then the handlers.
+const spans = {...spansOf(data.spans, false), least: data.spans.least_ns};
+// Phases, by their own time; an outer span stands before those inside it. Codes: the ids of phases.
+const phases = data.phases.list.map(([id, name, count, own, whole, longest, mean, most, mostRank]) => ({
+  id, name, count, own, whole, longest, mean, most, mostRank}));
+const phaseSpans = spansOf(data.phases, true);
+const phaseOfId = new Map(phases.map((phase, index) => [phase.id, index]));
 
 /// The first span of a row that ends after `time`.
 function spanAt(row, time) {
@@ -70,3 +79,4 @@ const palette = [[61, 125, 216], [70, 160, 92], [197, 84, 117], [124, 92, 191], 
   [120, 144, 52], [88, 110, 170], [176, 92, 168], [84, 130, 120], [158, 108, 84], [112, 122, 138]];
 /// Colours of what has had a handler's number; the runtime's own share one.
 const handlerColour = handlers.map((h, i) => h.ofRuntime ? activity.runtime : palette[Math.min(i, palette.length - 1)]);
+const phaseColour = (index) => palette[(index + 3) % palette.length];

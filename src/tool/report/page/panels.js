@@ -132,3 +132,20 @@ function fillHandlers() {
     line.insertCell().textContent = duration(h.longest);
   });
 }
+
+function fillPhases() {
+  byId("phases_card").hidden = byId("phases_key").hidden = phases.length === 0;
+  const longest = Math.max(1, ...phases.map((phase) => phase.own)), table = byId("phases");
+  table.innerHTML = "<tr><th>name</th><th>times</th><th>time</th><th>with inner phases</th><th>longest</th><th>mean of a rank</th><th>most of a rank</th><th>imbalance</th></tr>";
+  phases.forEach((phase, index) => {
+    const line = table.insertRow(), colour = css(phaseColour(index));
+    line.insertCell().appendChild(keyOf(phaseColour(index), phase.name));
+    line.insertCell().textContent = phase.count.toLocaleString("en");
+    line.insertCell().innerHTML = `<span class="share" style="width:${Math.round(90 * phase.own / longest)}px;background:${colour}"></span>${duration(phase.own)}`;
+    line.insertCell().textContent = duration(phase.whole);
+    line.insertCell().textContent = duration(phase.longest);
+    line.insertCell().textContent = duration(phase.mean);
+    line.insertCell().textContent = `${duration(phase.most)} (rank ${phase.mostRank})`;
+    line.insertCell().textContent = phase.mean > 0 ? (phase.most / phase.mean).toFixed(2) : "–";
+  });
+}

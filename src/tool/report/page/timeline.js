@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline: every worker's time, drawn from cells when much is seen and from single spans when little is.
-const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, migrations: true, steals: false};
+const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, phases: phases.length > 0, migrations: true, steals: false};
 const gutter = 128, axis = 22;
 const tracks = byId("tracks"), overview = byId("overview");
 
@@ -77,6 +77,40 @@ function drawSpans(paper, rowHeight, plot) {
       }
     }
   }
+}
+
+/// A strip at the bottom of each row: the innermost phase of the program. What has less than a pixel is drawn where no
+/// other one is.
+function drawPhases(paper, rowHeight, plot) {
+  if (phaseSpans.count === 0 || rowHeight < 6) return;
+  const context = paper.context, scale = plot.width / (view.to - view.from), high = Math.min(13, rowHeight * 0.42);
+  for (let row = Math.floor(view.top); row < Math.min(rows.length, view.bottom); row++) {
+    const y = plot.top + (row - view.top) * rowHeight + rowHeight * 0.88 - high;
+    let drawn = -1;
+    for (let i = phaseSpans.first[row]; i < phaseSpans.first[row + 1] && phaseSpans.begin[i] < view.to; i++) {
+      const left = Math.max(0, (phaseSpans.begin[i] - view.from) * scale);
+      const right = Math.min(plot.width, (phaseSpans.begin[i] + phaseSpans.length[i] - view.from) * scale);
+      if (right <= 0 || right < drawn + 0.5) continue;
+      const index = phaseOfId.get(phaseSpans.code[i]), wide = Math.max(0.8, right - left);
+      if (wide < 1) drawn = right;
+      context.fillStyle = "#fff";
+      context.fillRect(plot.left + left, y - 1, wide, high + 1);
+      context.fillStyle = css(phaseColour(index), 0.9);
+      context.fillRect(plot.left + left, y, wide, high);
+      if (wide < 40 || high < 10) continue;
+      context.fillStyle = "#fff";
+      context.fillText(shortName(phases[index].name, wide / 6.6), plot.left + left + 4, y + high - 2.5);
+    }
+  }
+}
+
+/// The innermost phase that a row is in at an instant; null: none.
+function phaseAt(row, time) {
+  let found = null;
+  for (let i = phaseSpans.first[row] || 0; i < (phaseSpans.first[row + 1] || 0) && phaseSpans.begin[i] <= time; i++) {
+    if (phaseSpans.begin[i] + phaseSpans.length[i] > time) found = phases[phaseOfId.get(phaseSpans.code[i])];
+  }
+  return found;
 }
 
 function shortName(name, letters) {
@@ -200,6 +234,7 @@ function drawTracks() {
   context.rect(plot.left, plot.top, plot.width, plot.height);
   context.clip();
   drawSpans(paper, rowHeight, plot);
+  if (view.phases) drawPhases(paper, rowHeight, plot);
   let drawn = 0;
   for (const kind of kinds) if (view[kind.key]) drawn += drawPassages(paper, rowHeight, plot, kind);
   context.restore();
