@@ -223,4 +223,54 @@ TEST(counters, hops_forwards_updates_and_migrations_of_known_messages_are_counte
   EXPECT_GT(sender.bytes_sent, 3U);
 }
 
+/// Gives a message to its neighbour in a ring, so many times.
+struct ring_member {
+  nacre::mobile_ptr<ring_member> next{};
+  void set(nacre::mobile_ptr<ring_member> to) { next = to; }
+  void pass(nacre::context& ctx, int left) {
+    if (left > 0) ctx.send<&ring_member::pass>(next, left - 1);
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(next);
+  }
+};
+
+constexpr int passes = 1000, members = 5;
+
+void expect_local_messages_counted(nacre::config how) {
+  how.set("ranks", "2");
+  how.set("balancer", "none");
+  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+    if (rt.rank().value() == 0) {
+      std::vector<nacre::mobile_ptr<ring_member>> ring;
+      for (int each = 0; each < members; ++each) ring.push_back(rt.create<ring_member>());
+      for (int each = 0; each < members; ++each) rt.send<&ring_member::set>(ring[each], ring[(each + 1) % members]);
+      rt.send<&ring_member::pass>(ring.front(), passes);
+      rt.send(
+          rt.rank(), [](int) {}, 1);
+    }
+    rt.wait_quiescence();
+    EXPECT_EQ(rt.counters().messages_local, rt.rank().value() == 0 ? members + 1U + passes + 1U : 0U);
+  });
+  EXPECT_EQ(all["ranks"][0]["messages_local"], members + 1 + passes + 1);
+  EXPECT_EQ(all["ranks"][1]["messages_local"], 0);
+  EXPECT_EQ(all["ranks"][0]["hops"], 0) << "none went elsewhere";
+}
+
+TEST(summary, counts_messages_to_objects_of_the_same_rank) {
+  nacre::config how;
+  how.set("transport", "inproc");
+  how.set("workers", "2");
+  expect_local_messages_counted(how);
+  how.set("aggregate", "off");
+  expect_local_messages_counted(how);
+}
+
+TEST(summary, counts_messages_to_objects_of_the_same_rank_also_in_a_simulation) {
+  nacre::config how;
+  how.set("transport", "sim");
+  expect_local_messages_counted(how);
+}
+
 }  // namespace

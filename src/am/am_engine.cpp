@@ -107,6 +107,7 @@ void am_engine::post(thread_context& on, rank_id to, message_ptr m, detail::futu
     m->header.source = rank().value();
     if (result != nullptr) m->header.reply = calls_.open(*result);
     if (m->counted()) on.counters().created.add(1);
+    if (to == rank() && m->header.kind == message_kind::rank) on.counters().messages_local.add(1);
     if (!runs_here) return route(on, to, std::move(m));
     if (to_own_workers) {
       if (own_->append(std::move(m)) == own_bundles::opened::yes) link_.wake();  // so that the poll loop closes it

@@ -39,7 +39,7 @@ struct thread_counters {
   thread_counter created;         ///< counted messages that it brought into being; see quiescence/
   thread_counter done;            ///< handlers of counted messages that have ended here
   thread_counter readied, taken;  // ready work given to the scheduler, and run
-  thread_counter handlers, messages_sent, bytes_sent, steals;
+  thread_counter handlers, messages_local, messages_sent, bytes_sent;
   thread_counter hops, forwards, carried, updates_sent, updates_received, migrations_out, migrations_in;  // of objects
   thread_counter handler_ticks, busy_ticks, idle_ticks;
 };

@@ -21,6 +21,7 @@ rank_counters engine::counters() const noexcept {
   rank_counters sum;
   for (const auto& each : pool_->thread_contexts()) {
     const thread_counters& t = each->counters();
+    sum.messages_local += t.messages_local.read();
     sum.messages_sent += t.messages_sent.read();
     sum.bytes_sent += t.bytes_sent.read();
     sum.hops += t.hops.read();

@@ -23,11 +23,11 @@ void add_worker(std::string& out, const worker_row& row) {
 
 void add_rank(std::string& out, const rank_row& row) {
   fmt::format_to(std::back_inserter(out),
-                 "  {:>5} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} "
+                 "  {:>5} {:>12} {:>12} {:>14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} "
                  "{:>10.4f} {:>10.4f} {:>10.4f}\n",
-                 row.rank, row.did.messages_sent, row.did.bytes_sent, row.did.hops, row.did.forwards,
-                 row.did.updates_sent, row.did.migrations_out, row.did.migrations_in, row.objects, row.looks,
-                 row.look_seconds, row.resting_look_seconds, row.migration_seconds);
+                 row.rank, row.did.messages_local, row.did.messages_sent, row.did.bytes_sent, row.did.hops,
+                 row.did.forwards, row.did.updates_sent, row.did.migrations_out, row.did.migrations_in, row.objects,
+                 row.looks, row.look_seconds, row.resting_look_seconds, row.migration_seconds);
 }
 
 /// Adds all rows if they are few; else the first and the last few, and a line with the number of rows left out.
@@ -149,7 +149,7 @@ std::string as_text(const summary& what) {
                        mean, most, most / mean);
   }
   out +=
-      "   rank     messages          bytes       hops   forwards    updates  moved out   moved in    "
+      "   rank        local     messages          bytes       hops   forwards    updates  moved out   moved in    "
       "objects      "
       "looks  looking s  s at rest   moving s\n";
   add_rows(out, what.ranks, add_rank);
@@ -180,6 +180,7 @@ std::string as_json(const summary& what) {
   }
   for (const rank_row& row : what.ranks) {
     all["ranks"].push_back({{"rank", row.rank},
+                            {"messages_local", row.did.messages_local},
                             {"messages_sent", row.did.messages_sent},
                             {"bytes_sent", row.did.bytes_sent},
                             {"hops", row.did.hops},
