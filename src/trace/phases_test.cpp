@@ -139,7 +139,7 @@ TEST_F(traced_phases, that_wait_when_they_are_destroyed_are_only_dropped) {
 
 TEST_F(traced_phases, without_a_name_in_the_file_are_refused) {
   trace_->of_thread(0).add(event_kind::phase_begin, 3);
-  EXPECT_THROW(events(), setup_error);
+  EXPECT_THROW(static_cast<void>(events()), setup_error);
 }
 
 TEST_F(traced_phases, of_which_the_file_says_an_impossible_number_are_refused) {
