@@ -82,7 +82,7 @@ void object_sender::post(thread_context& on, object_id to, message_ptr m, detail
   messages_.commit(on, [&] {
     address(on, to, *m, result);
     if (at == nullptr) return space_.errors().undeliverable(on, std::move(m));
-    if (location.rank == messages_.rank()) on.counters().messages_local.add(1);
+    if (stays || location.rank == messages_.rank()) on.counters().messages_local.add(1);
     std::atomic<std::uint32_t>& next_sequence = elsewhere ? elsewhere.next_sequence() : at->next_sequence;
     m->header.sequence = next_sequence.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     if (may_join) return space_.own().push_of_main(*at, on, std::move(m), true);
