@@ -34,8 +34,8 @@ struct worker {
   void serialize(Archive&) {}
 };
 
-/// The text that a job of three ranks prints on standard error, which is a terminal. It lasts for a second, or longer on
-/// a slow machine.
+/// The text that a job of three ranks prints on standard error, which is a terminal. It lasts for a second, or longer
+/// on a slow machine.
 std::string said_on_terminal(const char* transport, const char* after) {
   int terminal = -1;
   const pid_t job = forkpty(&terminal, nullptr, nullptr, nullptr);

@@ -325,4 +325,7 @@ void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) 
   post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
 }
 
+template <class T, class K>
+inline constexpr bool is_bound_to_ranks<key_table<T, K>> = true;
+
 }  // namespace nacre::detail

@@ -64,8 +64,10 @@ class container_part {
   [[nodiscard]] virtual bool may_save() const noexcept { return false; }
   /// Packs the elements. Throws what their classes throw.
   virtual void save(writer&) const {}
-  /// Adds those of the elements that `save` has written which belong to this rank. False: the bytes are none.
-  [[nodiscard]] virtual bool load(reader&, std::uint32_t /*rank*/, std::uint32_t /*ranks*/) { return false; }
+  /// Adds elements that `save` has written, of which all belong to this rank, up to the end. False: the bytes are none.
+  [[nodiscard]] virtual bool load(reader&, std::uint32_t /*ranks*/) { return false; }
+  /// Divides elements that `save` has written among the ranks of a job that had another number of them.
+  [[nodiscard]] virtual bool deal(reader&, std::span<writer> /*by_rank*/) { return false; }
 
   /// The job has ended, so that nothing of the rank is left but this part. Main.
   void end_job() noexcept { job_ended_ = true; }

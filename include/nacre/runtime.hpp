@@ -182,10 +182,11 @@ class runtime : public operations {
   void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
 
   // Images: docs/checkpoints.md. `kept` is what main needs to go on behind the call: pointers, arrays, groups, handles
-  // of containers, a step. Any class that messages may carry; one class a program, equal on all ranks, where that of rank
-  // 0 is stored. What differs between ranks belongs in a group.
+  // of containers, a step. Any class that messages may carry; one class a program, equal on all ranks, and that of
+  // rank 0 is stored. What differs between ranks belongs in a group.
 
-  /// Collective: the same; at its end an image of the job is taken if one is due (checkpoint.every).
+  /// Collective: waits for quiescence as above; at its end an image of the job is taken if one is due
+  /// (checkpoint.every).
   template <class T>
   void wait_quiescence(const T& kept) {
     static_cast<void>(detail::wait_with_kept(*core_, *thread_, detail::keep(kept), detail::image_wish::if_due));
@@ -197,8 +198,9 @@ class runtime : public operations {
     return detail::wait_with_kept(*core_, *thread_, detail::keep(kept), detail::image_wish::now);
   }
   /// Collective, before anything is sent or made but groups: the kept value of the image that the option `restore`
-  /// names, whose objects, arrays, groups and containers are there again; nothing in a first start. Throws setup_error
-  /// when the image is damaged or does not fit the program, and usage_error when something has been made before.
+  /// names, whose objects, arrays, groups and containers are there again, on any number of ranks; nothing in a first
+  /// start. Throws setup_error when the image is damaged or does not fit the program, and usage_error when something
+  /// has been made before.
   template <class T>
   [[nodiscard]] std::optional<T> restored() {
     return detail::restored_value<T>(*core_, *thread_);

@@ -74,21 +74,6 @@ object_entry& object_space::install_new(thread_context& on, object_id id, object
   return at;
 }
 
-void object_space::install_away(thread_context& on, object_id id, object_state state, std::uint32_t epoch) {
-  const detail::object_type& type = *state.type;
-  access().check_object(type, id, state.object);
-  const object_declaration said = declared_by(type, state.object, id, arrays_);
-  object_entry& at = sender_.entry_elsewhere(id);
-  const bool idle = at.arrivals.begin_idle();
-  NACRE_ASSERT(idle && at.object() == nullptr, "an object of an image is there already");
-  state.epoch = epoch;
-  at.put_state(state);
-  static_cast<void>(at.location.learn({messages_.rank(), epoch, state.policy}));
-  on.record(trace::event_kind::create, id.value());
-  if (declares(type)) loads().publish(at, said);
-  activation().give_back(at, on, false);
-}
-
 void object_space::push(object_entry& at, thread_context& on, message_ptr m, bool by_handler) {
   using origin = worker_pool::origin;
   const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !at.id.is_element() &&

@@ -80,11 +80,8 @@ class object_space final : public object_sink {
   [[nodiscard]] object_id adopt(thread_context& on, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
   object_entry& install_new(thread_context& on, object_id id, object_state state);
-  /// Makes this rank the place, not the home, of an object of an image. Its home is told by others.
-  void install_away(thread_context& on, object_id id, object_state state, std::uint32_t epoch);
-  /// The last number of an object with its home here, and the one behind which further ones are numbered.
-  [[nodiscard]] std::uint64_t last_index() const noexcept { return last_index_.load(std::memory_order_relaxed); }
-  void go_on_behind(std::uint64_t last) noexcept { last_index_.store(last, std::memory_order_relaxed); }
+  /// The last number of an object that this rank has made: further ones are numbered behind it.
+  [[nodiscard]] std::atomic<std::uint64_t>& last_index() noexcept { return last_index_; }
   void accept(thread_context& by, message_ptr m) override {
     if (!bundles_.takes_behind(by, m)) accept(by, std::move(m), false);
   }
@@ -103,7 +100,7 @@ class object_space final : public object_sink {
   [[nodiscard]] static work::runner activator() noexcept { return &object_activation::activate_work; }
 
   [[nodiscard]] am_engine& messages() const noexcept { return messages_; }
-  [[nodiscard]] const nacre::homes& homes() const noexcept { return homes_; }
+  [[nodiscard]] nacre::homes& homes() noexcept { return homes_; }
   /// Whether this rank is the home of an object.
   [[nodiscard]] bool is_home_of(object_id id) const noexcept { return homes_.home_of(id) == messages_.rank(); }
   [[nodiscard]] directory& entries() noexcept { return entries_; }
@@ -132,7 +129,7 @@ class object_space final : public object_sink {
 
  private:
   am_engine& messages_;
-  const nacre::homes homes_;
+  nacre::homes homes_;
   location_rules rules_;
   directory entries_;
   object_sender sender_;

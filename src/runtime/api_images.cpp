@@ -41,8 +41,8 @@ container_plan plan_saved_container(engine& core, std::uint32_t number) {
   return {.number = number, .stripes = core.pool().workers()};
 }
 
-void load_container(engine& core, std::uint32_t number, container_part& part) {
-  core.images().give_container(number, part);
+void load_container(engine& core, thread_context& on, std::uint32_t number, container_part& part) {
+  core.images().give_container(on, number, part);
 }
 
 }  // namespace nacre::detail

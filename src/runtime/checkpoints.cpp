@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -133,12 +134,13 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
     rank_image image;
     std::string failure;
     try {
-      image = pack_rank(core_, on, kept, groups_before_, containers_);
+      image = pack_rank(core_, on, kept, earlier_);
     } catch (const std::exception&) {
       failure = fmt::format("no image is taken: rank {}: {}", core_.rank().value(), text_of_thrown());
     }
     core_.wait_quiescence(on);                   // on no rank before all have packed
     const bool alone = handled() == before + 1;  // this wait
+    core_.wait_quiescence(on);                   // no rank sends before all have looked
     failure = all_or_first(on, failure);
     if (!failure.empty()) {
       tell(failure);
@@ -153,7 +155,7 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
 namespace {
 
 checkpoints::written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
-                        images::image_writer::compression packing) {
+                                     images::image_writer::compression packing) {
   images::image_writer file(path, name, packing);
   for (const auto& [section, bytes] : image.parts) file.add(section, bytes);
   return {file.finish(), image.objects, image.bytes()};
@@ -227,16 +229,54 @@ bool checkpoints::write(thread_context& on, const rank_image& image, std::string
   return failure.empty();
 }
 
-void checkpoints::give_container(std::uint32_t number, detail::container_part& part) {
-  const auto found = containers_.waiting.find(number);
-  if (found->second.name != part.name()) {
-    throw setup_error(fmt::format("the image has a container of the class {} where the program takes over one of {}",
-                                  found->second.name, part.name()));
+namespace {
+
+/// A handler.
+void elements_of_container(context& ctx, std::uint32_t number, std::vector<std::byte> elements) {
+  ctx.core().images().take_elements(number, std::move(elements));
+}
+
+}  // namespace
+
+void checkpoints::take_elements(std::uint32_t number, std::vector<std::byte> elements) {
+  const std::scoped_lock lock(dealt_mutex_);
+  dealt_[number].push_back(std::move(elements));
+}
+
+/// Sends the elements that this rank has read to the ranks that they belong to now.
+void checkpoints::deal(thread_context& on, std::uint32_t number, detail::container_part& part) {
+  runtime rt(core_, on);
+  std::vector<writer> by_rank(core_.size());
+  for (const std::vector<std::byte>& each : earlier_.containers[number].elements) {
+    reader in(each);
+    if (!part.deal(in, by_rank)) throw setup_error(fmt::format("elements of {} do not unpack", part.name()));
   }
-  reader in(found->second.elements);
-  if (!part.load(in, core_.rank().value(), core_.size()) || !in.finish())
-    throw setup_error(fmt::format("the elements of a container of the class {} do not unpack", part.name()));
-  containers_.waiting.erase(found);
+  std::vector<future<void>> sent;
+  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
+    const std::span<const std::byte> bytes = by_rank[rank].bytes();
+    if (bytes.empty()) continue;
+    sent.push_back(
+        rt.call<&elements_of_container>(rank_id(rank), number, std::vector<std::byte>(bytes.begin(), bytes.end())));
+  }
+  for (future<void>& each : sent) each.get();
+  rt.barrier();
+  const std::scoped_lock lock(dealt_mutex_);
+  earlier_.containers[number].elements = std::move(dealt_[number]);
+}
+
+void checkpoints::give_container(thread_context& on, std::uint32_t number, detail::container_part& part) {
+  const carried_over::container& waiting = earlier_.containers[number];
+  if (waiting.name != part.name()) {
+    throw setup_error(fmt::format("the image has a container of the class {} where the program takes over one of {}",
+                                  waiting.name, part.name()));
+  }
+  if (resized_) deal(on, number, part);
+  for (const std::vector<std::byte>& each : waiting.elements) {
+    reader in(each);
+    if (!part.load(in, core_.size()) || !in.finish())
+      throw setup_error(fmt::format("the elements of a container of the class {} do not unpack", part.name()));
+  }
+  earlier_.containers.erase(number);
 }
 
 }  // namespace nacre

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,8 +38,11 @@ class checkpoints {
   void main_returned() const;
 
   /// A container of the image that the program takes over: whether there is one, and its elements, once.
-  [[nodiscard]] bool has_container(std::uint32_t number) const { return containers_.waiting.contains(number); }
-  void give_container(std::uint32_t number, detail::container_part& part);
+  [[nodiscard]] bool has_container(std::uint32_t number) const { return earlier_.containers.contains(number); }
+  /// Collective.
+  void give_container(thread_context& on, std::uint32_t number, detail::container_part& part);
+  /// Elements of a container that another rank had, and that belong to this one. Any thread.
+  void take_elements(std::uint32_t number, std::vector<std::byte> elements);
 
   struct totals {
     std::uint64_t images = 0, bytes = 0;
@@ -76,9 +81,9 @@ class checkpoints {
   void tell(const std::string& line) const;
   [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] std::vector<images::found_image> look_for_images() const;
-  [[nodiscard]] std::string read(thread_context& on, const images::found_image& from,
-                                 std::optional<images::sections>& into) const;
-  [[nodiscard]] std::vector<std::byte> install(thread_context& on, images::sections parts,
+  void read(thread_context& on, const images::found_image& from, std::vector<images::sections>& into) const;
+  void deal(thread_context& on, std::uint32_t number, detail::container_part& part);
+  [[nodiscard]] std::vector<std::byte> install(thread_context& on, std::vector<images::sections> files,
                                                const images::found_image& from, std::string_view class_name,
                                                std::uint32_t mark);
 
@@ -87,11 +92,13 @@ class checkpoints {
   const std::chrono::nanoseconds every_;
   const images::image_writer::compression packing_;
   bool asked_ = false;
-  std::uint32_t groups_before_ = 0;  // that were made before restored
-  std::uint64_t life_ = 0;           // 0: this job has written nothing; rank 0
-  std::uint64_t last_image_ = 0;     // number; rank 0
-  double last_seconds_ = 0;          // of the job's time, when the last image was taken; rank 0
-  saved_containers containers_;
+  bool resized_ = false;          // the image had another number of ranks
+  std::uint64_t life_ = 0;        // 0: this job has written nothing; rank 0
+  std::uint64_t last_image_ = 0;  // number; rank 0
+  double last_seconds_ = 0;       // of the job's time, when the last image was taken; rank 0
+  carried_over earlier_;
+  std::mutex dealt_mutex_;
+  std::map<std::uint32_t, std::vector<std::vector<std::byte>>> dealt_;  // under dealt_mutex_
   totals taken_;
 };
 

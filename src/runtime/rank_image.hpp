@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,14 +17,20 @@
 namespace nacre {
 
 class engine;
+struct rank_numbers;
+struct image_heads;
 
-/// The elements of the containers of an image, until the program takes each over.
-struct saved_containers {
+/// Parts of an earlier image that a job keeps for its next one.
+struct carried_over {
+  /// The elements of a container, until the program takes it over.
   struct container {
     std::string name;  ///< of the class of its part
-    std::vector<std::byte> elements;
+    std::vector<std::vector<std::byte>> elements;
   };
-  std::map<std::uint32_t, container> waiting;  ///< by number
+  std::map<std::uint32_t, container> containers;  ///< by number
+  std::uint32_t groups_before = 0;                ///< made before rt.restored, in each start anew
+  /// The last numbers of objects that ranks have given which the job does not have any more, the first behind its own.
+  std::vector<std::uint64_t> earlier_births;
 };
 
 /// A packed rank.
@@ -34,36 +40,46 @@ struct rank_image {
   [[nodiscard]] std::uint64_t bytes() const noexcept;
 };
 
-/// Packs this rank. `groups_before`: so many groups are made anew in each start, and not saved. Main, while the job is
-/// quiet. Throws image_obstacle, and what functions of the program's classes throw.
+/// Packs this rank. Main, while the job is quiet. Throws image_obstacle, and what functions of the program's classes
+/// throw.
 [[nodiscard]] rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value& kept,
-                                   std::uint32_t groups_before, const saved_containers& untaken);
+                                   const carried_over& earlier);
 
-/// Makes a rank from its image, in two steps, since all ranks must know the arrays before objects come. Main, before
-/// the job has anything. Both throw image_misfit.
+/// Makes a rank from the files of an image: with as many ranks as then, from its own; else from those of its number and
+/// every so many further on, and objects go to their homes. Main, before the job has anything. Functions throw
+/// image_misfit. All but check are collective.
 class rank_restorer {
  public:
-  rank_restorer(engine& core, thread_context& on, images::sections parts)
-      : core_(core), on_(on), parts_(std::move(parts)) {}
+  /// `files`: of the ranks r, r + M, r + 2 M, ... of an image of `ranks` ranks, where this is rank r of M.
+  rank_restorer(engine& core, thread_context& on, std::vector<images::sections> files, std::uint32_t ranks);
+  ~rank_restorer();
+  rank_restorer(const rank_restorer&) = delete;
+  rank_restorer& operator=(const rank_restorer&) = delete;
 
-  /// Compares the image with the program, and changes nothing.
-  void check(std::uint32_t groups_before);
-  /// Opens the arrays.
-  void open();
-  /// Installs objects, groups and the containers' elements, and tells homes.
-  void install(saved_containers& containers);
+  /// Compares the files with the program, and changes nothing.
+  void check(std::uint32_t groups_before) const;
+  /// Opens the arrays. `earlier` gets what the job keeps of the image.
+  void open(carried_over& earlier);
+  /// Installs objects and groups, and tells homes. Returns the objects that should go to other ranks.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint32_t>> install();
   /// On rank 0: the kept value and its class.
-  [[nodiscard]] detail::kept_value kept();
+  [[nodiscard]] detail::kept_value kept() const;
 
  private:
-  struct content;
+  [[nodiscard]] bool is_resized() const noexcept;
+  void exchange();
+  [[nodiscard]] std::vector<std::uint64_t> last_of_births() const;
+  void reckon_homes();
   void install_groups();
   template <class T>
-  [[nodiscard]] T read(std::uint32_t section, const char* what) const;
+  [[nodiscard]] static T read(const images::sections& file, std::uint32_t section, const char* what);
 
   engine& core_;
   thread_context& on_;
-  images::sections parts_;
+  std::vector<images::sections> files_;
+  const std::uint32_t ranks_;           // of the image
+  std::vector<rank_numbers> numbers_;   // by rank of the image
+  std::unique_ptr<image_heads> heads_;  // those of rank 0
 };
 
 }  // namespace nacre

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beginning a job from an image.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -82,22 +83,13 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
   return found;
 }
 
-/// Reads and checks this rank's file. Returns why it cannot be used, empty if it can.
-std::string checkpoints::read(thread_context& on, const images::found_image& from,
-                              std::optional<images::sections>& into) const {
-  try {
-    if (from.about.ranks() != core_.size()) {
-      return fmt::format("{} is of {} ranks, and this job has {}: start it on as many", from.path, from.about.ranks(),
-                         core_.size());
-    }
-    const std::uint32_t rank = core_.rank().value();
-    into = images::read_image_file(from.file_of(rank), {from.about.life, from.about.image, rank, core_.size()},
-                                   from.about.files[rank]);
-    rank_restorer(core_, on, *into).check(groups_before_);
-    return {};
-  } catch (const std::exception& refused) {
-    return refused.what();
+/// Reads and checks this rank's files. Throws damaged_error and image_misfit.
+void checkpoints::read(thread_context& on, const images::found_image& from, std::vector<images::sections>& into) const {
+  for (std::uint32_t rank = core_.rank().value(); rank < from.about.ranks(); rank += core_.size()) {
+    const images::file_name name{from.about.life, from.about.image, rank, from.about.ranks()};
+    into.push_back(images::read_image_file(from.file_of(rank), name, from.about.files[rank]));
   }
+  rank_restorer(core_, on, into, from.about.ranks()).check(earlier_.groups_before);
 }
 
 std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, std::string_view class_name,
@@ -106,8 +98,8 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
   core_.expect_own_thread();
   core_.access().must_not_hold();
   asked_ = true;
-  groups_before_ = core_.groups().made();
-  if (!object_images(core_.objects(), core_.messages(), on).nothing_made() || core_.containers().next_container() != 0)
+  earlier_.groups_before = core_.groups().made();
+  if (!object_images(core_.objects(), core_.messages(), on).nothing_made() || core_.containers().next_container() != 1)
     throw usage_error("rt.restored comes before everything but groups: objects, arrays or containers have been made");
   if (restore_.empty()) return std::nullopt;
   runtime rt(core_, on);
@@ -125,39 +117,80 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
   candidates = rt.broadcast(candidates, rank_id(0));
   if (candidates.empty()) return std::nullopt;
   for (const told_image& each : candidates) {
-    std::optional<images::sections> parts;
+    std::vector<images::sections> files;
     const images::found_image from = heard(each);
-    failure = all_or_first(on, read(on, from, parts));
-    if (failure.empty()) return install(on, std::move(*parts), from, class_name, mark);
+    std::string misfit;
+    failure.clear();
+    try {
+      read(on, from, files);
+    } catch (const images::damaged_error& damaged) {
+      failure = damaged.what();
+    } catch (const std::exception& refused) {
+      misfit = refused.what();
+    }
+    misfit = all_or_first(on, misfit);
+    if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
+    failure = all_or_first(on, failure);
+    if (failure.empty()) return install(on, std::move(files), from, class_name, mark);
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
   throw setup_error(failure);
 }
 
-std::vector<std::byte> checkpoints::install(thread_context& on, images::sections parts, const images::found_image& from,
-                                            std::string_view class_name, std::uint32_t mark) {
+namespace {
+
+/// Objects that lie elsewhere go to their new homes; those that may not move stay.
+void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
+  constexpr std::size_t at_once = 4096;
+  for (std::size_t begin = 0; begin < going.size(); begin += at_once) {
+    std::vector<future<void>> moved;
+    for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
+      auto* state = new detail::future_value<void>;
+      moved.emplace_back(core, on, state);
+      detail::post_migrate(core, on, object_id::from_value(going[index].first), rank_id(going[index].second), *state);
+    }
+    for (future<void>& each : moved) {
+      try {
+        each.get();
+      } catch (const call_error&) {  // it stays
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> checkpoints::install(thread_context& on, std::vector<images::sections> files,
+                                            const images::found_image& from, std::string_view class_name,
+                                            std::uint32_t mark) {
   runtime rt(core_, on);
-  rank_restorer restorer(core_, on, std::move(parts));
+  const bool first = core_.rank().value() == 0;
+  rank_restorer restorer(core_, on, std::move(files), from.about.ranks());
+  resized_ = from.about.ranks() != core_.size();
   detail::kept_value kept;
   std::string failure;
   try {
-    if (core_.rank().value() == 0) kept = restorer.kept();
-    if (core_.rank().value() == 0 && kept.mark != mark)
+    if (first) kept = restorer.kept();
+    if (first && kept.mark != mark)
       failure = fmt::format("the image keeps a value of another class than {}", class_name);
-    restorer.open();
   } catch (const std::exception&) {
     failure = text_of_thrown();
   }
   failure = all_or_first(on, failure);
   if (!failure.empty()) throw setup_error(failure);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
+  restorer.open(earlier_);
+  rt.barrier();  // all ranks know the arrays and the homes
   try {
-    restorer.install(containers_);
+    going = restorer.install();
   } catch (const std::exception&) {
     failure = fmt::format("rank {} cannot be restored from {}: {}", core_.rank().value(), from.path, text_of_thrown());
   }
   failure = all_or_first(on, failure);
   if (!failure.empty()) throw setup_error(failure);
   object_images(core_.objects(), core_.messages(), on).begin_arrays();
+  rt.barrier();
+  go_home(core_, on, going);
   core_.job_time().go_on_from(from.about.seconds);
   last_image_ = from.about.image;
   last_seconds_ = from.about.seconds;

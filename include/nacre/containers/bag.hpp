@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -34,30 +35,44 @@ class bag_part final : public container_part {
     return every;
   }
 
-  [[nodiscard]] bool may_save() const noexcept override { return serializable<T>; }
+  /// Elements that pack to nothing could not be counted.
+  [[nodiscard]] bool may_save() const noexcept override { return serializable<T> && !nothing<T>; }
   void save(writer& out) const override {
     if constexpr (serializable<T>) {
-      out(static_cast<std::uint64_t>(size()));
       for (const auto& of : elements) {
-        for (const auto& each : of) out(static_cast<const T&>(each));
+        for (const auto& each : of) {
+          out(static_cast<const T&>(each));
+        }
       }
     }
   }
-  /// All of them belong to the rank that reads them.
-  [[nodiscard]] bool load(reader& in, std::uint32_t, std::uint32_t) override {
+  [[nodiscard]] bool load(reader& in, std::uint32_t) override {
+    std::size_t number = 0;
+    return for_each_saved(in, [&](T& value) { elements[number++ % stripes()].push_back(std::move(value)); });
+  }
+  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank) override {
+    std::size_t number = 0;
+    return for_each_saved(in, [&](T& value) {
+      writer& out = by_rank[number++ % by_rank.size()];
+      if constexpr (serializable<T>) out(static_cast<const T&>(value));
+    });
+  }
+
+  std::vector<std::vector<T>> elements;  // by stripe
+
+ private:
+  /// Calls take(value) for each element that `save` has written. False: the bytes are none.
+  template <class Take>
+  [[nodiscard]] bool for_each_saved(reader& in, Take take) {
     if constexpr (serializable<T>) {
-      std::uint64_t count = 0;
-      in(count);
-      for (std::uint64_t number = 0; number < count && in.ok(); ++number) {
+      while (in.ok() && in.remaining() != 0) {
         T value = blank<T>();
         in(value);
-        if (in.ok()) elements[number % stripes()].push_back(std::move(value));
+        if (in.ok()) take(value);
       }
     }
     return in.ok();
   }
-
-  std::vector<std::vector<T>> elements;  // by stripe
 };
 
 template <class T>

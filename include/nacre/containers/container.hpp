@@ -95,7 +95,7 @@ class container_base {
     }
     fix_stripes(*at_.core, all.stripes);
     part_ = std::make_unique<Part>(all.stripes);
-    if (name) load_container(*at_.core, own.number, *part_);
+    if (name) load_container(*at_.core, *at_.on, own.number, *part_);
     handle_ = Handle(container_name(own.number));
     number_ = own.number;
     open_container(*at_.core, number_, *part_);

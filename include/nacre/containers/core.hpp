@@ -37,7 +37,7 @@ struct container_plan {
 /// number, or when it has been taken over.
 [[nodiscard]] container_plan plan_saved_container(engine& core, std::uint32_t number);
 /// Gives a part the elements of this rank. Throws setup_error when they are of another class.
-void load_container(engine& core, std::uint32_t number, container_part& part);
+void load_container(engine& core, thread_context& on, std::uint32_t number, container_part& part);
 void fix_stripes(engine& core, std::uint32_t stripes);
 void open_container(engine& core, std::uint32_t number, container_part& part);
 /// Throws usage_error when the container has ended.

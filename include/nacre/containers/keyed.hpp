@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -52,29 +53,39 @@ class keyed_part final : public container_part {
   [[nodiscard]] bool may_save() const noexcept override { return serializable<K> && serializable<V>; }
   void save(writer& out) const override {
     if constexpr (serializable<K> && serializable<V>) {
-      out(static_cast<std::uint64_t>(size()));
       each([&](const auto& one) { out(one.key, one.value); });
     }
   }
-  [[nodiscard]] bool load(reader& in, std::uint32_t rank, std::uint32_t ranks) override {
+  [[nodiscard]] bool load(reader& in, std::uint32_t ranks) override {
+    return for_each_saved(in, [&](std::uint64_t hash, const K& key, V& value) {
+      const std::uint32_t stripe = target_of(hash, ranks * stripes()) % stripes();
+      tables[stripe].find_or_add(hash, key).first->value = std::move(value);
+    });
+  }
+  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank) override {
+    const auto ranks = static_cast<std::uint32_t>(by_rank.size());
+    return for_each_saved(in, [&]([[maybe_unused]] std::uint64_t hash, const K& key, V& value) {
+      if constexpr (serializable<K> && serializable<V>)
+        by_rank[target_of(hash, ranks * stripes()) / stripes()](key, static_cast<const V&>(value));
+    });
+  }
+
+  std::vector<table> tables;  // by stripe
+
+ private:
+  /// Calls take(hash, key, value) for each element that `save` has written. False: the bytes are none.
+  template <class Take>
+  [[nodiscard]] bool for_each_saved(reader& in, Take take) {
     if constexpr (serializable<K> && serializable<V>) {
-      std::uint64_t count = 0;
-      in(count);
-      for (; count > 0 && in.ok(); --count) {
+      while (in.ok() && in.remaining() != 0) {
         K key = blank<K>();
         V value = blank<V>();
         in(key, value);
-        if (!in.ok()) return false;
-        const std::uint64_t hash = hash_of(key);
-        const std::uint32_t target = target_of(hash, ranks * stripes());
-        if (target / stripes() == rank)
-          tables[target % stripes()].find_or_add(hash, key).first->value = std::move(value);
+        if (in.ok()) take(hash_of(key), key, value);
       }
     }
     return in.ok();
   }
-
-  std::vector<table> tables;  // by stripe
 };
 
 /// The base of an operation on a key. `Self::apply(context&, table&, hash, key, args...)` runs it.

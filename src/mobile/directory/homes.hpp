@@ -35,13 +35,15 @@ class home_table {
 /// | restored on another number of ranks | resized_homes reckons it |
 /// | a test | scrambled_homes draws it |
 ///
-/// Immutable; any thread.
+/// Any thread. It changes once at most, before the rank knows any object.
 class homes {
  public:
   /// `ranks`: of the job. `table`: null where all homes are births.
   explicit homes(std::uint32_t ranks, std::shared_ptr<const home_table> table = nullptr) noexcept
       : table_(std::move(table)), ranks_(ranks) {}
 
+  /// The job goes on from an image of another number of ranks. Main, before anything has been made or sent.
+  void reckon_by(std::shared_ptr<const home_table> table) noexcept { table_ = std::move(table); }
   /// The home of an object. A rank of the job if `knows(id)`.
   [[nodiscard]] rank_id home_of(object_id id) const noexcept {
     return table_ == nullptr ? id.birth() : reckoned_home_of(id);
@@ -62,7 +64,7 @@ class homes {
   /// Apart, so that its callers need no room for a call where homes are births.
   [[gnu::cold, gnu::noinline]] rank_id reckoned_home_of(object_id id) const noexcept { return table_->home_of(id); }
 
-  const std::shared_ptr<const home_table> table_;
+  std::shared_ptr<const home_table> table_;
   const std::uint32_t ranks_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making the mobile objects of a rank from an image.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +26,7 @@ constexpr std::uint32_t epoch_elsewhere = 2;  // of an object that is not at hom
 
 /// Messages that an object keeps; each must fit its class.
 std::unique_ptr<kept_messages> read_kept_messages(reader& in, const image_names& names, object_id object,
-                                         const detail::object_type& type, std::uint32_t ranks) {
+                                                  const detail::object_type& type, std::uint32_t ranks) {
   std::uint32_t count = 0;
   in(count);
   if (count == 0) return nullptr;
@@ -58,7 +59,7 @@ std::unique_ptr<kept_messages> read_kept_messages(reader& in, const image_names&
 }  // namespace
 
 bool object_images::nothing_made() const {
-  return space_.entries().size() == 0 && space_.last_index() == 0 && space_.arrays().next_numbers().ordinal == 0;
+  return space_.entries().size() == 0 && space_.last_index().load() == 0 && space_.arrays().next_numbers().ordinal == 0;
 }
 
 void object_images::open(const std::vector<array_image>& arrays, const object_numbers& numbers) {
@@ -76,12 +77,13 @@ void object_images::open(const std::vector<array_image>& arrays, const object_nu
                             .type = row->type,
                             .home = row->home,
                             .list = row->list,
+                            .ranks = each.ranks,
                             .dense = each.dense,
                             .location = static_cast<location_policy>(each.location)},
                            {each.first, each.ordinal});
   }
   space_.arrays().go_on_from({numbers.next_array_first, numbers.last_array});
-  space_.go_on_behind(numbers.last_object);
+  space_.last_index().store(numbers.last_object, std::memory_order_relaxed);
   space_.contributed().go_on_behind(numbers.last_section);
 }
 
@@ -124,14 +126,29 @@ void object_images::install_one(reader& in, const image_names& names,
                        " does not unpack: its serialize reads other members than it wrote, or has changed");
   }
   if (id.is_element() && space_.arrays().find(id) == nullptr) throw image_misfit("an element has no array");
-  if (id.home() == messages_.rank()) {
+  if (space_.homes().home_of(id) == messages_.rank()) {
     if (space_.entries().find(id) != nullptr) throw image_misfit("an object is there twice");
     if (!id.is_element()) return static_cast<void>(space_.install_new(by_, id, std::move(state)));
     return space_.places().adopt_element(by_, id, std::move(state));
   }
   const location_policy own = state.policy;
-  space_.install_away(by_, id, std::move(state), epoch_elsewhere);
-  elsewhere[id.home().value()].push_back({id.value(), static_cast<std::uint8_t>(own)});
+  install_away(id, std::move(state));
+  elsewhere[space_.homes().home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(own)});
+}
+
+/// Makes this rank the place, not the home, of an object.
+void object_images::install_away(object_id id, object_state state) {
+  const detail::object_type& type = *state.type;
+  space_.access().check_object(type, id, state.object);
+  const object_declaration said = declared_by(type, state.object, id, space_.arrays());
+  object_entry& entry = space_.sender().entry_elsewhere(id);
+  if (entry.object() != nullptr || !entry.arrivals.begin_idle()) throw image_misfit("an object is there twice");
+  state.epoch = epoch_elsewhere;
+  entry.put_state(state);
+  static_cast<void>(entry.location.learn({messages_.rank(), epoch_elsewhere, state.policy}));
+  by_.record(trace::event_kind::create, id.value());
+  if (declares(type)) space_.loads().publish(entry, said);
+  space_.activation().give_back(entry, by_, false);
 }
 
 void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> objects) {

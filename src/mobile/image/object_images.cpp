@@ -17,7 +17,7 @@ namespace nacre {
 
 object_numbers object_images::numbers() const {
   const array_space::numbers arrays = space_.arrays().next_numbers();
-  return {space_.last_index(), space_.contributed().last_section(), arrays.first, arrays.ordinal};
+  return {space_.last_index().load(), space_.contributed().last_section(), arrays.first, arrays.ordinal};
 }
 
 std::vector<array_image> object_images::arrays() const {
@@ -27,7 +27,7 @@ std::vector<array_image> object_images::arrays() const {
     array_image one{.first = each.first,
                     .ordinal = each.ordinal,
                     .shape = layout.shape,
-                    .ranks = messages_.size(),
+                    .ranks = layout.ranks,
                     .row = std::string(detail::name_of_array_row(layout)),
                     .type = std::string(layout.type->name),
                     .dense = layout.dense,

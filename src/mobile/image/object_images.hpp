@@ -14,11 +14,11 @@
 
 #include "am/am_engine.hpp"
 #include "mobile/image/image_names.hpp"
+#include "mobile/object/object_entry.hpp"
 
 namespace nacre {
 
 class object_space;
-class object_entry;
 
 /// An array as an image has it; equal on all ranks.
 struct array_image {
@@ -78,10 +78,10 @@ class object_images {
   void begin_arrays();
 
  private:
-  struct installed;
   void pack_one(object_entry& entry, writer& out, image_names& names, std::uint64_t& count);
   void pack_kept(object_entry& entry, writer& out, image_names& names);
   [[nodiscard]] const char* obstacle_of(const object_entry& entry) const;
+  void install_away(object_id id, object_state state);
   void install_one(reader& in, const image_names& names,
                    std::map<std::uint32_t, std::vector<object_elsewhere>>& elsewhere);
 

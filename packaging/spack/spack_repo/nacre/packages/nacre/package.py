@@ -40,6 +40,7 @@ class Nacre(CMakePackage):
     depends_on("hwloc@2:")
     depends_on("cli11@2:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
+    depends_on("xxhash", type="build")
     depends_on("googletest", type="test")
 
     depends_on("ucx@1.12:", when="+ucx")

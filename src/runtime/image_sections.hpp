@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contents of the sections in the file of a rank; docs/protocols/images.md describes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mobile/image/object_images.hpp"
+
+namespace nacre {
+
+/// The numbers from which a rank counts on.
+struct rank_numbers {
+  object_numbers objects;
+  std::uint32_t groups = 0, groups_before = 0, containers = 0;
+  bool is_resized = false;                      ///< homes were not births
+  std::vector<std::uint64_t> earlier_births{};  ///< see carried_over; rank 0
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(objects, groups, groups_before, containers, is_resized, earlier_births);
+  }
+};
+
+/// The numbers of the sections of a file.
+enum image_section : std::uint32_t {
+  numbers_section = 1,
+  names_section,
+  arrays_section,
+  sections_section,
+  groups_section,
+  containers_section,
+  objects_section,
+  kept_section
+};
+
+/// A rank's member of a group.
+struct group_image {
+  std::uint32_t number = 0;
+  std::string row, name;  ///< mangled, and for people
+  std::vector<std::byte> member;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, row, name, member);
+  }
+};
+/// A rank's elements of a container.
+struct container_image {
+  std::uint32_t number = 0;
+  std::string name;
+  std::vector<std::vector<std::byte>> elements;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number, name, elements);
+  }
+};
+struct kept_image {
+  std::string class_name;
+  std::uint32_t mark = 0;
+  std::vector<std::byte> bytes;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(class_name, mark, bytes);
+  }
+};
+
+}  // namespace nacre

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a rank from the files of an image.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/image_rows.hpp>
+#include <nacre/nacre.hpp>
+
+#include "base/exception_text.hpp"
+#include "mobile/directory/resized_homes.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/image_sections.hpp"
+#include "runtime/rank_image.hpp"
+
+namespace nacre {
+
+/// The parts of rank 0's file that all ranks need.
+struct image_heads {
+  std::vector<array_image> arrays;
+  std::vector<group_image> groups;          ///< without their members
+  std::vector<container_image> containers;  ///< without their elements
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(arrays, groups, containers);
+  }
+};
+
+rank_restorer::rank_restorer(engine& core, thread_context& on, std::vector<images::sections> files, std::uint32_t ranks)
+    : core_(core), on_(on), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
+rank_restorer::~rank_restorer() = default;
+
+template <class T>
+T rank_restorer::read(const images::sections& file, std::uint32_t section, const char* what) {
+  const auto found = file.find(section);
+  if (found != file.end()) {
+    expected<T, wire_error> value = unpack<T>(found->second);
+    if (value) return std::move(*value);
+  }
+  throw image_misfit(std::string("the image has no ") + what + " that this version of Nacre can read");
+}
+
+bool rank_restorer::is_resized() const noexcept { return ranks_ != core_.size(); }
+
+void rank_restorer::check(std::uint32_t groups_before) const {
+  for (const images::sections& file : files_) {
+    const auto numbers = read<rank_numbers>(file, numbers_section, "numbers");
+    if (numbers.groups_before != groups_before) {
+      throw image_misfit("the program made " + std::to_string(numbers.groups_before) +
+                         " groups before rt.restored when the image was taken, and makes " +
+                         std::to_string(groups_before) + " now: make the same ones");
+    }
+    read<image_names>(file, names_section, "names").resolve();
+    for (const array_image& each : read<std::vector<array_image>>(file, arrays_section, "arrays")) {
+      if (detail::find_array_row(each.row) == nullptr)
+        throw image_misfit("the image has an array of " + each.type + " that this program does not mention");
+    }
+    for (const group_image& each : read<std::vector<group_image>>(file, groups_section, "groups")) {
+      const detail::group_row* const row = detail::find_group_row(each.row);
+      if (row == nullptr || row->type->load == nullptr)
+        throw image_misfit("the image has a group of " + each.name + " that this program cannot make");
+      const std::string another = " cannot go on on another number of ranks: it was " + std::to_string(ranks_);
+      if (is_resized() && row->type->make == nullptr) throw image_misfit("the group of " + each.name + another);
+      if (core_.size() < ranks_ && row->type->merge == nullptr) {
+        throw image_misfit("the group of " + each.name + another + "; write `void merge(" + each.name +
+                           "&& other)` in it, for the members of ranks that are no more");
+      }
+    }
+    if (is_resized() && !read<std::vector<detail::section_on_rank>>(file, sections_section, "sections").empty())
+      throw image_misfit("an image with sections (create_section) needs as many ranks as it was taken of");
+  }
+}
+
+/// All ranks get the numbers of all old ones, and the heads of rank 0's file.
+void rank_restorer::exchange() {
+  runtime rt(core_, on_);
+  std::vector<rank_numbers> own;
+  for (const images::sections& file : files_) own.push_back(read<rank_numbers>(file, numbers_section, "numbers"));
+  numbers_.resize(ranks_);
+  std::uint32_t rank = 0;
+  for (std::vector<rank_numbers>& each : rt.all_gather(own)) {
+    for (std::uint32_t number = 0; number < each.size(); ++number) {
+      numbers_[rank + number * core_.size()] = std::move(each[number]);
+    }
+    ++rank;
+  }
+  if (core_.rank().value() == 0) {
+    heads_->arrays = read<std::vector<array_image>>(files_.front(), arrays_section, "arrays");
+    heads_->groups = read<std::vector<group_image>>(files_.front(), groups_section, "groups");
+    for (group_image& each : heads_->groups) each.member = {};
+    heads_->containers = read<std::vector<container_image>>(files_.front(), containers_section, "containers");
+    for (container_image& each : heads_->containers) each.elements = {};
+  }
+  *heads_ = rt.broadcast(*heads_, rank_id(0));
+}
+
+/// By birth: the last number that it has given to an object, in this image's life or an earlier one.
+std::vector<std::uint64_t> rank_restorer::last_of_births() const {
+  std::vector<std::uint64_t> last;
+  for (const rank_numbers& each : numbers_) last.push_back(each.objects.last_object);
+  const std::vector<std::uint64_t>& earlier = numbers_.front().earlier_births;
+  last.insert(last.end(), earlier.begin(), earlier.end());
+  return last;
+}
+
+/// Names keep their births, some of which may be ranks that the job does not have any more.
+void rank_restorer::reckon_homes() {
+  if (!is_resized() && !numbers_.front().is_resized) return;
+  earlier_names given{last_of_births(), {}};
+  for (const array_image& each : heads_->arrays) given.arrays.push_back({each.first, each.shape.count()});
+  core_.objects().homes().reckon_by(std::make_shared<resized_homes>(core_.size(), std::move(given)));
+}
+
+void rank_restorer::open(carried_over& earlier) {
+  exchange();
+  reckon_homes();
+  const std::uint32_t rank = core_.rank().value(), ranks = core_.size();
+  object_numbers own = numbers_.front().objects;  // those of arrays are equal on all ranks
+  const std::vector<std::uint64_t> births = last_of_births();
+  own.last_object = rank < births.size() ? births[rank] : 0;
+  earlier.earlier_births.assign(births.begin() + std::min<std::ptrdiff_t>(ranks, std::ssize(births)), births.end());
+  for (const rank_numbers& each : numbers_) own.last_section = std::max(own.last_section, each.objects.last_section);
+  if (is_resized()) own.last_section = (own.last_section + 1) * ranks_ / ranks + 1;  // behind all numbers given so far
+  object_images(core_.objects(), core_.messages(), on_).open(heads_->arrays, own);
+  core_.containers().go_on_behind(numbers_.front().containers);
+  for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
+  for (const images::sections& file : files_) {
+    for (container_image& each : read<std::vector<container_image>>(file, containers_section, "containers")) {
+      auto& waiting = earlier.containers[each.number].elements;
+      std::move(each.elements.begin(), each.elements.end(), std::back_inserter(waiting));
+    }
+  }
+}
+
+namespace {
+
+/// A handler: objects with their home here lie at the sender.
+void objects_at_source(context& ctx, const std::vector<object_elsewhere>& objects) {
+  object_images(ctx.core().objects(), ctx.core().messages(), ctx.current_thread()).tell_home(ctx.source(), objects);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
+  object_images objects(core_.objects(), core_.messages(), on_);
+  install_groups();
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
+  runtime rt(core_, on_);
+  std::vector<future<void>> told;
+  for (images::sections& file : files_) {
+    auto names = read<image_names>(file, names_section, "names");
+    names.resolve();
+    const auto packed = file.find(objects_section);
+    if (packed == file.end()) continue;
+    for (const auto& [home, each] : objects.install(packed->second, names)) {
+      told.push_back(rt.call<&objects_at_source>(rank_id(home), each));
+      for (const object_elsewhere& one : each) going.emplace_back(one.object, home);
+    }
+    file.erase(packed);
+    if (!is_resized()) objects.add(read<std::vector<detail::section_on_rank>>(file, sections_section, "sections"));
+  }
+  for (future<void>& each : told) each.get();
+  if (!is_resized()) going.clear();
+  return going;
+}
+
+/// The member of this rank, then those of ranks that are no more.
+void rank_restorer::install_groups() {
+  std::vector<std::vector<group_image>> saved;
+  for (const images::sections& file : files_)
+    saved.push_back(read<std::vector<group_image>>(file, groups_section, "groups"));
+  for (std::size_t index = 0; index < heads_->groups.size(); ++index) {
+    const group_image& head = heads_->groups[index];
+    const detail::group_type& type = *detail::find_group_row(head.row)->type;
+    std::unique_ptr<void, void (*)(void*) noexcept> member(nullptr, type.destroy);
+    for (const std::vector<group_image>& file : saved) {
+      reader in(file.at(index).member);
+      std::unique_ptr<void, void (*)(void*) noexcept> one(
+          call_named([&] { return "serialize of the class " + head.name + " (a group)"; },
+                     [&] { return type.load(in); }),
+          type.destroy);
+      if (one == nullptr || !in.finish())
+        throw image_misfit("the group of " + head.name + " does not unpack: has its class changed?");
+      if (member == nullptr) {
+        member = std::move(one);
+      } else {
+        type.merge(member.get(), one.get());
+      }
+    }
+    if (member == nullptr) member.reset(type.make());
+    core_.groups().skip_to(head.number - 1);
+    void* const own = member.get();
+    core_.groups().adopt(core_.groups().open(type), member.release());
+    if (type.restored != nullptr) type.restored(core_, own);
+  }
+  core_.groups().skip_to(numbers_.front().groups);
+}
+
+detail::kept_value rank_restorer::kept() const {
+  auto value = read<kept_image>(files_.front(), kept_section, "kept value");
+  return {{}, value.mark, std::move(value.bytes), false};
+}
+
+}  // namespace nacre
