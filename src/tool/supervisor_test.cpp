@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <vector>
 
 namespace nacre::tool {
 namespace {
@@ -212,6 +213,32 @@ TEST(supervisor, kills_what_has_not_ended_ten_seconds_after_an_interruption) {
   static_cast<void>(job.decide(start));
   EXPECT_TRUE(job.decide(start + milliseconds(9999)).signals.empty());
   EXPECT_EQ(job.decide(start + milliseconds(10000)).signals, std::vector<int>{SIGKILL});
+}
+
+TEST(supervisor, kills_the_others_at_once_when_the_job_can_go_on_from_an_image) {
+  supervisor job = joined_job(3);
+  job.end_at_once_after_death();
+  job.ended(2, killed);
+  const orders what = job.decide(start);
+  EXPECT_TRUE(what.line);
+  EXPECT_EQ(what.signals, std::vector<int>{SIGKILL});
+  job.ended(0, killed);
+  job.ended(1, killed);
+  EXPECT_TRUE(job.by_death());
+}
+
+TEST(supervisor, tells_deaths_from_errors_and_interruptions) {
+  supervisor failed = joined_job(2);
+  failed.end_at_once_after_death();
+  failed.ended(1, exited(1));
+  EXPECT_TRUE(failed.decide(start).signals.empty()) << "the others may tell something yet";
+  EXPECT_FALSE(failed.by_death());
+  supervisor interrupted = joined_job(2);
+  interrupted.end_at_once_after_death();
+  interrupted.interrupted(SIGTERM, start);
+  interrupted.ended(1, killed);
+  static_cast<void>(interrupted.decide(start));
+  EXPECT_FALSE(interrupted.by_death());
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a job is started again after a death, by the images that are there.
+#include "tool/lives.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nacre/error.hpp>
+
+namespace nacre::tool {
+namespace {
+
+struct lives_of_a_job : testing::Test {
+  void TearDown() override { std::filesystem::remove_all(path); }
+  void take_image() {
+    const images::image_folder folder(path);
+    if (life == 0) life = folder.begin_life();
+    ++image;
+    images::image_writer file(folder.begin_image(life, image) + "/" + images::name_of_rank_file(0), {life, image, 0, 1},
+                              images::image_writer::compression::none);
+    images::manifest about;
+    about.life = life;
+    about.image = image;
+    about.files = {file.finish()};
+    folder.commit(about);
+  }
+  std::string path = testing::TempDir() + "nacre_lives." + std::to_string(::getpid());
+  std::uint64_t life = 0, image = 0;
+};
+
+TEST_F(lives_of_a_job, end_without_an_image) {
+  lives all(path, false, 3);
+  EXPECT_FALSE(all.after_death());
+  EXPECT_EQ(all.started(), 1U);
+}
+
+TEST_F(lives_of_a_job, do_not_go_on_from_images_of_an_earlier_job) {
+  take_image();
+  lives all(path, false, 3);
+  EXPECT_FALSE(all.after_death());
+  take_image();
+  EXPECT_TRUE(all.after_death());
+  lives restored(path, true, 3);
+  EXPECT_TRUE(restored.after_death()) << "it began from that image";
+}
+
+TEST_F(lives_of_a_job, end_when_deaths_come_without_a_newer_image) {
+  lives all(path, false, 2);
+  take_image();
+  EXPECT_TRUE(all.after_death());
+  EXPECT_TRUE(all.after_death());
+  EXPECT_FALSE(all.after_death()) << "the third death in a row";
+  take_image();
+  ASSERT_TRUE(all.after_death()) << "it got further";
+  EXPECT_TRUE(all.after_death());
+  EXPECT_FALSE(all.after_death());
+  EXPECT_EQ(all.started(), 5U);
+}
+
+TEST_F(lives_of_a_job, are_shown_with_their_images) {
+  EXPECT_THROW(static_cast<void>(images_text(path)), setup_error);
+  take_image();
+  take_image();
+  const std::string text = images_text(path);
+  EXPECT_NE(text.find("image-000002   a restored job goes on from here"), std::string::npos) << text;
+  EXPECT_NE(text.find("image-000001\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace nacre::tool
