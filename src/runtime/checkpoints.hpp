@@ -14,6 +14,7 @@
 
 #include <nacre/config.hpp>
 #include <nacre/images.hpp>
+#include <nacre/operation_buffers.hpp>
 
 #include "images/image_folder.hpp"
 #include "runtime/rank_image.hpp"
@@ -81,9 +82,9 @@ class checkpoints {
   void tell(const std::string& line) const;
   [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] std::vector<images::found_image> look_for_images() const;
-  void read(thread_context& on, const images::found_image& from, std::vector<images::sections>& into) const;
+  [[nodiscard]] std::vector<images::sections> read(const images::found_image& from) const;
   void deal(thread_context& on, std::uint32_t number, detail::container_part& part);
-  [[nodiscard]] std::vector<std::byte> install(thread_context& on, std::vector<images::sections> files,
+  [[nodiscard]] std::vector<std::byte> install(thread_context& on, rank_restorer& restorer,
                                                const images::found_image& from, std::string_view class_name,
                                                std::uint32_t mark);
 

@@ -83,13 +83,14 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
   return found;
 }
 
-/// Reads and checks this rank's files. Throws damaged_error and image_misfit.
-void checkpoints::read(thread_context& on, const images::found_image& from, std::vector<images::sections>& into) const {
+/// This rank's files. Throws damaged_error.
+std::vector<images::sections> checkpoints::read(const images::found_image& from) const {
+  std::vector<images::sections> files;
   for (std::uint32_t rank = core_.rank().value(); rank < from.about.ranks(); rank += core_.size()) {
     const images::file_name name{from.about.life, from.about.image, rank, from.about.ranks()};
-    into.push_back(images::read_image_file(from.file_of(rank), name, from.about.files[rank]));
+    files.push_back(images::read_image_file(from.file_of(rank), name, from.about.files[rank]));
   }
-  rank_restorer(core_, on, into, from.about.ranks()).check(earlier_.groups_before);
+  return files;
 }
 
 std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, std::string_view class_name,
@@ -117,12 +118,13 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
   candidates = rt.broadcast(candidates, rank_id(0));
   if (candidates.empty()) return std::nullopt;
   for (const told_image& each : candidates) {
-    std::vector<images::sections> files;
+    std::optional<rank_restorer> restorer;
     const images::found_image from = heard(each);
     std::string misfit;
     failure.clear();
     try {
-      read(on, from, files);
+      restorer.emplace(core_, on, read(from), from.about.ranks());
+      restorer->check(earlier_.groups_before);
     } catch (const images::damaged_error& damaged) {
       failure = damaged.what();
     } catch (const std::exception& refused) {
@@ -131,7 +133,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
     misfit = all_or_first(on, misfit);
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
     failure = all_or_first(on, failure);
-    if (failure.empty()) return install(on, std::move(files), from, class_name, mark);
+    if (failure.empty()) return install(on, *restorer, from, class_name, mark);
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
   throw setup_error(failure);
@@ -160,12 +162,11 @@ void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::
 
 }  // namespace
 
-std::vector<std::byte> checkpoints::install(thread_context& on, std::vector<images::sections> files,
+std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& restorer,
                                             const images::found_image& from, std::string_view class_name,
                                             std::uint32_t mark) {
   runtime rt(core_, on);
   const bool first = core_.rank().value() == 0;
-  rank_restorer restorer(core_, on, std::move(files), from.about.ranks());
   resized_ = from.about.ranks() != core_.size();
   detail::kept_value kept;
   std::string failure;
