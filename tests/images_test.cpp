@@ -192,24 +192,50 @@ TEST_F(an_image_death, is_not_taken_of_ranks_that_keep_different_things) {
   });
 }
 
-/// What is handed in when the job becomes quiet runs while the ranks are packed, and makes the image void.
-TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
-  static std::uint64_t ran = 0;
-  ran = 0;
-  std::uint64_t found = 0;
-  const auto late = [](context& ctx, mobile_ptr<counter> one) {
-    ++ran;
-    ctx.send<&counter::add>(one, std::uint64_t{1});
-  };
-  ASSERT_EQ(run(writing(options("sim", 3)),
-                [&](runtime& rt) {
+/// Objects that are made behind the restore get no name that another one has.
+TEST_F(an_image_death, gives_no_numbers_twice) {
+  ASSERT_EQ(run(writing(options("inproc", 2)),
+                [](runtime& rt) {
                   kept own;
-                  own.one =
-                      rt.broadcast(rt.rank().value() == 0 ? rt.create<counter>() : mobile_ptr<counter>(), rank_id(0));
-                  if (rt.rank().value() == 0) rt.send(rank_id(1), late, own.one);
+                  own.one = rt.broadcast(rt.create<counter>(), rank_id(0));
+                  rt.send<&counter::add>(own.one, std::uint64_t{1});
                   EXPECT_TRUE(rt.checkpoint(own));
                 }),
             0);
+  ASSERT_EQ(run(restoring(options("inproc", 2)),
+                [](runtime& rt) {
+                  const auto own = rt.restored<kept>();
+                  const auto fresh = rt.create<counter>();
+                  EXPECT_NE(fresh, own->one);
+                  EXPECT_EQ(rt.call<&counter::value>(fresh).get(), 0U);
+                  EXPECT_EQ(rt.call<&counter::value>(own->one).get(), 2U);
+                  EXPECT_EQ(rt.create_array<counter>(extents{2}).first() > 0, true);
+                }),
+            0);
+}
+
+std::uint64_t ran = 0;
+/// Runs when the job is quiet, and asks for the next time.
+void again(context& ctx, mobile_ptr<counter> one, int left) {
+  ++ran;
+  ctx.send<&counter::add>(one, std::uint64_t{1});
+  if (left > 0) ctx.on_quiescence<&again>(one, left - 1);
+}
+
+/// What runs while the ranks are packed makes the image void. The handler runs behind each of the first four waits: that
+/// of the checkpoint, and the three of the first try.
+TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
+  ran = 0;
+  std::uint64_t found = 0;
+  ASSERT_EQ(run(writing(options("sim", 3)),
+                [&](runtime& rt) {
+                  kept own;
+                  own.one = rt.broadcast(rt.create<counter>(), rank_id(0));
+                  if (rt.rank().value() == 1) rt.on_quiescence<&again>(own.one, 3);
+                  EXPECT_TRUE(rt.checkpoint(own));
+                }),
+            0);
+  EXPECT_EQ(ran, 4U);
   ASSERT_EQ(run(restoring(options("sim", 3)),
                 [&](runtime& rt) {
                   const auto own = rt.restored<kept>();

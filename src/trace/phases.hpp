@@ -83,9 +83,9 @@ class phase_stack {
   /// Calls visit(const phase_entry&) for each name. Any thread.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (const auto& bucket : buckets_) {
+    for (const auto& first : buckets_) {
       // acquire: pairs with the release in `add`
-      for (const phase_entry* each = bucket.load(std::memory_order_acquire); each != nullptr; each = each->next.get())
+      for (const phase_entry* each = first.load(std::memory_order_acquire); each != nullptr; each = each->next.get())
         visit(*each);
     }
   }
