@@ -261,14 +261,15 @@ int run_life(const job_options& options, bool& by_death) {
 
 namespace {
 
-/// The program's arguments, with which it goes on from an image, whatever they said of that before.
-std::vector<std::string> restoring(std::vector<std::string> arguments, const std::string& folder) {
-  const auto own = std::find(arguments.begin(), arguments.end(), "--");  // what follows is none of Nacre's
-  arguments.erase(std::remove_if(arguments.begin(), own,
-                                 [](const std::string& each) { return each.starts_with("--nacre.restore="); }),
-                  own);
-  arguments.insert(arguments.begin() + 1, "--nacre.restore=" + folder);
-  return arguments;
+/// Lets the job go on from an image, whatever its arguments or environment said of that before. An argument is replaced
+/// where it stands, and none is added: programs read their own before they call nacre::run.
+void restore_from(job_options& job, const std::string& folder) {
+  const auto own = std::find(job.arguments.begin(), job.arguments.end(), "--");  // what follows is none of Nacre's
+  for (auto each = job.arguments.begin(); each != own; ++each) {
+    constexpr std::string_view option = "--nacre.restore=";
+    if (each->starts_with(option)) *each = std::string(option) + folder;
+  }
+  job.restore = folder;
 }
 
 }  // namespace
@@ -288,7 +289,7 @@ int run_job(const job_options& options) {
     }
     print_error("nacre run: start {}, from {}, {:.1f} s into the job\n", all.started(), image->path,
                 image->about.seconds);
-    life.arguments = restoring(options.arguments, options.images);
+    restore_from(life, options.images);
   }
 }
 
