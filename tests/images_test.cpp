@@ -222,8 +222,8 @@ void again(context& ctx, mobile_ptr<counter> one, int left) {
   if (left > 0) ctx.on_quiescence<&again>(one, left - 1);
 }
 
-/// Work that runs while the ranks are packed makes the image void. The handler runs behind each of the first four waits:
-/// that of the checkpoint, and the three of the first try.
+/// Work that runs while the ranks are packed makes the image void. The handler runs behind each of the first four
+/// waits: the one of the checkpoint, and the three of the first try.
 TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
   ran = 0;
   std::uint64_t found = 0;

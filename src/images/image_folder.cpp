@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -78,9 +79,11 @@ std::string text_of(const manifest& about) {
   for (const file_mark& each : about.files) {
     files.push_back({{"bytes", each.bytes}, {"checksum", text_of_checksum(each.checksum)}});
   }
-  const json body = {{"version", format_version}, {"life", about.life},       {"image", about.image},
-                     {"seconds", about.seconds},  {"taken", about.taken},     {"command", about.command},
-                     {"kept", about.kept},        {"objects", about.objects}, {"raw_bytes", about.raw_bytes},
+  const json body = {{"version", format_version}, {"life", about.life},
+                     {"image", about.image},      {"seconds", about.seconds},
+                     {"taken", about.taken},      {"command", about.command},
+                     {"job", about.job},          {"kept", about.kept},
+                     {"objects", about.objects},  {"raw_bytes", about.raw_bytes},
                      {"files", std::move(files)}};
   return text_of(json{{"nacre image", body}, {"checksum", text_of_checksum(checksum_of_manifest(body))}}, 1) + "\n";
 }
@@ -93,7 +96,8 @@ manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_
   std::string text(bytes, '\0');
   file.read(std::as_writable_bytes(std::span(text)));
   try {
-    const json whole = json::parse(text);
+    const json whole = json::parse(text, nullptr, false);
+    if (whole.is_discarded()) throw std::invalid_argument("it is cut off, or no manifest");
     const json& body = whole.at("nacre image");
     if (checksum_in(whole.at("checksum")) != checksum_of_manifest(body))
       throw std::invalid_argument("its checksum differs");
@@ -105,6 +109,7 @@ manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_
                    .image = body.at("image").get<std::uint64_t>(),
                    .seconds = body.at("seconds").get<double>(),
                    .taken = body.at("taken").get<std::string>(),
+                   .job = body.at("job").get<std::string>(),
                    .command = body.at("command").get<std::string>(),
                    .kept = body.at("kept").get<std::string>(),
                    .objects = body.at("objects").get<std::uint64_t>(),
@@ -165,6 +170,8 @@ std::uint64_t image_folder::begin_life() const {
   }
   for (;;) {
     const std::vector<std::uint64_t> lives = numbers_in(path_, "life-");
+    if (!lives.empty() && lives.back() == std::numeric_limits<std::uint64_t>::max())
+      throw write_error(fmt::format("the folder {} has a life of the last number: remove it", path_));
     const std::uint64_t next = lives.empty() ? 1 : lives.back() + 1;
     const std::string path = fmt::format("{}/life-{:06}", path_, next);
     if (::mkdir(path.c_str(), 0700) == 0) {

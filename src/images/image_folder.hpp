@@ -18,6 +18,7 @@ struct manifest {
   std::uint64_t image = 0;  ///< its number; grows over all lives
   double seconds = 0;       ///< that the job had run, over all lives
   std::string taken;        ///< date and time, UTC
+  std::string job;          ///< equal for all lives of one `nacre run`; empty without a launcher that starts jobs again
   std::string command;      ///< of rank 0, without options of Nacre
   std::string kept;         ///< the name of the class of the kept value
   std::uint64_t objects = 0;

@@ -27,6 +27,7 @@ struct images_of_a_job : testing::Test {
                    .image = image,
                    .seconds = 1.0 / 3,
                    .taken = "2026-11-29T10:00:00Z",
+                   .job = "",
                    .command = "app \xff --steps=3",  // no UTF-8
                    .kept = "progress",
                    .objects = 5,
@@ -122,6 +123,8 @@ TEST_F(images_of_a_job, say_what_the_disk_refuses) {
   const image_folder file("/dev/null/images");
   EXPECT_THROW(static_cast<void>(file.begin_life()), write_error);
   EXPECT_THROW(static_cast<void>(folder.begin_image(1, 1)), write_error) << "there is no such life";
+  std::filesystem::create_directories(path + "/life-18446744073709551615");
+  EXPECT_THROW(static_cast<void>(folder.begin_life()), write_error) << "there is no number behind it";
 }
 
 }  // namespace

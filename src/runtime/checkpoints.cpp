@@ -20,6 +20,7 @@
 #include "mobile/image/image_names.hpp"
 #include "runtime/command_text.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/image_sections.hpp"
 
 namespace nacre {
 namespace {
@@ -135,7 +136,9 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
     std::string failure;
     try {
       image = pack_rank(core_, on, kept, earlier_);
-    } catch (const std::exception&) {
+    } catch (const fiber::unwind&) {
+      throw;
+    } catch (...) {
       failure = fmt::format("no image is taken: rank {}: {}", core_.rank().value(), text_of_thrown());
     }
     core_.wait_quiescence(on);                   // on no rank before all have packed
@@ -158,6 +161,7 @@ checkpoints::written_file write_rank(const std::string& path, const images::file
                                      images::image_writer::compression packing) {
   images::image_writer file(path, name, packing);
   for (const auto& [section, bytes] : image.parts) file.add(section, bytes);
+  file.add(objects_section, image.packed_objects->bytes());
   return {file.finish(), image.objects, image.bytes()};
 }
 
@@ -185,6 +189,7 @@ std::string checkpoints::commit(const image_place& place, const std::vector<writ
                          .image = place.image,
                          .seconds = core_.job_time().seconds(),
                          .taken = date_and_time(),
+                         .job = mark_of_job(),
                          .command = text_of_command(),
                          .kept = std::string(class_name),
                          .objects = 0,
@@ -214,7 +219,7 @@ bool checkpoints::write(thread_context& on, const rank_image& image, std::string
     try {
       own = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
                        {place.life, place.image, rank.value(), core_.size()}, image, packing_);
-    } catch (const images::write_error& refused) {
+    } catch (const std::exception& refused) {
       failure = refused.what();
     }
   }

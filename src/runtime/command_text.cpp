@@ -3,6 +3,7 @@
 #include "runtime/command_text.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -21,6 +22,11 @@ std::string text_of_command() {
     text += word;
   }
   return text;
+}
+
+std::string mark_of_job() {
+  const char* const mark = std::getenv("NACRE_JOB_IMAGES");
+  return mark != nullptr ? mark : "";
 }
 
 }  // namespace nacre

@@ -9,4 +9,7 @@ namespace nacre {
 /// Program and arguments, separated by spaces, without Nacre's own options. Empty when the system does not tell.
 [[nodiscard]] std::string text_of_command();
 
+/// The mark of the job in its images, which `nacre run --survive` gives it; else empty.
+[[nodiscard]] std::string mark_of_job();
+
 }  // namespace nacre

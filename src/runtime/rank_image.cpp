@@ -61,7 +61,7 @@ std::vector<container_image> pack_containers(engine& core, thread_context& on, c
 }  // namespace
 
 std::uint64_t rank_image::bytes() const noexcept {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = packed_objects != nullptr ? packed_objects->size() : 0;
   for (const auto& [section, each] : parts) sum += each.size();
   return sum;
 }
@@ -83,9 +83,8 @@ rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value&
   image.parts[groups_section] = pack(pack_groups(core, earlier.groups_before));
   image.parts[containers_section] = pack(pack_containers(core, on, earlier));
   image_names names;
-  writer packed;
-  image.objects = objects.pack(packed, names);
-  image.parts[objects_section] = bytes_of(packed);
+  image.packed_objects = std::make_unique<writer>();
+  image.objects = objects.pack(*image.packed_objects, names);
   image.parts[names_section] = pack(names);
   if (first) image.parts[kept_section] = pack(kept_image{std::string(kept.class_name), kept.mark, kept.bytes});
   return image;

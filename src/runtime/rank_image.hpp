@@ -35,7 +35,8 @@ struct carried_over {
 
 /// A packed rank.
 struct rank_image {
-  images::sections parts;
+  images::sections parts;                    ///< all sections but that of the objects
+  std::unique_ptr<writer> packed_objects{};  ///< the bytes of that section
   std::uint64_t objects = 0;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
 };

@@ -72,6 +72,10 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
   std::vector<std::string> problems;
   std::vector<images::found_image> found = images::image_folder(restore_).images(problems);
   for (const std::string& each : problems) tell(each);
+  // In a later life of a job those of another one, which shares the folder, do not count.
+  const std::string job = mark_of_job();
+  const auto is_other = [&](const images::found_image& each) { return each.about.job != job; };
+  if (!job.empty() && !std::ranges::all_of(found, is_other)) std::erase_if(found, is_other);
   constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
   if (found.size() > tried_max) found.resize(tried_max);
   if (found.empty() && problems.empty()) tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
@@ -127,8 +131,10 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
       restorer->check(earlier_.groups_before);
     } catch (const images::damaged_error& damaged) {
       failure = damaged.what();
-    } catch (const std::exception& refused) {
-      misfit = refused.what();
+    } catch (const fiber::unwind&) {
+      throw;
+    } catch (...) {
+      misfit = text_of_thrown();
     }
     misfit = all_or_first(on, misfit);
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
@@ -136,14 +142,14 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
     if (failure.empty()) return install(on, *restorer, from, class_name, mark);
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
-  throw setup_error(failure);
+  throw setup_error(failure + "; no other image can be used");
 }
 
 namespace {
 
 /// Objects that lie elsewhere go to their new homes; those that may not move stay.
 void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
-  constexpr std::size_t at_once = 4096;
+  constexpr std::size_t at_once = 1 << 16;
   for (std::size_t begin = 0; begin < going.size(); begin += at_once) {
     std::vector<future<void>> moved;
     for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
@@ -174,8 +180,8 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
     if (first) kept = restorer.kept();
     if (first && kept.mark != mark)
       failure = fmt::format("the image keeps a value of another class than {}", class_name);
-  } catch (const std::exception&) {
-    failure = text_of_thrown();
+  } catch (const std::exception& refused) {
+    failure = refused.what();
   }
   failure = all_or_first(on, failure);
   if (!failure.empty()) throw setup_error(failure);
@@ -184,7 +190,9 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   rt.barrier();  // all ranks know the arrays and the homes
   try {
     going = restorer.install();
-  } catch (const std::exception&) {
+  } catch (const fiber::unwind&) {
+    throw;
+  } catch (...) {
     failure = fmt::format("rank {} cannot be restored from {}: {}", core_.rank().value(), from.path, text_of_thrown());
   }
   failure = all_or_first(on, failure);

@@ -65,7 +65,8 @@ void rank_restorer::check(std::uint32_t groups_before) const {
       if (row == nullptr || row->type->load == nullptr)
         throw image_misfit("the image has a group of " + each.name + " that this program cannot make");
       const std::string another = " cannot go on on another number of ranks: it was " + std::to_string(ranks_);
-      if (is_resized() && row->type->make == nullptr) throw image_misfit("the group of " + each.name + another);
+      if (is_resized() && row->type->make == nullptr)
+        throw image_misfit("a keyed array, whose keys are in " + each.name + "," + another);
       if (core_.size() < ranks_ && row->type->merge == nullptr) {
         throw image_misfit("the group of " + each.name + another + "; write `void merge(" + each.name +
                            "&& other)` in it, for the members of ranks that are no more");
@@ -189,7 +190,8 @@ void rank_restorer::install_groups() {
       if (member == nullptr) {
         member = std::move(one);
       } else {
-        type.merge(member.get(), one.get());
+        call_named([&] { return "merge of the class " + head.name + " (a group)"; },
+                   [&] { type.merge(member.get(), one.get()); });
       }
     }
     if (member == nullptr) member.reset(type.make());

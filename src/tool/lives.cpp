@@ -2,6 +2,7 @@
 // Lives of a job, and what its folder of images holds.
 #include "tool/lives.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,30 +13,29 @@
 namespace nacre::tool {
 namespace {
 
-std::optional<images::found_image> newest_in(const images::image_folder& folder) {
+/// The newest image of a job; of any job if that has none and `else_any`.
+std::optional<images::found_image> newest_in(const images::image_folder& folder, const std::string& job,
+                                             bool else_any) {
   std::vector<std::string> problems;
   std::vector<images::found_image> all = folder.images(problems);
-  if (all.empty()) return std::nullopt;
+  const auto own = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.about.job == job; });
+  if (own != all.end()) return std::move(*own);
+  if (all.empty() || !else_any) return std::nullopt;
   return std::move(all.front());
 }
 
 }  // namespace
 
-lives::lives(std::string folder, bool restored, std::uint32_t restarts_max)
-    : folder_(std::move(folder)), is_own_(restored), restarts_max_(restarts_max) {
-  if (const auto newest = newest_in(folder_)) newest_ = {newest->about.life, newest->about.image};
-}
+lives::lives(std::string folder, std::string job, bool restored, std::uint32_t restarts_max)
+    : folder_(std::move(folder)), job_(std::move(job)), restored_(restored), restarts_max_(restarts_max) {}
 
 std::optional<images::found_image> lives::after_death() {
-  std::optional<images::found_image> image = newest_in(folder_);
+  std::optional<images::found_image> image = newest_in(folder_, job_, restored_);
   if (!image) return std::nullopt;
   const number found{image->about.life, image->about.image};
-  const bool is_newer = newest_ != found;
-  if (is_newer) restarts_ = 0;
-  if (!is_newer && !is_own_) return std::nullopt;
+  if (newest_ != found) restarts_ = 0;
   if (restarts_ >= restarts_max_) return std::nullopt;
   newest_ = found;
-  is_own_ = true;
   ++restarts_;
   ++started_;
   return image;

@@ -22,8 +22,8 @@ namespace nacre::tool {
 /// | the same | none newer | starts again, until there have been `restarts_max` such deaths in a row |
 class lives {
  public:
-  /// `restored`: the first life goes on from an image, so those that are there are of this job.
-  lives(std::string folder, bool restored, std::uint32_t restarts_max);
+  /// `job`: the mark of this job in its images. `restored`: the first life goes on from an image that is there already.
+  lives(std::string folder, std::string job, bool restored, std::uint32_t restarts_max);
 
   /// The image from which the next life goes on; nothing: the job ends.
   [[nodiscard]] std::optional<images::found_image> after_death();
@@ -32,8 +32,9 @@ class lives {
  private:
   using number = std::pair<std::uint64_t, std::uint64_t>;  // life and image
   images::image_folder folder_;
-  std::optional<number> newest_;  // that is known
-  bool is_own_;                   // newest_ is of this job
+  const std::string job_;
+  const bool restored_;
+  std::optional<number> newest_;  // of this job, that is known
   const std::uint32_t restarts_max_;
   std::uint32_t restarts_ = 0;  // since there was a newer image
   std::uint32_t started_ = 1;

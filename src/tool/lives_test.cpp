@@ -16,7 +16,7 @@ namespace {
 
 struct lives_of_a_job : testing::Test {
   void TearDown() override { std::filesystem::remove_all(path); }
-  void take_image() {
+  void take_image(const std::string& job = "own") {
     const images::image_folder folder(path);
     if (life == 0) life = folder.begin_life();
     ++image;
@@ -25,6 +25,7 @@ struct lives_of_a_job : testing::Test {
     images::manifest about;
     about.life = life;
     about.image = image;
+    about.job = job;
     about.files = {file.finish()};
     folder.commit(about);
   }
@@ -33,23 +34,26 @@ struct lives_of_a_job : testing::Test {
 };
 
 TEST_F(lives_of_a_job, end_without_an_image) {
-  lives all(path, false, 3);
+  lives all(path, "own", false, 3);
   EXPECT_FALSE(all.after_death());
   EXPECT_EQ(all.started(), 1U);
 }
 
-TEST_F(lives_of_a_job, do_not_go_on_from_images_of_an_earlier_job) {
-  take_image();
-  lives all(path, false, 3);
+TEST_F(lives_of_a_job, do_not_go_on_from_images_of_another_job) {
+  take_image("other");
+  lives all(path, "own", false, 3);
   EXPECT_FALSE(all.after_death());
   take_image();
-  EXPECT_TRUE(all.after_death());
-  lives restored(path, true, 3);
+  take_image("other");  // at the same time in the same folder
+  const auto newest = all.after_death();
+  ASSERT_TRUE(newest);
+  EXPECT_EQ(newest->about.image, 2U);
+  lives restored(path, "third", true, 3);
   EXPECT_TRUE(restored.after_death()) << "it began from that image";
 }
 
 TEST_F(lives_of_a_job, end_when_deaths_come_without_a_newer_image) {
-  lives all(path, false, 2);
+  lives all(path, "own", false, 2);
   take_image();
   EXPECT_TRUE(all.after_death());
   EXPECT_TRUE(all.after_death());

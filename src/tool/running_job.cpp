@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,7 @@ std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
   result.push_back("NACRE_TRANSPORT=" + options.transport);
   if (!options.restore.empty()) result.push_back("NACRE_RESTORE=" + options.restore);
+  if (!options.mark.empty()) result.push_back("NACRE_JOB_IMAGES=" + options.mark);
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
   if (const auto memory = limits_of_this_process().memory_bytes) {
@@ -278,7 +280,8 @@ int run_job(const job_options& options) {
   bool by_death = false;
   if (options.images.empty()) return run_life(options, by_death);
   job_options life = options;
-  lives all(options.images, options.is_restored, options.restarts);
+  life.mark = fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
+  lives all(options.images, life.mark, options.is_restored, options.restarts);
   for (;;) {
     const int code = run_life(life, by_death);
     if (!by_death) return code;

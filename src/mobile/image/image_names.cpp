@@ -19,10 +19,11 @@ std::string mangled_name_of(const Row& row) {
 }
 
 std::uint64_t default_bytes_of(const detail::object_type& type) {
-  const std::unique_ptr<void, void (*)(void*)> object(type.make(), [](void*) {});
-  const std::uint64_t bytes = type.packed_size(object.get());
-  type.destroy(object.get());
-  return bytes;
+  const auto name = [&] { return "serialize, or the default constructor, of the class " + std::string(type.name); };
+  return call_named(name, [&] {
+    const std::unique_ptr<void, void (*)(void*) noexcept> object(type.make(), type.destroy);
+    return std::uint64_t{type.packed_size(object.get())};
+  });
 }
 
 template <class Row>
