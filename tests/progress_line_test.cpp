@@ -81,7 +81,7 @@ TEST(progress_line, tells_of_simulated_ranks_in_virtual_time) {
 }
 
 TEST(progress_line, is_not_there_for_short_runs_or_when_it_is_not_wanted) {
-  EXPECT_EQ(said_on_terminal("inproc", "1h"), "") << "the job is shorter";
+  EXPECT_EQ(said_on_terminal("inproc", "60min"), "") << "the job is shorter";
   EXPECT_EQ(said_on_terminal("inproc", "0s"), "");
   EXPECT_EQ(said_on_terminal("sim", "0s"), "");
 }
