@@ -32,7 +32,7 @@ struct job_options {
   std::vector<std::string> arguments;  ///< the program first
   std::string images;   ///< folder of images from which the job is started again when a rank is killed; empty: it ends
   std::string restore;  ///< folder of images from which the job begins; empty: by its own options
-  std::string mark;     ///< of the job in its images, by which it finds them; run_job draws it
+  std::string mark{};   ///< of the job in its images, by which it finds them; run_job draws it
   bool is_restored = false;    ///< it begins from an image, by `restore` or its own options
   std::uint32_t restarts = 3;  ///< in a row without a newer image
 };
