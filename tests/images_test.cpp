@@ -144,7 +144,7 @@ struct votes {
   }
 };
 
-TEST_F(an_image_death, needs_a_merge_of_groups_on_fewer_ranks_and_as_many_ranks_for_keyed_arrays) {
+TEST_F(an_image_death, needs_a_merge_of_groups_on_fewer_ranks) {
   ASSERT_EQ(run(writing(options("inproc", 3)),
                 [](runtime& rt) {
                   static_cast<void>(rt.create_group<votes>());
@@ -154,14 +154,6 @@ TEST_F(an_image_death, needs_a_merge_of_groups_on_fewer_ranks_and_as_many_ranks_
   const auto restore = [](runtime& rt) { static_cast<void>(rt.restored<kept>()); };
   expect_refusal(restoring(options("inproc", 2)), "void merge", restore);
   ASSERT_EQ(run(restoring(options("inproc", 4)), restore), 0);
-  ASSERT_EQ(run(writing(options("inproc", 3)),
-                [](runtime& rt) {
-                  static_cast<void>(rt.create_array<street>(keyed_by<std::string>{}));
-                  EXPECT_TRUE(rt.checkpoint(kept{}));
-                }),
-            0);
-  expect_refusal(restoring(options("inproc", 4)), "cannot go on on another number of ranks", restore);
-  ASSERT_EQ(run(restoring(options("inproc", 3)), restore), 0);
 }
 
 TEST_F(an_image_death, is_refused_by_another_kept_class) {

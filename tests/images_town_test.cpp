@@ -32,6 +32,7 @@ namespace {
 /// A part of a town: moves now and then, keeps messages for later steps, and adds up in a section.
 struct house {
   std::vector<double> rooms = std::vector<double>(50, 1.0);
+  std::int64_t place = 0;
   int steps = 0;
   std::uint64_t heard = 0;
   mobile_ptr<house> neighbour;
@@ -53,7 +54,7 @@ struct house {
   double sum() const { return std::accumulate(rooms.begin(), rooms.end(), 0.0) + steps + static_cast<double>(heard); }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rooms, steps, heard, neighbour);
+    ar(rooms, place, steps, heard, neighbour);
   }
 };
 
@@ -79,11 +80,13 @@ struct town {
   bag_handle<std::uint64_t> bag;
   disjoint_set_handle<int> quarters;
   mobile_ptr<bank> own_bank;
-  bool resizes = false;  // without what needs as many ranks; only rank 0 acts
+  section_ptr even;  // every other house
+  mobile_ptr<bank> even_bank;
+  bool resizes = false;  // only rank 0 acts
   int step = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(houses, lone, mayors, streets, map, words, lists, bag, quarters, own_bank, resizes, step);
+    ar(houses, lone, mayors, streets, map, words, lists, bag, quarters, own_bank, even, even_bank, resizes, step);
   }
 };
 
@@ -91,16 +94,19 @@ void build(runtime& rt, town& made) {
   made.houses = rt.create_array<house>(extents{24}, [&](index at) {
     house one;
     one.rooms[0] = static_cast<double>(at[0]);
+    one.place = at[0];
     return one;
   });
   made.mayors = rt.create_group<mayor>();
-  if (!made.resizes)
-    made.streets =
-        rt.create_array<street>(keyed_by<std::string>{.home = [](const std::string& key, std::uint32_t ranks) {
-          return static_cast<std::uint32_t>(key.back()) % ranks;
-        }});
+  made.streets = rt.create_array<street>(keyed_by<std::string>{.home = [](const std::string& key, std::uint32_t ranks) {
+    return static_cast<std::uint32_t>(key.back()) % ranks;
+  }});
   made.lone = rt.all_gather(rt.create<house>());
   made.own_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
+  made.even_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
+  if (rt.rank().value() == 0)
+    made.even = rt.create_section(section(made.houses, [](const index& at) { return at[0] % 2 == 0; })).get();
+  made.even = rt.broadcast(made.even, rank_id(0));
   if (rt.rank().value() != 0) return;
   for (std::int64_t number = 0; number < 24; ++number) {
     rt.send(
@@ -120,7 +126,7 @@ void live(runtime& rt, town& of, map<int, double>& values, counting_set<std::str
   const auto step = static_cast<std::uint64_t>(of.step);
   if (of.resizes && rank != 0) return;
   rt.send<&mayor::vote>(of.mayors[rank_id((rt.rank().value() + 1) % rt.size())], step);
-  if (!of.resizes) rt.send<&street::drive>(of.streets["street " + std::to_string(of.step % 7)], step + 1);
+  rt.send<&street::drive>(of.streets["street " + std::to_string(of.step % 7)], step + 1);
   values.insert_or_assign(of.step % 5 + 10 * rank, of.step);
   words.insert("word " + std::to_string(of.step % 4));
   lists.insert(of.step % 3, "x");
@@ -136,6 +142,12 @@ void live(runtime& rt, town& of, map<int, double>& values, counting_set<std::str
         ctx.contribute<&bank::receive>(number, one.sum(), std::plus<>{}, to);
       },
       step, of.own_bank);
+  rt.send(
+      of.houses,
+      [](house& one, context& ctx, std::uint64_t number, section_ptr even, mobile_ptr<bank> to) {
+        if (one.place % 2 == 0) ctx.contribute<&bank::receive>(even, number, one.sum(), std::plus<>{}, to);
+      },
+      step, of.even, of.even_bank);
 }
 
 /// The state of a town as text.
@@ -144,7 +156,7 @@ std::string text_of(runtime& rt, town& of, map<int, double>& values, counting_se
   double lone = 0;
   for (const mobile_ptr<house>& each : of.lone) lone += rt.call<&house::sum>(each).get();
   std::uint64_t cars = 0;
-  for (int street_number = 0; street_number < 7 && !of.resizes; ++street_number) {
+  for (int street_number = 0; street_number < 7; ++street_number) {
     cars = cars * 31 + rt.call<&street::count>(of.streets["street " + std::to_string(street_number)]).get();
   }
   std::vector<std::uint64_t> votes{rt.reduce<&mayor::result>(of.mayors, std::plus<>{}).get()};
@@ -152,6 +164,7 @@ std::string text_of(runtime& rt, town& of, map<int, double>& values, counting_se
     votes.push_back(rt.call<&mayor::result>(of.mayors[rank_id(rank)]).get());
   std::string text = std::to_string(rt.reduce<&house::sum>(of.houses, std::plus<>{}).get());
   text += " " + std::to_string(lone) + " " + std::to_string(rt.call<&bank::all>(of.own_bank).get());
+  text += " even " + std::to_string(rt.call<&bank::all>(of.even_bank).get());
   text += " cars " + std::to_string(cars) + " votes";
   for (const std::uint64_t each : votes) text += " " + std::to_string(each);
   text += " map " + std::to_string(values.size()) + " " + std::to_string(values.reduce(std::plus<>{}));
@@ -167,6 +180,8 @@ struct result {
   int begun_at = -1;  ///< step
   std::uint64_t images = 0;
 };
+
+constexpr int end_of_town = 12;  // steps
 
 result run_town(config how, int steps, bool resizes = false) {
   result all;
@@ -189,6 +204,7 @@ result run_town(config how, int steps, bool resizes = false) {
     own.quarters = quarters.handle();
     rt.steps(own, steps, [&](town& now) { live(rt, now, values, words, lists, numbers, quarters); });
     const std::string text = text_of(rt, own, values, words, lists, numbers, quarters);
+    if (rt.rank().value() == 0 && steps == end_of_town) rt.destroy_section(own.even).get();
     if (rt.rank().value() == 0) all.text = text;
   });
   return all;

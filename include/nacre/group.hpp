@@ -85,25 +85,22 @@ struct group_type {
   void (*destroy)(void*) noexcept;
   // For images; null where the class cannot do it.
   void (*save)(void*, writer&);
-  void* (*load)(reader&);            ///< null when the bytes are not such an object
-  void (*restored)(engine&, void*);  ///< called on every rank when all members of all groups are there
-  void* (*make)();                   ///< for a rank that the job did not have when the image was taken
-  void (*merge)(void*, void*);       ///< the second is that of a rank that the job no longer has
+  void* (*load)(reader&);                             ///< null when the bytes are not such an object
+  void (*restored)(engine&, thread_context&, void*);  ///< called on every rank when all members of all groups are there
+  void* (*make)();                                    ///< for a rank that the job did not have when the image was taken
+  void (*merge)(void*, void*);                        ///< the second is that of a rank that the job no longer has
 };
 
 /// Whether an image can hold the members of a group: T may be made by T() and packed, and has no addresses inside.
 template <class T>
 inline constexpr bool is_saved_in_groups = std::is_default_constructible_v<T>&& serializable<T> && !holds_addresses<T>;
-/// Classes of the runtime's own that belong to so many ranks as the job had specialise it.
-template <class T>
-inline constexpr bool is_bound_to_ranks = false;
 template <class T>
 concept merges = requires(T& member, T& gone) {
   member.merge(static_cast<T&&>(gone));
 };
 template <class T>
-concept wants_to_know_of_restore = requires(engine& core, T& member) {
-  after_restore(core, member);
+concept wants_to_know_of_restore = requires(engine& core, thread_context& on, T& member) {
+  after_restore(core, on, member);
 };
 
 template <class T>
@@ -128,20 +125,19 @@ struct group_functions {
   static void merge(void* member, void* gone) {
     if constexpr (merges<T>) static_cast<T*>(member)->merge(static_cast<T&&>(*static_cast<T*>(gone)));
   }
-  static void restored(engine& core, void* member) {
-    if constexpr (wants_to_know_of_restore<T>) after_restore(core, *static_cast<T*>(member));
+  static void restored(engine& core, thread_context& on, void* member) {
+    if constexpr (wants_to_know_of_restore<T>) after_restore(core, on, *static_cast<T*>(member));
   }
 };
 template <class T>
-inline constexpr group_type group_type_of{
-    type_name<T>(),
-    key_of<T>(),
-    &group_functions<T>::destroy,
-    is_saved_in_groups<T> ? &group_functions<T>::save : nullptr,
-    is_saved_in_groups<T> ? &group_functions<T>::load : nullptr,
-    wants_to_know_of_restore<T> ? &group_functions<T>::restored : nullptr,
-    is_saved_in_groups<T> && !is_bound_to_ranks<T> ? &group_functions<T>::make : nullptr,
-    merges<T> ? &group_functions<T>::merge : nullptr};
+inline constexpr group_type group_type_of{type_name<T>(),
+                                          key_of<T>(),
+                                          &group_functions<T>::destroy,
+                                          is_saved_in_groups<T> ? &group_functions<T>::save : nullptr,
+                                          is_saved_in_groups<T> ? &group_functions<T>::load : nullptr,
+                                          wants_to_know_of_restore<T> ? &group_functions<T>::restored : nullptr,
+                                          is_saved_in_groups<T> ? &group_functions<T>::make : nullptr,
+                                          merges<T> ? &group_functions<T>::merge : nullptr};
 
 // The untyped operations; src/runtime/api_groups.cpp.
 /// Collective: `make` makes this rank's object, which the group owns. Throws on every rank when it throws on one.

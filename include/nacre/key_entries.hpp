@@ -61,6 +61,11 @@ class key_names {
     }
   }
 
+  /// The key of an element is being taken out of the map.
+  void forget(std::uint64_t element) noexcept {
+    if (keys_ != nullptr) keys_->erase(element);
+  }
+
  private:
   using by_element = std::unordered_map<std::uint64_t, const K*>;
   std::unique_ptr<by_element> keys_;  // null: no name has been wanted so far

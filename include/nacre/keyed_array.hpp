@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -122,6 +123,22 @@ void post_keyed(engine& core, thread_context& on, const object_pair& ends, messa
 void fail_for_key(engine& core);
 /// The text of the key of an element; empty when this rank does not know the key, or the type has no text.
 using key_namer = std::function<std::string(object_id element)>;
+/// How many messages a rank has numbered in its stream to an element.
+struct sent_count {
+  std::uint32_t rank, count;
+};
+/// The count of this rank.
+[[nodiscard]] std::uint32_t sent_to(engine& core, thread_context& on, object_id element);
+/// Whether this rank is the home of an element's place, and no element is there. A hint.
+[[nodiscard]] bool is_empty_place(engine& core, thread_context& on, object_id element);
+/// Ends the empty place of an element for ever, at its home, unless a message that is counted is still under way or the
+/// place is in use: then false, and nothing has happened. Later messages to the element are undeliverable.
+[[nodiscard]] bool retire_place(engine& core, thread_context& on, object_id element,
+                                std::span<const sent_count> counts);
+/// Whether that has been done to all elements of the block of names in which this one is. At their home.
+[[nodiscard]] bool has_retired_block(engine& core, object_id element);
+/// On any rank: forgets what it has sent to the elements of such a block.
+void forget_block(engine& core, thread_context& on, object_id element);
 /// Lets messages to people name the keys of an array that is being made. Ends with the array.
 void name_keys(engine& core, std::uint64_t first, key_namer name);
 

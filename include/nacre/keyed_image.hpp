@@ -2,46 +2,133 @@
 // The table of a keyed array in an image.
 #pragma once
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include <nacre/archive.hpp>
 #include <nacre/keyed_table.hpp>
+#include <nacre/runtime.hpp>
 
 namespace nacre::detail {
 
 template <class T, class K>
 template <class Archive>
 void key_table<T, K>::serialize(Archive& ar) {
-  std::uint64_t next = next_.load(std::memory_order_relaxed), keys = 0;  // no other thread uses the table
-  for (const stripe& in : stripes_) keys += in.keys.size();
-  ar(self_, places_, rank_, on_first_use_, home_, first_, next, end_, keys);
+  std::uint64_t keys = 0;  // no other thread uses the table
+  for (const stripe& in : stripes_) {
+    for (const auto& [kept, of] : in.keys) keys += of.element != 0 ? 1U : 0U;
+  }
+  ar(about_, rank_, ranks_, runs_, asking_ranks_, keys);
   if constexpr (Archive::is_loading::value) {
-    next_.store(next, std::memory_order_relaxed);
-    load_keys(ar, keys);
+    for (; keys > 0 && ar.ok(); --keys) {
+      saved_key one;
+      ar(one);
+      add(std::move(one));
+    }
   } else {
     for (const stripe& in : stripes_) {
-      for (const auto& [kept, known] : in.keys) ar(kept.key, known.element);
+      for (const auto& [kept, of] : in.keys) {
+        if (of.element != 0) ar(saved_key{kept.key, of.element, of.knowers != nullptr ? *of.knowers : no_ranks{}});
+      }
     }
   }
 }
 
 template <class T, class K>
-template <class Archive>
-void key_table<T, K>::load_keys(Archive& ar, std::uint64_t count) {
-  for (; count > 0 && ar.ok(); --count) {
-    K key = blank<K>();
-    std::uint64_t element = 0;
-    ar(key, element);
-    const seen_key<K> seen{hash_of(key), key};
-    entry_of(stripe_of(seen.hash), seen).element = element;
+void key_table<T, K>::add(saved_key&& one) {
+  const seen_key<K> seen{hash_of(one.key), one.key};
+  entry& of = entry_of(stripe_of(seen.hash), seen);
+  of.element = one.element;
+  for (const std::uint32_t rank : one.knowers) of.note_knower(rank);
+}
+
+/// Whether this rank gives the places of a birth.
+template <class T, class K>
+bool key_table<T, K>::gives(std::uint32_t birth) const noexcept {
+  return std::ranges::any_of(runs_, [birth](const run_of_places& each) { return each.birth == birth; });
+}
+
+template <class T, class K>
+void key_table<T, K>::merge(key_table&& gone) {
+  for (stripe& in : gone.stripes_) {
+    for (const auto& [kept, of] : in.keys) {
+      if (gone.gives(object_id::from_value(of.element).birth().value())) add({kept.key, of.element});
+    }
+  }
+  runs_.insert(runs_.end(), gone.runs_.begin(), gone.runs_.end());
+}
+
+template <class T, class K>
+void key_table<T, K>::begin_names(engine& core) {
+  name_keys(core, array(), [this](object_id element) { return text_of(element); });
+}
+
+/// On another number of ranks the keys go to the ranks that are their homes now, and each rank forgets what it knew of
+/// others.
+template <class T, class K>
+void key_table<T, K>::begin_again(engine& core, thread_context& on) {
+  runtime rt(core, on);
+  const std::uint32_t ranks_before = std::exchange(ranks_, rt.size());
+  rank_ = rt.rank();
+  if (!about_.self) return;  // `take` brings all
+  begin_names(core);
+  if (ranks_before == ranks_) return;
+  std::map<std::uint32_t, std::pair<std::vector<run_of_places>, std::vector<saved_key>>> going;
+  if (rank_.value() == 0) {
+    for (std::uint32_t rank = ranks_before; rank < ranks_; ++rank) going[rank];  // they know nothing of the array
+  }
+  for (stripe& in : stripes_) {
+    const std::scoped_lock lock(in.mutex);
+    for (auto of = in.keys.begin(); of != in.keys.end();) {
+      const std::uint32_t birth = object_id::from_value(of->second.element).birth().value();
+      const bool own = gives(birth);
+      of->second.knowers.reset();
+      if (own && birth % ranks_ == rank_.value()) {
+        ++of;
+        continue;
+      }
+      if (own) going[birth % ranks_].second.push_back({of->first.key, of->second.element});
+      of = in.keys.erase(of);
+    }
+  }
+  asking_ranks_.clear();
+  {
+    const std::scoped_lock lock(runs_mutex_);
+    for (const run_of_places& each : runs_) {
+      if (each.birth % ranks_ != rank_.value()) going[each.birth % ranks_].first.push_back(each);
+    }
+    std::erase_if(runs_, [&](const run_of_places& each) { return each.birth % ranks_ != rank_.value(); });
+  }
+  for (auto& [rank, share] : going)
+    rt.send<&key_table::take>(about_.self[rank_id(rank)], about_, share.first, share.second);
+}
+
+template <class T, class K>
+void key_table<T, K>::take(context& ctx, const description& about, const std::vector<run_of_places>& runs,
+                           const std::vector<saved_key>& keys) {
+  bool is_new = false;
+  {
+    const std::scoped_lock lock(runs_mutex_);
+    is_new = !about_.self;
+    if (is_new) about_ = about;
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+  }
+  if (is_new) begin_names(ctx.core());
+  for (const saved_key& each : keys) {
+    const seen_key<K> seen{hash_of(each.key), each.key};
+    stripe& in = stripe_of(seen.hash);
+    const std::scoped_lock lock(in.mutex);
+    entry_of(in, seen).element = each.element;
   }
 }
 
-/// The names of the keys are known again.
 template <class T, class K>
-void after_restore(engine& core, key_table<T, K>& table) {
-  name_keys(core, table.array(), [&table](object_id element) { return table.text_of(element); });
+void after_restore(engine& core, thread_context& on, key_table<T, K>& table) {
+  table.begin_again(core, on);
 }
 
 }  // namespace nacre::detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a keyed array that one rank knows, and the messages that wait for their elements.
+// The keys of a keyed array that one rank knows, and the messages that wait for their elements. keyed_posting.hpp,
+// keyed_forgetting.hpp and keyed_image.hpp define its functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -32,11 +34,12 @@ namespace nacre::detail {
 /// | unknown | waits; asks the home, or gives the place | - |
 /// | asked | waits | posts what waits, in order; known when nothing waits |
 /// | known | posted | - |
+/// | leaving: see keyed_forgetting.hpp | waits | - |
 ///
 /// Invariant: one thread at a time posts what waits for a key, and it makes the key known only when nothing waits. So
 /// no message overtakes one that has waited. While something waits, the question, the answer, or the handler that posts
 /// is under way, which keeps the job from being quiet. No function of T, and no operation of the runtime, runs under a
-/// stripe's lock; hash and == of the key do.
+/// stripe's lock; hash, == and copies of the key do.
 template <class T, class K>
 class key_table {
  public:
@@ -54,23 +57,20 @@ class key_table {
     bool makes;
   };
 
-  void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, bool on_first_use, key_home<K> home) {
-    self_ = self;
-    places_ = places;
+  /// `ranks`: of the job.
+  void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, std::uint32_t ranks, bool on_first_use,
+             key_home<K> home) {
+    about_ = {self, places, on_first_use, home};
     rank_ = rank;
-    home_ = home;
-    on_first_use_ = on_first_use;
-    first_ = object_id::first_element + places.first();
-    const auto [begin, end] = by_block::run_of(rank, places.shape(), places.ranks());
-    next_.store(begin, std::memory_order_relaxed);  // no other thread uses the table yet
-    end_ = end;
+    ranks_ = ranks;
+    for (std::uint32_t birth = rank.value(); birth < places.ranks(); birth += ranks) {
+      const auto [next, end] = by_block::run_of(rank_id(birth), places.shape(), places.ranks());
+      runs_.push_back({birth, next, end});
+    }
   }
   /// Throws usage_error when the function of the program names no rank, and what that function throws.
   [[nodiscard]] rank_id home_of(engine& core, const seen_key<K>& seen) const {
-    if (!home_) return rank_id(static_cast<std::uint32_t>(((seen.hash >> 32) * places_.ranks()) >> 32));
-    const std::int64_t named = home_(seen.key, places_.ranks());
-    if (named < 0 || named >= places_.ranks()) refuse_home(core, places_.first(), text_of_key(seen.key), named);
-    return rank_id(static_cast<std::uint32_t>(named));
+    return rank_id(birth_of(core, seen) % ranks_);
   }
 
   /// Posts a message to the element of a key, now or when the element is known. What the caller's arguments, and the
@@ -101,22 +101,73 @@ class key_table {
     for (stripe& in : stripes_) {
       std::unique_lock lock(in.mutex);
       const K* const key = in.names.find(in.keys, element.value());
-      lock.unlock();  // the key stays where it is
-      if (key != nullptr) return text_of_key(*key);
+      if (key == nullptr) continue;
+      const K copy = *key;  // it may be forgotten meanwhile
+      lock.unlock();
+      return text_of_key(copy);
     }
     return {};
   }
+
+  // Handlers that forget the keys of elements that have ended; see keyed_forgetting.hpp.
+  /// At the home: looks which keys have no element, and forgets them everywhere.
+  task<void> collect(context& ctx);
+  /// At a rank that knows the keys: stops posting to them. The number of messages to each so far; -1: it did not stop.
+  task<std::vector<std::int64_t>> leave(context& ctx, std::vector<K> keys);
+  /// Goes on posting to keys that it has left.
+  void stay(context& ctx, const std::vector<K>& keys);
+  /// Forgets keys that it has left, and what it has sent to blocks of elements.
+  void forget(context& ctx, const std::vector<K>& keys, const std::vector<std::uint64_t>& blocks);
 
   /// For images: the keys with their elements, and the places that are left. While nothing waits for a key. See
   /// keyed_image.hpp.
   template <class Archive>
   void serialize(Archive& ar);
-  /// For images: the array that the table belongs to.
-  [[nodiscard]] std::uint64_t array() const noexcept { return places_.first(); }
+  /// For images: takes over what the table of a rank that is no more had.
+  void merge(key_table&& gone);
+  /// For images: the table has been loaded, or the job did not have this rank, and is empty. All ranks have got theirs.
+  void begin_again(engine& core, thread_context& on);
 
  private:
-  template <class Archive>
-  void load_keys(Archive& ar, std::uint64_t count);
+  /// The part that all ranks have in common.
+  struct description {
+    group self{};
+    array_ptr<T, by_block> places{};
+    bool on_first_use = true;
+    key_home<K> home{};
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(self, places, on_first_use, home);
+    }
+  };
+  /// The places of one birth that have not been given to keys.
+  struct run_of_places {
+    std::uint32_t birth = 0;
+    std::uint64_t next = 0, end = 0;
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(birth, next, end);
+    }
+  };
+  using no_ranks = std::vector<std::uint32_t>;
+  /// A key as its home knows it.
+  struct saved_key {
+    K key = blank<K>();
+    std::uint64_t element = 0;
+    std::vector<std::uint32_t> knowers{};
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(key, element, knowers);
+    }
+  };
+  /// A handler: this rank is the home of these keys, and gives these places.
+  void take(context& ctx, const description& about, const std::vector<run_of_places>& runs,
+            const std::vector<saved_key>& keys);
+  void begin_names(engine& core);
+  [[nodiscard]] std::uint64_t array() const noexcept { return about_.places.first(); }
+  [[nodiscard]] bool gives(std::uint32_t birth) const noexcept;
+  void add(saved_key&& one);
+
   struct waiting_message {
     object_id acting;
     message_ptr message;
@@ -125,16 +176,45 @@ class key_table {
   struct waiting {
     std::vector<waiting_message> messages;
     std::vector<std::uint32_t> ranks;  // at the home: they have asked
+    bool leaving = false;
+    [[nodiscard]] bool nothing() const noexcept { return messages.empty() && ranks.empty(); }
   };
   struct entry {
-    std::uint64_t element = 0;       // its object_id; 0: not known
-    std::unique_ptr<waiting> waits;  // null: the key is known, or unknown
+    std::uint64_t element = 0;                            // its object_id; 0: not known
+    std::unique_ptr<waiting> waits;                       // null: the key is known, or unknown
+    std::unique_ptr<std::vector<std::uint32_t>> knowers;  // at the home: ranks that may know it; null: none
     [[nodiscard]] bool known() const noexcept { return element != 0 && waits == nullptr; }
+    [[nodiscard]] bool leaving() const noexcept { return waits != nullptr && waits->leaving; }
+    void note_knower(std::uint32_t rank) {
+      if (knowers == nullptr) knowers = std::make_unique<std::vector<std::uint32_t>>();
+      if (std::find(knowers->begin(), knowers->end(), rank) == knowers->end()) knowers->push_back(rank);
+    }
   };
   struct alignas(64) stripe {
     std::mutex mutex;
-    key_map<K, entry> keys;  // under mutex; entries stay where they are
+    key_map<K, entry> keys;  // under mutex; entries stay where they are, and while something waits they stay
     key_names<K> names;      // under mutex
+    unsigned side = 0;       // under mutex: of `posting`
+    // Threads that have seen a known key, and have not posted to it yet. Two sides, so that one of them runs empty.
+    std::array<std::atomic<std::uint32_t>, 2> posting{};
+  };
+  /// Counts this thread in `posting`, where keys are forgotten.
+  class posting_mark {
+   public:
+    posting_mark() = default;
+    posting_mark(const posting_mark&) = delete;
+    posting_mark& operator=(const posting_mark&) = delete;
+    ~posting_mark() {
+      if (count_ != nullptr) count_->fetch_sub(1, std::memory_order_release);  // pairs with the load in is_drained
+    }
+    /// Under the stripe's mutex.
+    void begin(stripe& in) noexcept {
+      count_ = &in.posting[in.side];
+      count_->fetch_add(1, std::memory_order_relaxed);  // the mutex orders it before the key leaves
+    }
+
+   private:
+    std::atomic<std::uint32_t>* count_ = nullptr;
   };
   static constexpr std::size_t stripes = 16;
 
@@ -150,182 +230,61 @@ class key_table {
   /// rank is the home and has no place left.
   void claim(stripe& in, const seen_key<K>& seen, entry& at, bool home) {
     auto waits = std::make_unique<waiting>();
-    if (home && at.element == 0) {
-      at.element = object_id(rank_, first_ + take_place()).value();
-      in.names.note(in.keys, seen, at.element);
-    }
+    if (home && at.element == 0) give_place(in, seen, at);
     at.waits = std::move(waits);
   }
-  [[nodiscard]] std::uint64_t take_place() {
-    const std::uint64_t place = next_.fetch_add(1, std::memory_order_relaxed);  // only uniqueness matters
-    if (place < end_) return place;
-    next_.fetch_sub(1, std::memory_order_relaxed);
+  void give_place(stripe& in, const seen_key<K>& seen, entry& at) {
+    at.element = take_place(birth_of(seen)).value();
+    in.names.note(in.keys, seen, at.element);
+  }
+  [[nodiscard]] object_id take_place(std::int64_t birth) {
+    const std::scoped_lock lock(runs_mutex_);
+    for (run_of_places& each : runs_) {
+      if (each.birth != birth || each.next == each.end) continue;
+      ++given_;
+      return {rank_id(each.birth), object_id::first_element + about_.places.first() + each.next++};
+    }
     throw usage_error("rank " + std::to_string(rank_.value()) + " is the home of more keys of a keyed array than its " +
                       "share of keys_max: give create_array a larger one (nacre::keyed_by<K>{.keys_max = ...})");
+  }
+  /// The rank that would be the key's home in a job of as many ranks as the array was made for.
+  [[nodiscard]] std::int64_t birth_of(const seen_key<K>& seen) const {
+    const std::uint32_t births = about_.places.ranks();
+    return about_.home ? about_.home(seen.key, births) : static_cast<std::int64_t>(((seen.hash >> 32) * births) >> 32);
+  }
+  [[nodiscard]] std::uint32_t birth_of(engine& core, const seen_key<K>& seen) const {
+    const std::int64_t named = birth_of(seen);
+    if (named < 0 || named >= about_.places.ranks())
+      refuse_home(core, about_.places.first(), text_of_key(seen.key), named);
+    return static_cast<std::uint32_t>(named);
   }
   template <class By>
   void settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes);
   future<void> insertion(context& ctx, const K& key, const index& at) const;
   template <class By>
   void post_waiting(By& by, const caller& at, const K& key, stripe& in, entry& of);
+  /// Keys are forgotten where a message to a forgotten key does what one to an empty place does.
+  [[nodiscard]] bool forgets() const noexcept { return !about_.on_first_use; }
+  template <class By>
+  void collect_if_due(By& by);
+  struct leaving_key;
+  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& on);
+  void switch_sides();
+  [[nodiscard]] bool is_drained() const noexcept;
+  task<bool> drain(context& ctx);
 
-  group self_;
-  array_ptr<T, by_block> places_;
+  description about_;
   rank_id rank_;
-  bool on_first_use_ = true;
-  key_home<K> home_;
-  std::uint64_t first_ = 0;             // number of the first place among the elements of all arrays
-  std::atomic<std::uint64_t> next_{0};  // the next place of this rank
-  std::uint64_t end_ = 0;
+  std::uint32_t ranks_ = 1;          // of the job
+  std::mutex runs_mutex_;            // taken under a stripe's, not the other way round
+  std::vector<run_of_places> runs_;  // under runs_mutex_: of the births whose keys have their home here
+  std::uint64_t given_ = 0;          // under runs_mutex_: places, since keys were collected last
+  static constexpr std::uint64_t collect_min = 64;
+  std::uint64_t collect_at_ = collect_min;   // under runs_mutex_: so many given places
+  bool collecting_ = false;                  // under runs_mutex_
+  std::vector<std::uint32_t> asking_ranks_;  // under runs_mutex_: ranks that have asked for keys
+  std::atomic<bool> draining_{false};        // a handler waits for the sides to run empty
   std::array<stripe, stripes> stripes_;
 };
-
-template <class T, class K>
-template <class By>
-void key_table<T, K>::post(By& by, const caller& at, const K& key, request what) {
-  const seen_key<K> seen{hash_of(key), key};
-  stripe& in = stripe_of(seen.hash);
-  const auto post_now = [&](std::uint64_t element) {
-    post_to_object(at.core, at.on, {at.acting, name_of(element)}, std::move(what.message), what.result);
-  };
-  std::uint64_t known = 0;
-  {
-    const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    if (found != in.keys.end() && found->second.known()) known = found->second.element;
-  }
-  if (known != 0) return post_now(known);
-  const rank_id home = home_of(at.core, seen);
-  what.message = packed_form(std::move(what.message));
-  entry* of = nullptr;
-  bool claimed = false;
-  {
-    const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
-    if (of->known()) {
-      known = of->element;
-    } else {
-      claimed = of->waits == nullptr;
-      if (claimed) claim(in, seen, *of, home == rank_);
-      open_keyed_call(at.core, *what.message, what.result);
-      of->waits->messages.push_back({at.acting, std::move(what.message)});
-    }
-  }
-  if (known != 0) return post_now(known);
-  if (!claimed) return;
-  if (home == rank_) return settle(by, at, key, in, *of, what.makes);
-  try {
-    by.template send<&key_table::ask>(self_[home], key, what.makes);
-  } catch (...) {
-    fail_for_key(at.core);
-    throw;
-  }
-}
-
-template <class T, class K>
-void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
-  const seen_key<K> seen{hash_of(key), key};
-  stripe& in = stripe_of(seen.hash);
-  if (const rank_id home = home_of(ctx.core(), seen); home != rank_) {
-    if (!home_) throw usage_error("the hash of a key differs between ranks");
-    refuse_question(ctx.core(), places_.first(), text_of_key(key), ctx.source(), home);
-  }
-  entry* of = nullptr;
-  bool claimed = false;
-  {
-    const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
-    if (!of->known()) {
-      claimed = of->waits == nullptr;
-      if (claimed) claim(in, seen, *of, true);
-      of->waits->ranks.push_back(ctx.source().value());
-      if (!claimed) return;
-    }
-  }
-  if (claimed) return settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of, makes);
-  ctx.send<&key_table::answer>(self_[ctx.source()], key, of->element);
-}
-
-/// At the home, by the thread that has given the place.
-template <class T, class K>
-template <class By>
-void key_table<T, K>::settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes) {
-  if (!makes || !on_first_use_) return post_waiting(by, at, key, in, of);
-  try {
-    by.template send<&key_table::make>(self_[rank_], key);
-  } catch (...) {
-    fail_for_key(at.core);
-    throw;
-  }
-}
-
-template <class T, class K>
-future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index& at) const {
-  if constexpr (std::is_constructible_v<T, const K&> && !std::is_aggregate_v<T>) {
-    return ctx.insert(places_, at, key);
-  } else {
-    return ctx.insert(places_, at);
-  }
-}
-
-/// Waits until the element is there: messages of other ranks, which need the answer, could overtake its insertion.
-template <class T, class K>
-task<void> key_table<T, K>::make(context& ctx, K key) {
-  const seen_key<K> seen{hash_of(key), key};
-  stripe& in = stripe_of(seen.hash);
-  entry* of = nullptr;
-  {
-    const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
-  }
-  future<void> made = insertion(ctx, key, places_.index_of(mobile_ptr<T>(name_of(of->element))));
-  try {
-    co_await made;
-  } catch (const call_error&) {  // the array is being destroyed: what waits is told so one by one
-  }
-  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
-}
-
-template <class T, class K>
-template <class By>
-void key_table<T, K>::post_waiting(By& by, const caller& at, const K& key, stripe& in, entry& of) {
-  for (;;) {
-    waiting now;
-    {
-      const std::scoped_lock lock(in.mutex);
-      if (of.waits->messages.empty() && of.waits->ranks.empty()) {
-        of.waits.reset();
-        return;
-      }
-      std::swap(now, *of.waits);
-    }
-    for (waiting_message& each : now.messages) {
-      post_keyed(at.core, at.on, {each.acting, name_of(of.element)}, std::move(each.message));
-    }
-    for (const std::uint32_t rank : now.ranks) {
-      by.template send<&key_table::answer>(self_[rank_id(rank)], key, of.element);
-    }
-  }
-}
-
-template <class T, class K>
-void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) {
-  const seen_key<K> seen{hash_of(key), key};
-  stripe& in = stripe_of(seen.hash);
-  entry* of = nullptr;
-  {
-    const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    if (found == in.keys.end() || found->second.waits == nullptr)
-      throw usage_error("an answer for a key that this rank has not asked for");
-    of = &found->second;
-    of->element = element;
-    in.names.note(in.keys, seen, element);
-  }
-  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
-}
-
-template <class T, class K>
-inline constexpr bool is_bound_to_ranks<key_table<T, K>> = true;
 
 }  // namespace nacre::detail

@@ -18,7 +18,9 @@
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
 #include <nacre/keyed_array.hpp>
+#include <nacre/keyed_forgetting.hpp>
 #include <nacre/keyed_image.hpp>
+#include <nacre/keyed_posting.hpp>
 #include <nacre/keyed_table.hpp>
 #include <nacre/location.hpp>
 #include <nacre/memory.hpp>

@@ -272,7 +272,7 @@ class runtime : public operations {
         open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false, size());
     const auto table = create_group<detail::key_table<T, K>>();
     auto& own = local(table);
-    own.begin(table, places, rank(), on_first_use, how.home);
+    own.begin(table, places, rank(), size(), on_first_use, how.home);
     detail::name_keys(*core_, places.first(), [&own](object_id element) { return own.text_of(element); });
     const std::uint32_t mark =
         detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0) + 2 * how.home.mark();

@@ -42,12 +42,13 @@ struct section_part {
 struct section_on_rank {
   std::uint64_t first = 0;    ///< the array
   std::uint64_t section = 0;  ///< the number of the section
-  std::uint32_t parent = 0;   ///< in the tree of the ranks that are home of places of the section; the root's: itself
+  std::uint32_t root = 0;     ///< as section_ptr names it; modulo the number of ranks the root of the tree
+  std::uint32_t parent = 0;   ///< in the tree of the root and the ranks that are home of places; the root's: itself
   std::vector<std::uint32_t> children{};
   std::vector<std::uint64_t> places{};  ///< that have their home on the rank, by number
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, section, parent, children, places);
+    ar(first, section, root, parent, children, places);
   }
 };
 
@@ -67,7 +68,8 @@ class section_ptr {
   /// For the runtime: see section_operations::create_section.
   section_ptr(std::uint64_t array, std::uint64_t number, rank_id root) noexcept
       : array_(array), number_(number), root_(root) {}
-  /// For the runtime: the first number of the array, the number of the section, and the first of its ranks.
+  /// For the runtime: the first number of the array, the number of the section, and the root of its ranks, modulo the
+  /// number of ranks of the job.
   [[nodiscard]] std::uint64_t array() const noexcept { return array_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] rank_id root() const noexcept { return root_; }
@@ -227,7 +229,7 @@ class section_operations : public group_operations {
   template <std::same_as<section_ptr> Name>
   future<void> destroy_section(const Name& of) {
     if (!of) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
-    return call<&detail::close_section>(of.root(), of.array(), of.number());
+    return call<&detail::close_section>(rank_id(of.root().value() % size()), of.array(), of.number());
   }
 
  protected:

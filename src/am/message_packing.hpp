@@ -12,7 +12,7 @@ namespace nacre {
 /// Names the packing of the values of a message for people: "packing the arguments of step".
 [[nodiscard]] std::string packing_of(const message_header& header);
 
-/// As packed_form, for a sender, who can catch what the values throw. The error of a value that cannot be packed names
+/// As packed_form, for a sender, which can catch what values throw. The error of a value that cannot be packed names
 /// the handler.
 [[nodiscard]] message_ptr packed_by_sender(message_ptr m);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The untyped functions behind keyed arrays.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include <nacre/nacre.hpp>
 
 #include "base/exception_text.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "runtime/engine.hpp"
 
 namespace nacre::detail {
@@ -42,6 +45,34 @@ void post_keyed(engine& core, thread_context& on, const object_pair& ends, messa
   core.expect_own_thread();
   core.objects().traffic().note(on, ends, *m);
   core.objects().sender().post(on, ends.to, std::move(m));
+}
+
+std::uint32_t sent_to(engine& core, thread_context& on, object_id element) {
+  const epoch_guard guard(on);
+  object_space& objects = core.objects();
+  if (objects.is_home_of(element)) {
+    const object_entry* const entry = objects.entries().find(element);
+    return entry != nullptr ? entry->next_sequence.load(std::memory_order_relaxed) : 0;
+  }
+  const remote_elements::place known = objects.sender().remote().find(element);
+  return known ? known.next_sequence().load(std::memory_order_relaxed) : 0;
+}
+
+bool is_empty_place(engine& core, thread_context& on, object_id element) {
+  const epoch_guard guard(on);
+  const object_entry* const entry =
+      core.objects().is_home_of(element) ? core.objects().entries().find(element) : nullptr;
+  return entry != nullptr && entry->location.read().gone;
+}
+
+bool retire_place(engine& core, thread_context& on, object_id element, std::span<const sent_count> counts) {
+  return core.objects().places().retire_place(on, element, counts);
+}
+
+bool has_retired_block(engine& core, object_id element) { return core.objects().places().has_retired_block(element); }
+
+void forget_block(engine& core, thread_context& on, object_id element) {
+  core.objects().places().forget_block(on, element);
 }
 
 void name_keys(engine& core, std::uint64_t first, key_namer name) {

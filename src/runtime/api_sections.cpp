@@ -42,6 +42,7 @@ task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<se
     section_on_rank what = part_of(parts, which);
     what.first = first;
     what.section = made.number();
+    what.root = made.root().value();
     what.places = std::move(parts[which].numbers);
     asked.push_back(ctx.call<&add_section>(rank_id(parts[which].rank), std::move(what)));
   }

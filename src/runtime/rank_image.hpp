@@ -63,6 +63,10 @@ class rank_restorer {
   void open(carried_over& earlier);
   /// Installs objects and groups, and tells homes. Returns the objects that should go to other ranks.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint32_t>> install();
+  /// Installs the sections. When all ranks have installed their objects.
+  void install_sections();
+  /// Members that want to know hear that all groups are there. When all ranks have installed.
+  void tell_groups();
   /// On rank 0: the kept value and its class.
   [[nodiscard]] detail::kept_value kept() const;
 
@@ -78,9 +82,10 @@ class rank_restorer {
   engine& core_;
   thread_context& on_;
   std::vector<images::sections> files_;
-  const std::uint32_t ranks_;           // of the image
-  std::vector<rank_numbers> numbers_;   // by rank of the image
-  std::unique_ptr<image_heads> heads_;  // those of rank 0
+  const std::uint32_t ranks_;                                                 // of the image
+  std::vector<rank_numbers> numbers_;                                         // by rank of the image
+  std::unique_ptr<image_heads> heads_;                                        // those of rank 0
+  std::vector<std::pair<const detail::group_type*, void*>> waiting_members_;  // for tell_groups
 };
 
 }  // namespace nacre

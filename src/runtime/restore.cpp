@@ -199,6 +199,8 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   if (!failure.empty()) throw setup_error(failure);
   object_images(core_.objects(), core_.messages(), on).begin_arrays();
   rt.barrier();
+  restorer.install_sections();
+  restorer.tell_groups();
   go_home(core_, on, going);
   core_.job_time().go_on_from(from.about.seconds);
   last_image_ = from.about.image;

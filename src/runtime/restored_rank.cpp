@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +15,7 @@
 #include <nacre/image_rows.hpp>
 #include <nacre/nacre.hpp>
 
+#include "am/rank_tree.hpp"
 #include "base/exception_text.hpp"
 #include "mobile/directory/resized_homes.hpp"
 #include "runtime/engine.hpp"
@@ -65,15 +69,11 @@ void rank_restorer::check(std::uint32_t groups_before) const {
       if (row == nullptr || row->type->load == nullptr)
         throw image_misfit("the image has a group of " + each.name + " that this program cannot make");
       const std::string another = " cannot go on on another number of ranks: it was " + std::to_string(ranks_);
-      if (is_resized() && row->type->make == nullptr)
-        throw image_misfit("a keyed array, whose keys are in " + each.name + "," + another);
       if (core_.size() < ranks_ && row->type->merge == nullptr) {
         throw image_misfit("the group of " + each.name + another + "; write `void merge(" + each.name +
                            "&& other)` in it, for the members of ranks that are no more");
       }
     }
-    if (is_resized() && !read<std::vector<detail::section_on_rank>>(file, sections_section, "sections").empty())
-      throw image_misfit("an image with sections (create_section) needs as many ranks as it was taken of");
   }
 }
 
@@ -163,7 +163,6 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
       for (const object_elsewhere& one : each) going.emplace_back(one.object, home);
     }
     file.erase(packed);
-    if (!is_resized()) objects.add(read<std::vector<detail::section_on_rank>>(file, sections_section, "sections"));
   }
   for (future<void>& each : told) each.get();
   if (!is_resized()) going.clear();
@@ -198,9 +197,69 @@ void rank_restorer::install_groups() {
     core_.groups().skip_to(head.number - 1);
     void* const own = member.get();
     core_.groups().adopt(core_.groups().open(type), member.release());
-    if (type.restored != nullptr) type.restored(core_, own);
+    if (type.restored != nullptr) waiting_members_.emplace_back(&type, own);
   }
   core_.groups().skip_to(numbers_.front().groups);
+}
+
+namespace {
+
+/// The part of this rank in a section of which all ranks have told their places; nothing if it has none.
+std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on_rank whole) {
+  const std::shared_ptr<array_home> array = core.objects().arrays().find(whole.first);
+  if (array == nullptr) throw image_misfit("a section of the image has no array");
+  const std::uint32_t own = core.rank().value(), root = whole.root % core.size();
+  std::set<std::uint32_t> others;
+  std::vector<std::uint64_t> places;
+  for (const std::uint64_t place : whole.places) {
+    const std::uint32_t home = core.objects().homes().home_of(array->name_of(place)).value();
+    if (home != root) others.insert(home);
+    if (home == own) places.push_back(place);
+  }
+  std::vector<std::uint32_t> ranks{root};
+  ranks.insert(ranks.end(), others.begin(), others.end());
+  const auto found = std::ranges::find(ranks, own);
+  if (found == ranks.end()) return std::nullopt;
+  const tree_place tree =
+      place_in_tree(static_cast<std::uint32_t>(found - ranks.begin()), static_cast<std::uint32_t>(ranks.size()));
+  whole.places = std::move(places);
+  whole.parent = ranks[tree.parent];
+  whole.children.clear();
+  for (const rank_run& child : tree.children) whole.children.push_back(ranks[child.begin]);
+  return whole;
+}
+
+}  // namespace
+
+/// On another number of ranks the places of sections have other homes, which form new trees.
+void rank_restorer::install_sections() {
+  std::vector<detail::section_on_rank> sections;
+  for (const images::sections& file : files_) {
+    auto own = read<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
+    std::move(own.begin(), own.end(), std::back_inserter(sections));
+  }
+  if (is_resized()) {
+    std::map<std::uint64_t, detail::section_on_rank> whole;
+    for (const auto& of_rank : runtime(core_, on_).all_gather(sections)) {
+      for (const detail::section_on_rank& part : of_rank) {
+        auto& places =
+            whole
+                .try_emplace(part.section,
+                             detail::section_on_rank{.first = part.first, .section = part.section, .root = part.root})
+                .first->second.places;
+        places.insert(places.end(), part.places.begin(), part.places.end());
+      }
+    }
+    sections.clear();
+    for (auto& [number, each] : whole) {
+      if (auto own = own_part(core_, std::move(each))) sections.push_back(std::move(*own));
+    }
+  }
+  object_images(core_.objects(), core_.messages(), on_).add(sections);
+}
+
+void rank_restorer::tell_groups() {
+  for (const auto& [type, member] : waiting_members_) type->restored(core_, on_, member);
 }
 
 detail::kept_value rank_restorer::kept() const {

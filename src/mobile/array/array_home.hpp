@@ -21,6 +21,7 @@
 #include "am/rank_tree.hpp"
 #include "mobile/array/contributing_sets.hpp"
 #include "mobile/array/in_order.hpp"
+#include "mobile/array/number_runs.hpp"
 #include "mobile/object/inbox.hpp"
 
 namespace nacre {
@@ -59,6 +60,7 @@ struct array_part final : work {
   inbox arrivals;
   const std::uint64_t first_number;
   std::vector<std::atomic<object_entry*>> places;  // written under the array's mutex
+  std::size_t retired = 0;                         // places, under the array's mutex
 };
 
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
@@ -84,8 +86,8 @@ class array_home {
   std::uint32_t next_number = 0;                                    // at the root
 
   std::mutex mutex;
-  bool closing = false;                       // under mutex: the elements are being ended, and no new one may come
-  std::map<std::uint64_t, array_part> parts;  // under mutex; parts are added, never removed
+  bool closing = false;  // under mutex: the elements are being ended, and no new one may come
+  std::map<std::uint64_t, std::shared_ptr<array_part>> parts;  // under mutex; without those that are all retired
 
   std::vector<std::uint64_t> told;  // under mutex: own places that other ranks have told of, see api_array_making.cpp
 
@@ -127,13 +129,28 @@ class array_home {
     array_part& in = part_of(number, run);
     in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load in the part's run
   }
+  /// Under the mutex: the place, which note_place has had, never gets an element any more.
+  void retire_place(std::uint64_t number, work::runner run) {
+    array_part& in = part_of(number, run);
+    in.places[number - in.first_number].store(nullptr, std::memory_order_release);  // pairs as above
+    retired_.insert(number);
+    if (++in.retired < in.places.size()) return;
+    parts.erase(number / places_a_part_);
+    recent_ = nullptr;
+  }
+  /// Under the mutex: whether all places from `begin` to `last` have been retired.
+  [[nodiscard]] bool has_retired(std::uint64_t begin, std::uint64_t last) const {
+    return retired_.contains(begin, last);
+  }
 
  private:
   array_part& part_of(std::uint64_t number, work::runner run) {
     if (recent_ != nullptr && number - recent_->first_number < recent_->places.size()) return *recent_;
     const std::uint64_t part = number / places_a_part_, begin = part * places_a_part_;
     const auto count = static_cast<std::size_t>(std::min(places_a_part_, layout.shape.count() - begin));
-    recent_ = &parts.try_emplace(part, run, begin, count).first->second;
+    std::shared_ptr<array_part>& known = parts[part];
+    if (known == nullptr) known = std::make_shared<array_part>(run, begin, count);
+    recent_ = known.get();
     return *recent_;
   }
 
@@ -141,7 +158,8 @@ class array_home {
   bool keyed_ = false;        // under keys_mutex_
   detail::key_namer key_of_;  // under keys_mutex_
   const std::uint64_t places_a_part_;
-  array_part* recent_ = nullptr;  // under mutex
+  array_part* recent_ = nullptr;                // under mutex
+  number_runs retired_{number_runs::no_bound};  // under mutex: places
 };
 
 }  // namespace nacre

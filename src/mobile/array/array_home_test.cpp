@@ -43,11 +43,11 @@ TEST(array_home, holds_each_noted_place_once_in_its_part) {
     }
     std::size_t noted = 0;
     for (const auto& [index, part] : under_test.parts) {
-      ASSERT_EQ(part.first_number, index * a_part);
-      ASSERT_EQ(part.places.size(), std::min(a_part, count - part.first_number));
-      for (std::size_t place = 0; place < part.places.size(); ++place) {
-        const object_entry* const wanted = entries[part.first_number + place].get();
-        ASSERT_EQ(part.places[place].load(), wanted);
+      ASSERT_EQ(part->first_number, index * a_part);
+      ASSERT_EQ(part->places.size(), std::min(a_part, count - part->first_number));
+      for (std::size_t place = 0; place < part->places.size(); ++place) {
+        const object_entry* const wanted = entries[part->first_number + place].get();
+        ASSERT_EQ(part->places[place].load(), wanted);
         noted += wanted != nullptr ? 1 : 0;
       }
     }

@@ -2,10 +2,13 @@
 // Places of arrays: an entry at the place's home that stays, with or without an element.
 #include "mobile/array/array_places.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +89,7 @@ object_entry* array_places::place_at_home(object_id id) {
     return nullptr;
   }
   const std::scoped_lock lock(array->mutex);
+  if (array->has_retired(number, number)) return nullptr;
   object_entry& at = space_.entries().find_or_add(
       id, {messages_.rank(), 0, space_.rules().meant(layout.location), false, true}, &object_activation::activate_work);
   array->note_place(number, at, &array_space::run_part);
@@ -220,6 +224,7 @@ const char* array_places::put_element(object_entry& at, message& m) {
   if (at.location.read().epoch >= last_epoch_of_moves) {
     return "the place has had 2^32 moves and elements, which is as many as can be counted: use another place";
   }
+  if (is_retired(at.id)) return "the key of the place has been forgotten: insert by the key";
   // Either all elements end after this insertion, or it does not begin: the thread that sets `closing` sends the ends
   // afterwards, and the end of this place waits for the activation, which this thread has now. The code of the class
   // runs without the mutex.
@@ -299,7 +304,7 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
   {
     const std::scoped_lock lock(array->mutex);
     for (auto& [number, part] : array->parts) {
-      for (std::atomic<object_entry*>& place : part.places) {  // relaxed: written under the mutex; all have ended
+      for (std::atomic<object_entry*>& place : part->places) {  // relaxed: written under the mutex; all have ended
         if (object_entry* const own = place.load(std::memory_order_relaxed)) places.push_back(own);
         place.store(nullptr, std::memory_order_relaxed);
       }
@@ -315,7 +320,8 @@ void array_places::forget_array(thread_context& on, std::uint64_t first) {
   for (object_entry* const each : places) space_.ends().push_end(*each, messages_.rank(), on);
 }
 
-/// Ends a place of a destroyed array: messages that wait there, or come later, are undeliverable.
+/// Ends a place of a destroyed array, or one that has been retired: messages that wait there, or come later, are
+/// undeliverable.
 void array_places::end_place(activation_step& now) {
   object_entry& at = now.at;
   if (at.object() == nullptr && !begin_place(at)) return;  // a peer has told of it too

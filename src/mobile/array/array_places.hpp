@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+
+#include <nacre/keyed_array.hpp>
 
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"
@@ -32,6 +35,10 @@ class array_places {
   /// place is busy, and nothing has happened. `plain`: the handler if it is plain, see array_space.
   [[nodiscard]] bool run_on_idle_place(thread_context& on, object_entry& at, message_ptr& m,
                                        const detail::handler_info* plain);
+  [[nodiscard]] bool retire_place(thread_context& on, object_id id, std::span<const detail::sent_count> counts);
+  [[nodiscard]] bool is_retired(object_id id) const;
+  [[nodiscard]] bool has_retired_block(object_id id) const;
+  void forget_block(thread_context& on, object_id id);
   /// Forgets all places of an array and its layout on this rank. All elements have ended on all ranks.
   void forget_array(thread_context& on, std::uint64_t first);
 

@@ -39,6 +39,7 @@ struct array_space::broadcast {
   struct share {
     std::shared_ptr<broadcast> what;
     std::size_t slot;
+    std::shared_ptr<array_part> part;
   };
   static share& of(message& m) noexcept { return *std::launder(reinterpret_cast<share*>(m.body())); }
   static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
@@ -53,12 +54,12 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
   what->head = head;
   what->model = model_of(head, order.arguments);
 
-  std::vector<array_part*> parts;
+  std::vector<std::shared_ptr<array_part>> parts;
   {
     const std::scoped_lock lock(array->mutex);
     if (head.handler == 0) array->closing = true;
     parts.reserve(array->parts.size());
-    for (auto& [number, each] : array->parts) parts.push_back(&each);
+    for (const auto& [number, each] : array->parts) parts.push_back(each);
   }
   const std::size_t children = children_of({messages_.rank().value(), head.end}).size();
   if (head.reply != 0) {
@@ -74,7 +75,7 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
   pass_down(by, order, what->results, parts.size());
   for (std::size_t slot = 0; slot < parts.size(); ++slot) {
     message_ptr m = make_message(sizeof(broadcast::share));
-    ::new (static_cast<void*>(m->body())) broadcast::share{what, slot};
+    ::new (static_cast<void*>(m->body())) broadcast::share{what, slot, parts[slot]};
     m->ops = &broadcast::ops;
     by.counters().created.add(1);
     if (parts[slot]->arrivals.push(m.release())) messages_.pool().make_ready(by, *parts[slot]);
@@ -101,10 +102,10 @@ void array_space::run_part(work& item, thread_context& on) {
   message_list taken;
   const bool claimed = part.arrivals.claim(taken);
   NACRE_ASSERT(claimed, "a part of an array was run twice");
-  std::shared_ptr<array_home> keep;  // the part lives in it
+  std::shared_ptr<array_part> keep;
   while (message_ptr m = taken.pop_front()) {
     const broadcast::share& share = broadcast::of(*m);
-    keep = share.what->array;
+    keep = share.part;
     objects.arrays().run_broadcast(part, *share.what, share.slot, on);
     m.reset();
     on.counters().done.add(1);
@@ -112,6 +113,9 @@ void array_space::run_part(work& item, thread_context& on) {
   if (part.arrivals.finish() == inbox::finished::messages_came) {
     part.arrivals.requeue();
     on.pool().make_ready(on, part);
+  } else if (keep.use_count() == 1) {  // its places have been retired; a balancer may still look at the item
+    on.reader().retire(new std::shared_ptr<array_part>(std::move(keep)),
+                       [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
   }
 }
 

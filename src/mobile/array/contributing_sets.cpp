@@ -21,6 +21,11 @@ bool contributing_sets::has(const contributing_set& set, std::uint64_t place) co
   return found != by_place_.end() && std::find(found->second.begin(), found->second.end(), &set) != found->second.end();
 }
 
+contribution_steps::contributor contributing_sets::contributor_of(std::uint64_t place) const {
+  const auto found = occupied_.find(place / places_a_chunk);
+  return {place, found != occupied_.end() && found->second.test(place % places_a_chunk)};
+}
+
 bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
   const auto [at, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
   if (!is_new) return false;
@@ -53,7 +58,10 @@ void contributing_sets::element_came(std::uint64_t place) {
 
 std::vector<contributing_sets::consequence> contributing_sets::element_ended(std::uint64_t place, std::uint32_t sent,
                                                                              std::uint32_t epoch) {
-  chunk_of(place).reset(place % places_a_chunk);
+  if (chunk_of(place).reset(place % places_a_chunk).none()) {
+    occupied_.erase(recent_chunk_);
+    recent_chunk_ = no_chunk;
+  }
   const bool unsettled = messages_.ended(place, sent, epoch);
   std::vector<consequence> all;
   for_each_of(place, [&](const set_ptr& each) {

@@ -20,10 +20,16 @@ namespace nacre {
 
 /// A set of places that contribute together, as one rank sees it.
 struct contributing_set {
-  contributing_set(std::uint64_t section_number, bool is_root, tree_place in_tree, bool asked)
-      : section(section_number), root(is_root), tree(std::move(in_tree)), steps(tree.children.size(), asked) {}
-  const std::uint64_t section;  ///< 0: the whole array
-  const bool root;              ///< of the tree of the ranks that are home of places of the set
+  contributing_set(std::uint64_t section_number, bool is_root, tree_place in_tree, bool asked,
+                   std::uint32_t named_root = 0)
+      : section(section_number),
+        root(is_root),
+        root_in_name(named_root),
+        tree(std::move(in_tree)),
+        steps(tree.children.size(), asked) {}
+  const std::uint64_t section;       ///< 0: the whole array
+  const bool root;                   ///< of the tree of the ranks that are home of places of the set
+  const std::uint32_t root_in_name;  ///< of the section: see section_ptr
   const tree_place tree;
   contribution_steps steps;
 };
@@ -50,6 +56,7 @@ class contributing_sets {
     return found != sections_.end() ? found->second.set : nullptr;
   }
   [[nodiscard]] bool has(const contributing_set& set, std::uint64_t place) const;
+  [[nodiscard]] contribution_steps::contributor contributor_of(std::uint64_t place) const;
   /// Adds a section, with the places that have their home on this rank. False: there is one of this number already.
   [[nodiscard]] bool add(const set_ptr& set, std::vector<std::uint64_t> places);
   /// Takes a section out. Null: there is none.
@@ -94,7 +101,8 @@ class contributing_sets {
   std::map<std::uint64_t, section_entry> sections_;
   std::unordered_map<std::uint64_t, std::vector<contributing_set*>> by_place_;
   std::unordered_map<std::uint64_t, std::bitset<places_a_chunk>> occupied_;  // by chunk: places with an element
-  std::uint64_t recent_chunk_ = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_chunk = ~std::uint64_t{0};
+  std::uint64_t recent_chunk_ = no_chunk;
   std::bitset<places_a_chunk>* recent_ = nullptr;
   value_messages messages_;
 };

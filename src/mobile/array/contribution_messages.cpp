@@ -95,7 +95,8 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
       report_lost(by, array.get(), head, number);
     } else if (!array->sets.has(*set, number)) {
       refused = outside_text(*array, number);
-    } else if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none) {
+    } else if (const auto why = set->steps.give(array->sets.contributor_of(number), head, value, then);
+               why != steps::refusal::none) {
       refused = text_of(why, *array, *set, number, head);
     }
     settled = array->sets.message_came(number, epoch);  // also of a value that nobody waits for any more

@@ -25,7 +25,6 @@ std::vector<std::span<const std::byte>> contribution_steps::own_values::in_order
 
 void contribution_steps::element_came(std::uint64_t number) {
   ++occupied_;
-  emptied_.erase(number);
   for (auto& [step, at] : open_) {
     if (!at.own_complete && at.given.contains(number)) ++at.given_by_present;
   }
@@ -34,7 +33,6 @@ void contribution_steps::element_came(std::uint64_t number) {
 void contribution_steps::element_ended(std::uint64_t number, effects& then) {
   NACRE_EXPECT(occupied_ > 0, "an element of an array ended that had not come");
   --occupied_;
-  emptied_.insert(number);
   for (auto& [step, at] : open_) {
     if (!at.own_complete && at.given.contains(number)) --at.given_by_present;
   }
@@ -75,17 +73,17 @@ contribution_steps::open_step& contribution_steps::open(const contribution_head&
   return at;
 }
 
-contribution_steps::refusal contribution_steps::give(std::uint64_t number, const contribution_head& head,
+contribution_steps::refusal contribution_steps::give(const contributor& from, const contribution_head& head,
                                                      std::span<const std::byte> value, effects& then) {
   if (const refusal why = check(head); why != refusal::none) return why;
   open_step& at = open(head, then);
   if (at.own_complete) return refusal::ended;
   const std::size_t begin = (at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1);
-  if (!at.given.try_emplace(number, place_value{begin, value.size()}).second) return refusal::twice;
-  at.first_place = std::min(at.first_place, number);
+  if (!at.given.try_emplace(from.number, place_value{begin, value.size()}).second) return refusal::twice;
+  at.first_place = std::min(at.first_place, from.number);
   at.memory.resize(begin + value.size());
   if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
-  if (!emptied_.contains(number)) ++at.given_by_present;
+  if (from.has_element) ++at.given_by_present;
   look(at, then);
   return refusal::none;
 }
@@ -160,7 +158,8 @@ void contribution_steps::part_came(open_step& at, std::size_t part, std::optiona
   at.part_came[part] = true;
   at.parts[part] = std::move(value);
   if (--at.parts_left != 0) return;
-  over_[at.head.handler].insert(at.head.step);
+  constexpr std::size_t runs_max = 1024;
+  over_.try_emplace(at.head.handler, runs_max).first->second.insert(at.head.step);
   finished_step& whole = then.finished.emplace_back();
   whole.head = at.head;
   whole.first_place = at.first_place;

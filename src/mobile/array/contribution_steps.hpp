@@ -8,11 +8,10 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "mobile/array/step_set.hpp"
+#include "mobile/array/number_runs.hpp"
 
 namespace nacre {
 
@@ -36,8 +35,8 @@ struct contribution_head {
 
 using packed_value = std::vector<std::byte>;
 
-/// On each rank a step has an own part (the values of the places whose home is here) and one part for each child in the
-/// tree of ranks (rank_tree.hpp).
+/// On each rank a step has an own part (the values of the places that have their home here) and one part for each child
+/// in the tree of ranks (rank_tree.hpp).
 ///
 /// | state of the own part | value of a place | a place is filled | an element ends | parent asks |
 /// |---|---|---|---|---|
@@ -100,8 +99,12 @@ class contribution_steps {
   void add_unsettled(std::size_t ends) noexcept { unsettled_ += ends; }
   /// The last such value of one element has been given.
   void settled(effects& then);
-  /// The value of a place.
-  [[nodiscard]] refusal give(std::uint64_t number, const contribution_head& head, std::span<const std::byte> value,
+  /// A place that gives a value.
+  struct contributor {
+    std::uint64_t number;
+    bool has_element;  ///< false: the element that has sent the value has ended, and there is no other one
+  };
+  [[nodiscard]] refusal give(const contributor& from, const contribution_head& head, std::span<const std::byte> value,
                              effects& then);
   [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
   void combined(const contribution_head& head, packed_value value, effects& then);
@@ -147,13 +150,12 @@ class contribution_steps {
   void look_at_all(effects& then);
   [[nodiscard]] refusal check(const contribution_head& head) const;
 
-  std::uint64_t occupied_ = 0;                 // places with an element
-  std::unordered_set<std::uint64_t> emptied_;  // places with an element that has ended, until they get another one
+  std::uint64_t occupied_ = 0;  // places with an element
   std::map<step_name, open_step> open_;
-  std::map<std::uint32_t, step_set> over_;  // by handler
-  std::vector<bool> asks_;                  // by child: it wants to be asked
-  bool asked_;                              // the parent knows that this rank wants to be asked
-  std::size_t unsettled_ = 0;               // ends of elements with values under way
+  std::map<std::uint32_t, number_runs> over_;  // by handler; each the steps that are over
+  std::vector<bool> asks_;                     // by child: it wants to be asked
+  bool asked_;                                 // the parent knows that this rank wants to be asked
+  std::size_t unsettled_ = 0;                  // ends of elements with values under way
   bool dropped_ = false;
 };
 

@@ -39,17 +39,21 @@ numbers all_places(const std::vector<std::span<const std::byte>>& values) {
   return all;
 }
 
-TEST(step_set, keeps_runs_of_numbers_that_come_in_any_order) {
-  step_set over;
+TEST(number_runs, keeps_runs_of_numbers_that_come_in_any_order) {
+  constexpr std::size_t runs_max = 1024;
+  number_runs over(runs_max);
   for (const std::uint64_t step : {4U, 2U, 0U, 3U, 1U}) over.insert(step);
   EXPECT_EQ(over.runs(), 1U);
   for (std::uint64_t step = 0; step < 5; ++step) EXPECT_TRUE(over.contains(step));
+  EXPECT_TRUE(over.contains(0, 4));
+  EXPECT_TRUE(over.contains(1, 3));
+  EXPECT_FALSE(over.contains(3, 5));
   EXPECT_FALSE(over.contains(5));
   over.insert(~std::uint64_t{0});
   EXPECT_TRUE(over.contains(~std::uint64_t{0}));
   EXPECT_EQ(over.runs(), 2U);
   for (std::uint64_t step = 10; step < 20000; step += 2) over.insert(step);
-  EXPECT_EQ(over.runs(), step_set::runs_max);
+  EXPECT_EQ(over.runs(), runs_max);
   EXPECT_TRUE(over.contains(19998));
 }
 
@@ -195,6 +199,7 @@ class random_array {
     action(job_.at(rank), then);
     job_.apply(rank, std::move(then));
   }
+  bool is_here(std::uint64_t place) const { return lives_.contains(place); }
   void come(std::uint64_t place) {
     lives_[place] = {};
     ++epochs_[place];
@@ -207,8 +212,9 @@ class random_array {
     act(home(place), [&](auto& at, auto& then) { at.element_ended(place, then); });
   }
   void give(std::uint64_t place, std::uint64_t step) {
-    const auto taken = [=](contribution_steps& at, auto& then) {
-      EXPECT_EQ(at.give(place, head_of_step(step), pack(numbers{place}), then), contribution_steps::refusal::none);
+    const auto taken = [=, this](contribution_steps& at, auto& then) {
+      EXPECT_EQ(at.give({place, is_here(place)}, head_of_step(step), pack(numbers{place}), then),
+                contribution_steps::refusal::none);
     };
     const std::uint32_t to = home(place);
     if (job_.random().below(2) == 0) return act(to, taken);
@@ -240,16 +246,16 @@ TEST(contribution_steps, refuse_values_that_do_not_fit) {
   contribution_steps::effects then;
   for (const std::uint64_t place : {3U, 4U}) under_test.element_came(place);
   using refusal = contribution_steps::refusal;
-  EXPECT_EQ(under_test.give(3, head_of_step(7), {}, then), refusal::none);
-  EXPECT_EQ(under_test.give(3, head_of_step(7), {}, then), refusal::twice);
-  EXPECT_EQ(under_test.give(4, head_of_step(7, 2), {}, then), refusal::other_head);
+  EXPECT_EQ(under_test.give({3, true}, head_of_step(7), {}, then), refusal::none);
+  EXPECT_EQ(under_test.give({3, true}, head_of_step(7), {}, then), refusal::twice);
+  EXPECT_EQ(under_test.give({4, true}, head_of_step(7, 2), {}, then), refusal::other_head);
   EXPECT_EQ(then.to_combine.size(), 0U);
-  EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::none);
+  EXPECT_EQ(under_test.give({4, true}, head_of_step(7), {}, then), refusal::none);
   ASSERT_EQ(then.to_combine.size(), 1U);
-  EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::ended);
+  EXPECT_EQ(under_test.give({4, true}, head_of_step(7), {}, then), refusal::ended);
   under_test.combined(head_of_step(7), {}, then);
   EXPECT_EQ(then.finished.size(), 1U);
-  EXPECT_EQ(under_test.give(4, head_of_step(7), {}, then), refusal::ended);
+  EXPECT_EQ(under_test.give({4, true}, head_of_step(7), {}, then), refusal::ended);
   EXPECT_EQ(then.opened, 1U);
 }
 
@@ -259,13 +265,13 @@ TEST(contribution_steps, are_counted_for_each_handler) {
   for (const std::uint64_t place : {3U, 4U}) under_test.element_came(place);
   using refusal = contribution_steps::refusal;
   const contribution_head sum = head_of_step(7), picture = head_of_step(7, 2, 6);
-  for (const std::uint64_t place : {3U, 4U}) EXPECT_EQ(under_test.give(place, sum, {}, then), refusal::none);
-  EXPECT_EQ(under_test.give(3, picture, {}, then), refusal::none) << "another reduction of the same step";
+  for (const std::uint64_t place : {3U, 4U}) EXPECT_EQ(under_test.give({place, true}, sum, {}, then), refusal::none);
+  EXPECT_EQ(under_test.give({3, true}, picture, {}, then), refusal::none) << "another reduction of the same step";
   ASSERT_EQ(then.to_combine.size(), 1U);
   under_test.combined(sum, {}, then);
   EXPECT_EQ(then.finished.size(), 1U);
-  EXPECT_EQ(under_test.give(3, sum, {}, then), refusal::ended);
-  EXPECT_EQ(under_test.give(4, picture, {}, then), refusal::none) << "that has not ended";
+  EXPECT_EQ(under_test.give({3, true}, sum, {}, then), refusal::ended);
+  EXPECT_EQ(under_test.give({4, true}, picture, {}, then), refusal::none) << "that has not ended";
   ASSERT_EQ(then.to_combine.size(), 2U);
   under_test.combined(picture, {}, then);
   EXPECT_EQ(then.finished.size(), 2U);
@@ -277,7 +283,7 @@ TEST(contribution_steps, tell_what_is_missing_and_drop_it) {
   contribution_steps::effects then;
   for (std::uint64_t place = 0; place < 10; ++place) under_test.element_came(place);
   for (std::uint64_t place = 0; place < 3; ++place)
-    static_cast<void>(under_test.give(place, head_of_step(2), {}, then));
+    static_cast<void>(under_test.give({place, true}, head_of_step(2), {}, then));
   std::uint64_t missing = 0;
   under_test.for_each_incomplete(
       [&](const contribution_head&, std::uint64_t lacks, std::uint64_t) { missing += lacks; });

@@ -49,7 +49,8 @@ void contributions::contribute(thread_context& on, object_id element, std::span<
       set = array->sets.find(head.section);
       if (set != nullptr) {
         if (!array->sets.has(*set, number)) throw usage_error(outside_text(*array, number));
-        if (const auto why = set->steps.give(number, head, value, then); why != steps::refusal::none)
+        if (const auto why = set->steps.give(array->sets.contributor_of(number), head, value, then);
+            why != steps::refusal::none)
           throw usage_error(text_of(why, *array, *set, number, head));
         on.counters().created.add(then.opened);
       }
@@ -117,7 +118,7 @@ void contributions::add_section(const detail::section_on_rank& what) {
   tree_place in_tree{.parent = what.parent};
   for (const std::uint32_t child : what.children) in_tree.children.push_back({child, child + 1});
   const auto set = std::make_shared<contributing_set>(what.section, what.parent == messages_.rank().value(),
-                                                      std::move(in_tree), true);
+                                                      std::move(in_tree), true, what.root);
   const std::scoped_lock lock(array->steps_mutex);
   if (what.section == 0 || !array->sets.add(set, what.places))
     throw usage_error("create_section: there is a section of this number already");

@@ -44,7 +44,7 @@ class reduction {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(by);
   }
 
-  /// Opens a call whose reply fills a slot. Returns its number.
+  /// Opens a call; its reply fills a slot. Returns its number.
   [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<reduction>& to, std::size_t slot);
 
   [[nodiscard]] static message_ptr none() { return am_engine::make_failure({}, {}); }

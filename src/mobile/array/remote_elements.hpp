@@ -113,18 +113,30 @@ class remote_elements {
         if ((index - first_index) / block_size < blocks) ended.push_back(&each);
       });
     }
-    for (const block* const each : ended) {
-      std::uint32_t left = each->has_entry.load(std::memory_order_acquire);  // pairs with note_entry
-      for (; left != 0; left &= left - 1) {
-        entry_of(object_id::from_value(each->id.value() * block_size + static_cast<unsigned>(std::countr_zero(left))));
-      }
-    }
-    for (block* const each : ended) {
-      if (blocks_.remove(*each)) retire(each, [](void* gone) { delete static_cast<block*>(gone); });
-    }
+    for (const block* const each : ended) visit_entries(*each, entry_of);
+    for (block* const each : ended) remove(*each, retire);
+  }
+  /// Forgets the block of an element in this way; none of its elements gets another message that must not be lost.
+  template <class EntryOf, class Retire>
+  void forget_block(object_id element, EntryOf entry_of, Retire retire) {
+    block* const ended = blocks_.find(block_of(element));
+    if (ended == nullptr) return;
+    visit_entries(*ended, entry_of);
+    remove(*ended, retire);
   }
 
  private:
+  template <class EntryOf>
+  static void visit_entries(const block& of, EntryOf& entry_of) {
+    std::uint32_t left = of.has_entry.load(std::memory_order_acquire);  // pairs with note_entry
+    for (; left != 0; left &= left - 1) {
+      entry_of(object_id::from_value(of.id.value() * block_size + static_cast<unsigned>(std::countr_zero(left))));
+    }
+  }
+  template <class Retire>
+  void remove(block& gone, Retire& retire) {
+    if (blocks_.remove(gone)) retire(&gone, [](void* of) { delete static_cast<block*>(of); });
+  }
   /// Of the whole name: a name with a wrong home must not take numbers of the right one.
   static object_id block_of(object_id element) noexcept { return object_id::from_value(element.value() / block_size); }
 

@@ -43,8 +43,12 @@ std::vector<detail::section_on_rank> object_images::sections() const {
   space_.arrays().for_each([&](array_home& each) {
     const std::scoped_lock lock(each.steps_mutex);
     each.sets.for_each_section([&](const contributing_set& set, const std::vector<std::uint64_t>& places) {
-      detail::section_on_rank one{
-          .first = each.first, .section = set.section, .parent = set.tree.parent, .children = {}, .places = places};
+      detail::section_on_rank one{.first = each.first,
+                                  .section = set.section,
+                                  .root = set.root_in_name,
+                                  .parent = set.tree.parent,
+                                  .children = {},
+                                  .places = places};
       for (const rank_run& child : set.tree.children) one.children.push_back(child.begin);
       all.push_back(std::move(one));
     });

@@ -17,7 +17,7 @@ namespace nacre {
 class object_space;
 
 /// A message to an object costs a block, a place in an inbox, and an item of work, which together take several times as
-/// long as a short handler. A bundle of messages to short handlers is one item instead, whose runner takes the
+/// long as a short handler. A bundle of messages to short handlers is one item instead; its runner takes the
 /// activation of each object, runs the handler, and gives it back.
 ///
 /// | a part | the runner |

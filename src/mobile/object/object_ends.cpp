@@ -67,7 +67,8 @@ void object_ends::forget(object_entry& at, thread_context& on) {
 /// array has ended.
 void object_ends::learn_of_end(activation_step& now, const message& news) {
   const object_id id = now.at.id;
-  if (id.is_element() && space_.is_home_of(id) && space_.arrays().find(id) == nullptr) {
+  if (id.is_element() && space_.is_home_of(id) &&
+      (space_.arrays().find(id) == nullptr || space_.places().is_retired(id))) {
     space_.places().end_place(now);
     return now.on.counters().done.add(1);
   }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of numbers that are used one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+namespace nacre {
+
+/// A set of numbers that keeps runs of them, so it is small when nearly all between the first and the last are in it.
+/// Beyond `runs_max` runs it forgets the lowest one.
+class number_runs {
+ public:
+  static constexpr std::size_t no_bound = ~std::size_t{0};
+  explicit number_runs(std::size_t runs_max) noexcept : runs_max_(runs_max) {}
+
+  [[nodiscard]] bool contains(std::uint64_t number) const { return contains(number, number); }
+  /// Whether it has all numbers from `first` to `last`.
+  [[nodiscard]] bool contains(std::uint64_t first, std::uint64_t last) const {
+    const auto behind = runs_.upper_bound(first);
+    return behind != runs_.begin() && last <= std::prev(behind)->second;
+  }
+  void insert(std::uint64_t number) {
+    if (contains(number)) return;
+    std::uint64_t first = number, last = number;
+    auto behind = runs_.upper_bound(number);
+    if (behind != runs_.begin()) {
+      const auto before = std::prev(behind);
+      if (before->second + 1 == number) {
+        first = before->first;
+        runs_.erase(before);
+      }
+    }
+    if (behind != runs_.end() && behind->first == number + 1 && number + 1 != 0) {
+      last = behind->second;
+      runs_.erase(behind);
+    }
+    runs_.emplace(first, last);
+    if (runs_.size() > runs_max_) runs_.erase(runs_.begin());
+  }
+  [[nodiscard]] std::size_t runs() const noexcept { return runs_.size(); }
+
+ private:
+  const std::size_t runs_max_;
+  std::map<std::uint64_t, std::uint64_t> runs_;  // first and last number of each
+};
+
+}  // namespace nacre

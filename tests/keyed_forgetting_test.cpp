@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sparse keyed arrays forget the keys whose elements have ended: nothing is lost meanwhile, and memory follows the keys
+// that are alive.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+#include <nacre/rng.hpp>
+
+#include "base/sanitized.hpp"
+#include "drawn_machine.hpp"
+#include "small_jobs.hpp"
+
+namespace nacre::tests {
+namespace {
+
+/// An element of a key that comes and goes.
+struct guest {
+  std::uint64_t heard = 0, wrong = 0;
+  void hear(std::uint64_t number) { wrong += number == heard++ ? 0U : 1U; }
+  std::uint64_t leave_taking() const { return wrong == 0 ? heard : ~std::uint64_t{0}; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(heard, wrong);
+  }
+};
+
+/// Keys of this rank get elements and lose them, without waiting in between; other ranks ask for them at any time; keys
+/// that are used once make the homes forget.
+void coming_and_going_main(runtime& rt, std::uint64_t seed) {
+  rng random = rng(seed).fork(100 + rt.rank().value());
+  const auto all = rt.create_array<guest>(keyed_by<std::uint64_t>{}, sparse);
+  std::vector<future<void>> done;
+  std::vector<std::pair<future<std::uint64_t>, std::uint64_t>> lives;  // with the messages of each life
+  std::vector<future<std::uint64_t>> strangers;
+  std::uint64_t fresh = 1000000 * (rt.rank().value() + 1);
+  for (int round = 0; round < 60; ++round) {
+    const std::uint64_t key = 10 * rt.rank().value() + random.below(3);
+    const std::uint64_t messages = random.below(4);
+    done.push_back(rt.insert(all, key));
+    for (std::uint64_t each = 0; each < messages; ++each) rt.send<&guest::hear>(all[key], each);
+    lives.emplace_back(rt.call<&guest::leave_taking>(all[key]), messages);
+    done.push_back(rt.erase(all, key));
+    for (std::uint64_t each = random.below(12); each > 0; --each) {
+      done.push_back(rt.insert(all, ++fresh));
+      done.push_back(rt.erase(all, fresh));
+    }
+    strangers.push_back(rt.call<&guest::leave_taking>(all[10 * random.below(rt.size()) + random.below(3)]));
+    if (random.below(3) == 0) lives.back().first.wait();
+  }
+  rt.wait_quiescence();
+  for (auto& each : done) EXPECT_NO_THROW(each.get());
+  for (auto& [life, messages] : lives) EXPECT_EQ(life.get(), messages);
+  for (auto& each : strangers) {
+    try {
+      EXPECT_LT(each.get(), 4U);
+    } catch (const call_error&) {  // the key had no element
+    }
+  }
+  if (rt.rank().value() == 0) {
+    EXPECT_THROW(static_cast<void>(rt.reduce<&guest::leave_taking>(all, std::plus<>{}).get()), call_error);
+  }
+  rt.barrier();
+  rt.destroy(all);
+}
+
+TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten) {
+  const char* const seeds = std::getenv("NACRE_KEYED_SEEDS");
+  const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : sanitized ? 30 : 200;
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
+    run_simulated(drawn_machine(seed), [&](runtime& rt) { coming_and_going_main(rt, seed); });
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten_on_threads) {
+  config made;
+  made.set("ranks", "3");
+  made.set("workers", "2");
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 3U : 20U); ++seed) {
+    EXPECT_EQ(run(made, [&](runtime& rt) { coming_and_going_main(rt, seed); }), 0);
+  }
+}
+
+}  // namespace
+}  // namespace nacre::tests
