@@ -4,19 +4,16 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
-#include <boost/context/stack_traits.hpp>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <new>
 #include <utility>
-
-#include <sys/mman.h>
 
 #include <nacre/assert.hpp>
 
 #include "base/sanitized.hpp"
+#include "exec/fiber_stack.hpp"
 
 #if NACRE_UNDER_ASAN
 #include <sanitizer/asan_interface.h>
@@ -27,32 +24,6 @@
 #endif
 
 namespace nacre {
-namespace {
-
-/// Stacks below which lies a page that nobody may touch. Boost's own are like them, but abort where the kernel has no
-/// mapping left for that page (vm.max_map_count); these throw std::bad_alloc.
-struct guarded_stacks {
-  std::size_t bytes;
-  [[nodiscard]] boost::context::stack_context allocate() const {
-    const std::size_t page = boost::context::stack_traits::page_size(), size = (bytes + page - 1) / page * page + page;
-    void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (begin == MAP_FAILED) throw std::bad_alloc();
-    if (::mprotect(begin, page, PROT_NONE) != 0) {
-      ::munmap(begin, size);
-      throw std::bad_alloc();
-    }
-    boost::context::stack_context stack;
-    stack.size = size;
-    stack.sp = static_cast<char*>(begin) + size;
-    return stack;
-  }
-  static void deallocate(boost::context::stack_context& stack) noexcept {
-    ::munmap(static_cast<char*>(stack.sp) - stack.size, stack.size);
-  }
-};
-
-}  // namespace
-
 struct fiber::state {
   std::function<void()> body;
   boost::context::fiber inside;   // the suspended body, while outside runs
@@ -60,6 +31,8 @@ struct fiber::state {
   std::exception_ptr error;
   bool ended = false;
   bool unwinding = false;
+  fiber_stack stack;
+  std::size_t stack_bytes;
 #if NACRE_UNDER_ASAN
   void* outside_fake_stack = nullptr;
   void* inside_fake_stack = nullptr;
@@ -72,6 +45,12 @@ struct fiber::state {
   void* tsan_outside = nullptr;
   void* tsan_inside = nullptr;
 #endif
+
+  explicit state(std::size_t bytes) : stack(bytes), stack_bytes(bytes) {}
+  /// In the body, which is about to leave its stack.
+  void look_at_stack() const noexcept {
+    if (!stack.guarded() && !stack.is_sound(__builtin_frame_address(0))) end_for_overflow(stack_bytes);
+  }
 
   void about_to_enter() {
 #if NACRE_UNDER_ASAN
@@ -103,11 +82,10 @@ struct fiber::state {
   }
 };
 
-fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::make_unique<state>()) {
+fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::make_unique<state>(stack_bytes)) {
   state* const self = state_.get();
   self->body = std::move(body);
-  const guarded_stacks allocator{stack_bytes};
-  boost::context::stack_context stack = allocator.allocate();
+  boost::context::stack_context stack = self->stack.allocate();
 #if NACRE_UNDER_ASAN
   self->inside_stack = static_cast<char*>(stack.sp) - stack.size;
   self->inside_bytes = stack.size;
@@ -118,7 +96,7 @@ fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::
   self->tsan_inside = __tsan_create_fiber(0);
 #endif
   const boost::context::preallocated place(stack.sp, stack.size, stack);
-  self->inside = boost::context::fiber(std::allocator_arg, place, allocator, [self](boost::context::fiber&& outside) {
+  self->inside = boost::context::fiber(std::allocator_arg, place, self->stack, [self](boost::context::fiber&& outside) {
     self->entered();
     self->outside = std::move(outside);
     try {
@@ -128,6 +106,7 @@ fiber::fiber(std::function<void()> body, std::size_t stack_bytes) : state_(std::
       self->error = std::current_exception();
     }
     self->ended = true;
+    self->look_at_stack();
     self->about_to_leave(true);
     return std::move(self->outside);
   });
@@ -154,6 +133,7 @@ void fiber::resume() {
 }
 
 void fiber::suspend() {
+  state_->look_at_stack();
   state_->about_to_leave(false);
   state_->outside = std::move(state_->outside).resume();
   state_->entered();

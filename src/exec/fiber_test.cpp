@@ -100,6 +100,44 @@ TEST(fiber, many_fibers_keep_their_own_stacks) {
   }
 }
 
+/// Only some of them have a guard, or the mappings of the process would not do.
+TEST(fiber, there_may_be_more_than_mappings) {
+  if (tests::sanitized) GTEST_SKIP() << "a sanitizer needs mappings of its own, and much memory";
+  constexpr std::size_t count = 70'000, stack_bytes = 16 << 10;
+  std::vector<std::unique_ptr<fiber>> all;
+  std::size_t done = 0;
+  for (std::size_t index = 0; index < count; ++index) {
+    all.push_back(std::make_unique<fiber>(
+        [&] {
+          all.back()->suspend();
+          ++done;
+        },
+        stack_bytes));
+    all.back()->resume();
+  }
+  for (const auto& each : all) each->resume();
+  EXPECT_EQ(done, count);
+}
+
+/// As deep a recursion as a stack without a guard does not hold.
+TEST(fiber_death, tells_that_a_stack_without_a_guard_has_overflowed) {
+  if (tests::sanitized) GTEST_SKIP() << "a sanitizer needs mappings of its own, and sees it first";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto overflow = [] {
+    std::vector<std::unique_ptr<fiber>> all;
+    const std::function<int(int)> descend = [&](int depth) {
+      volatile char frame[512] = {};
+      if (depth == 0) all.back()->suspend();
+      return depth == 0 ? 0 : frame[0] + descend(depth - 1);
+    };
+    for (int index = 0; index < 40'000; ++index) {
+      all.push_back(std::make_unique<fiber>([&, depth = index < 39'999 ? 0 : 24] { descend(depth); }, 16 << 10));
+      all.back()->resume();
+    }
+  };
+  EXPECT_DEATH(overflow(), "more than its stack of 16 KiB");
+}
+
 /// The page that guards a stack splits a mapping of the kernel, which allows a process so many.
 TEST(fiber, one_for_whose_stack_no_mapping_is_left_is_want_of_memory) {
   if (tests::sanitized) GTEST_SKIP() << "a sanitizer needs mappings of its own";

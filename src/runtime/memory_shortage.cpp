@@ -47,7 +47,7 @@ void end_for_want_of_memory(std::uint32_t ranks) noexcept {
       line.data(), line.size(),
       "nacre: no memory is left for %u simulated ranks (all live in this process, and each has a stack of "
       "its own): choose fewer with --nacre.ranks, or raise the limits of memory (ulimit -v) and of "
-      "mappings, two for each rank (sysctl vm.max_map_count)\n",
+      "mappings (sysctl vm.max_map_count)\n",
       ranks);
   const ssize_t written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(std::max(length, 0)));
   static_cast<void>(written);  // an error cannot be reported any more
