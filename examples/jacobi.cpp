@@ -3,6 +3,7 @@
 // run: --nacre.ranks=3
 // run: --nacre.transport=sim --nacre.ranks=5 --nacre.seed=7
 // nacre run -n 2: --nacre.workers=1
+// Killed ranks cost no work: nacre run -n 3 --survive restart ./jacobi --nacre.checkpoint.folder=images
 // prints: the array and the loop agree
 #include <nacre/nacre.hpp>
 
@@ -61,20 +62,31 @@ double norm_by_a_loop() {
   return sum;
 }
 
+struct progress {
+  nacre::array_ptr<point> grid;
+  int step = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(grid, step);
+  }
+};
+
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    const auto grid = rt.create_array<point>(nacre::extents{side, side}, [](nacre::index ij) {
-      return point{first_value(static_cast<int>(ij[0]), static_cast<int>(ij[1])), 0};
-    });
-    const bool leads = rt.rank().value() == 0;
-    for (int round = 0; round < rounds; ++round) {
-      if (leads) rt.send<&point::share>(grid, grid);
-      rt.wait_quiescence();  // every point has what its neighbours had
-      if (leads) rt.send<&point::update>(grid, round);
-      rt.wait_quiescence();
+    auto p = rt.restored<progress>().value_or(progress{});  // empty in a first start
+    if (!p.grid) {
+      p.grid = rt.create_array<point>(nacre::extents{side, side}, [](nacre::index ij) {
+        return point{first_value(static_cast<int>(ij[0]), static_cast<int>(ij[1])), 0};
+      });
     }
+    const bool leads = rt.rank().value() == 0;
+    rt.steps(p, rounds, [&](const progress& now) {
+      if (leads) rt.send<&point::share>(now.grid, now.grid);
+      rt.wait_quiescence();  // every point has what its neighbours had
+      if (leads) rt.send<&point::update>(now.grid, now.step);
+    });
     if (!leads) return;
-    const double norm = rt.reduce<&point::norm>(grid, std::plus<>{}).get();
+    const double norm = rt.reduce<&point::norm>(p.grid, std::plus<>{}).get();
     std::puts(std::abs(norm - norm_by_a_loop()) < 1e-12 ? "the array and the loop agree" : "they differ");
   });
 }

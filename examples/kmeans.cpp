@@ -83,23 +83,43 @@ struct block {
   }
 };
 
+centres centres_by_a_loop() {
+  centres found = first_centres();
+  for (int round = 0; round < rounds; ++round) {
+    sums of_all;
+    for (std::size_t each = 0; each < blocks; ++each) of_all = add_sums{}(of_all, nearest_of(points_of(each), found));
+    found = means_of(of_all, found);
+  }
+  return found;
+}
+
+/// Enough to go on from an image, on any number of ranks.
+struct progress {
+  nacre::array_ptr<block> all;
+  centres found = first_centres();
+  int step = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(all, found, step);
+  }
+};
+
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    const auto all = rt.create_array<block>(
-        nacre::extents{blocks}, [](nacre::index at) { return block{points_of(static_cast<std::size_t>(at[0]))}; });
-    if (rt.rank().value() != 0) return;
-    centres found = first_centres(), expected = found;
-    for (int round = 0; round < rounds; ++round) {
-      found = means_of(rt.reduce<&block::nearest>(all, add_sums{}, found).get(), found);
-      sums of_loop;
-      for (std::size_t each = 0; each < blocks; ++each) {
-        of_loop = add_sums{}(of_loop, nearest_of(points_of(each), expected));
-      }
-      expected = means_of(of_loop, expected);
+    auto p = rt.restored<progress>().value_or(progress{});  // empty in a first start
+    if (!p.all) {
+      p.all = rt.create_array<block>(nacre::extents{blocks},
+                                     [](nacre::index at) { return block{points_of(static_cast<std::size_t>(at[0]))}; });
     }
+    const bool leads = rt.rank().value() == 0;
+    rt.steps(p, rounds, [&](progress& now) {
+      if (leads) now.found = means_of(rt.reduce<&block::nearest>(now.all, add_sums{}, now.found).get(), now.found);
+    });
+    if (!leads) return;
+    const centres expected = centres_by_a_loop();
     double apart = 0;
     for (std::size_t each = 0; each < clusters; ++each) {
-      apart += std::abs(found[each].x - expected[each].x) + std::abs(found[each].y - expected[each].y);
+      apart += std::abs(p.found[each].x - expected[each].x) + std::abs(p.found[each].y - expected[each].y);
     }
     std::printf("the blocks and the loop %s after %d rounds\n", apart < 1e-9 ? "agree" : "differ", rounds);
   });

@@ -78,9 +78,11 @@ bool came_out_sorted(nacre::runtime& rt, const round_plan& plan, const std::vect
 /// quiet at both.
 class measurement {
  public:
-  explicit measurement(nacre::runtime& rt) : rt_(rt), before_(rt.counters()) {
-    rt.barrier();
-    begin_ = rt.now();
+  explicit measurement(nacre::runtime& rt) : rt_(rt) { begin(); }
+  void begin() {
+    before_ = rt_.counters();
+    rt_.barrier();
+    begin_ = rt_.now();
   }
   [[nodiscard]] phase_report end(std::uint64_t messages) {
     rt_.wait_quiescence();
@@ -104,26 +106,44 @@ class measurement {
   double begin_ = 0;
 };
 
+/// What the mains keep in an image.
+struct progress {
+  std::vector<wire::pointer> wires;
+  std::uint32_t begun = 0;  ///< rounds
+  sort_report report;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(wires, begun, report);
+  }
+};
+
 }  // namespace
 
 sort_report sort_by_network(nacre::runtime& rt, const options& asked) {
-  sort_report report;
-  measurement placing(rt);
-  const std::vector<wire::pointer> all = place_wires(rt, asked);
-  report.placing = placing.end(0);
+  auto now = rt.restored<progress>().value_or(progress{});
+  if (now.wires.empty()) {
+    measurement placing(rt);
+    now.wires = place_wires(rt, asked);
+    now.report.placing = placing.end(0);
+  }
   // Each wire gets one message to begin, and one in each step.
   const std::uint64_t messages = std::uint64_t{asked.values} * (1 + network(asked.values).steps());
-  report.sorted = true;
-  for (std::uint32_t round = 0; round < asked.repetitions; ++round) {
-    const round_plan plan{asked.values, asked.keys, asked.wander, asked.seed + round, asked.costs};
-    measurement sorting(rt);
-    begin_wires(rt, asked, plan, all);
-    report.rounds.push_back(sorting.end(messages));
-    const bool well = rt.rank().value() != 0 || came_out_sorted(rt, plan, all);
-    report.sorted = rt.broadcast(well, rank_id{0}) && report.sorted;
-    rt.wait_quiescence();
+  const auto plan_of = [&](std::uint32_t round) {
+    return round_plan{asked.values, asked.keys, asked.wander, asked.seed + round, asked.costs};
+  };
+  for (measurement sorting(rt);;) {
+    if (now.begun != 0) {  // the round has ended, here or before the image
+      now.report.rounds.push_back(sorting.end(messages));
+      const bool well = rt.rank().value() != 0 || came_out_sorted(rt, plan_of(now.begun - 1), now.wires);
+      now.report.sorted = rt.broadcast(well, rank_id{0}) && now.report.sorted;
+      rt.wait_quiescence();
+    }
+    if (now.begun == asked.repetitions) return now.report;
+    sorting.begin();
+    begin_wires(rt, asked, plan_of(now.begun), now.wires);
+    ++now.begun;
+    rt.wait_quiescence(now);
   }
-  return report;
 }
 
 }  // namespace netsort

@@ -23,16 +23,24 @@ struct phase_report {
   [[nodiscard]] double hops_a_message() const noexcept {
     return messages == 0 ? 0 : static_cast<double>(hops) / static_cast<double>(messages);
   }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(seconds, messages, hops, forwards, updates, migrations);
+  }
 };
 
 struct sort_report {
   phase_report placing;              ///< until every wire is where it is to begin
   std::vector<phase_report> rounds;  ///< one for each repetition
-  bool sorted = false;               ///< every round gave exactly the keys that it began with, in order
+  bool sorted = true;                ///< every round gave exactly the keys that it began with, in order
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(placing, rounds, sorted);
+  }
 };
 
 /// Creates the wires, sorts `asked.repetitions` times and checks each result. Collective; the report is complete on
-/// rank 0.
+/// rank 0. A job that goes on from an image counts and measures what it has done itself.
 [[nodiscard]] sort_report sort_by_network(nacre::runtime& rt, const options& asked);
 
 }  // namespace netsort
