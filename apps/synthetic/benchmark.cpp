@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct board {
   }
   board copy() const { return *this; }
   bool may_migrate() const { return false; }
+  bool may_save() const { return true; }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(notices, computations, last_at, core_seconds);
@@ -78,38 +80,55 @@ std::vector<nacre::mobile_ptr<piece>> disperse(nacre::runtime& rt, const options
   return all;
 }
 
-}  // namespace
-
-result run_benchmark(nacre::runtime& rt, const options& given) {
-  options asked = given;
-  if (asked.cores == 0) asked.cores = rt.size() * rt.workers();
-  // Few have the file of recorded costs, and one rank needs them.
-  const std::vector<double> seconds = rt.rank().value() == 0 ? weights(asked) : std::vector<double>();
+/// The state that mains keep in an image.
+struct progress {
   nacre::mobile_ptr<board> tell;
-  result found{.cores = asked.cores, .objects = seconds.size()};
-  double begin = 0;
+  std::uint32_t cores = 0;
+  double dispersed_seconds = 0;
+  std::uint64_t moves_before = 0;  // to this rank, in this start of the job
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(tell, cores, dispersed_seconds);
+  }
+};
+
+/// Makes the objects, distributes them, and tells them to compute.
+progress begin_benchmark(nacre::runtime& rt, const options& asked, const std::vector<double>& seconds) {
+  progress begun{.tell = {}, .cores = asked.cores};
   rt.enable_balancing(false);
   rt.barrier();
   std::vector<nacre::mobile_ptr<piece>> all;
   if (rt.rank() == nacre::rank_id{0}) {
-    tell = rt.create<board>();
-    all = disperse(rt, asked, seconds, tell);
+    begun.tell = rt.create<board>();
+    all = disperse(rt, asked, seconds, begun.tell);
   }
   rt.barrier();
   rt.enable_balancing(true);
-  const std::uint64_t moved_before = rt.counters().migrations_in;
+  begun.moves_before = rt.counters().migrations_in;
   rt.barrier();
-  if (rt.rank() == nacre::rank_id{0}) {
-    found.dispersed_seconds = begin = rt.now();
-    for (const auto each : all) {
-      for (std::uint32_t n = 0; n < asked.computations; ++n) rt.send<&piece::compute>(each);
-    }
+  begun.dispersed_seconds = rt.now();
+  for (const auto each : all) {
+    for (std::uint32_t n = 0; n < asked.computations; ++n) rt.send<&piece::compute>(each);
   }
-  rt.wait_quiescence();
-  found.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
+  return begun;
+}
+
+}  // namespace
+
+result run_benchmark(nacre::runtime& rt, const options& given) {
+  const std::optional<progress> before = rt.restored<progress>();
+  options asked = given;
+  if (before) asked.cores = before->cores;
+  if (asked.cores == 0) asked.cores = rt.size() * rt.workers();
+  // Few have the file of recorded costs, and one rank needs them.
+  const std::vector<double> seconds = rt.rank().value() == 0 ? weights(asked) : std::vector<double>();
+  const progress now = before ? *before : begin_benchmark(rt, asked, seconds);
+  result found{.cores = asked.cores, .objects = seconds.size(), .dispersed_seconds = now.dispersed_seconds};
+  rt.wait_quiescence(now);
+  found.moves = rt.all_reduce(rt.counters().migrations_in - now.moves_before, std::plus<>{});
   if (rt.rank() != nacre::rank_id{0}) return found;
-  const board heard = rt.call<&board::copy>(tell).get();
-  found.seconds = heard.last_at - begin;
+  const board heard = rt.call<&board::copy>(now.tell).get();
+  found.seconds = heard.last_at - now.dispersed_seconds;
   const std::uint32_t workers = rt.size() * rt.workers();
   found.least_core_seconds = heard.core_seconds.size() < workers ? 0 : 1e300;
   for (const auto& [core, busy] : heard.core_seconds) {

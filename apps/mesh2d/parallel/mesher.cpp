@@ -30,20 +30,30 @@ struct sum_of_findings {
   }
 };
 
-/// Waits until every subdomain is good. Returns the number of rounds, 0 when splits are exchanged at once.
-std::uint32_t refine_all(nacre::runtime& rt, const subdomains& all, exchange how) {
-  rt.wait_quiescence();
-  if (how == exchange::at_once) return 0;
-  for (std::uint32_t rounds = 1;; ++rounds) {
+/// The state that mains keep in an image, taken when all subdomains have done what they can without another round.
+struct progress {
+  subdomains all;
+  std::uint32_t rounds = 0;  // that have begun, when splits are exchanged in rounds
+  double started = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(all, rounds, started);
+  }
+};
+
+/// Goes on with rounds until every subdomain is good.
+void refine_in_rounds(nacre::runtime& rt, progress& now) {
+  for (;;) {
+    ++now.rounds;
     bool more = false;
     if (rt.rank().value() == 0) {
-      more = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get().waiting;
-      if (more) rt.send<&subdomain::end_round>(all);
+      more = rt.reduce<&subdomain::counts>(now.all, sum_of_counts{}).get().waiting;
+      if (more) rt.send<&subdomain::end_round>(now.all);
     }
-    if (!rt.broadcast(more, nacre::rank_id{0})) return rounds;
+    if (!rt.broadcast(more, nacre::rank_id{0})) return;
     rt.wait_quiescence();  // a subdomain that began earlier would send splits of the next round into this one
-    if (rt.rank().value() == 0) rt.send<&subdomain::next_round>(all);
-    rt.wait_quiescence();
+    if (rt.rank().value() == 0) rt.send<&subdomain::next_round>(now.all);
+    rt.wait_quiescence(now);
   }
 }
 
@@ -101,7 +111,6 @@ void draw_all(nacre::runtime& rt, const subdomains& all, std::uint32_t count, co
 
 result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole, picture* drawn) {
   result done;
-  done.subdomains = rt.broadcast(static_cast<std::uint32_t>(made.parts.size()), nacre::rank_id{0});
   done.ranks = rt.size();
   done.workers = rt.workers();
   done.area_max = made.area_max;
@@ -109,18 +118,26 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   const exchange how = asked.deterministic ? exchange::in_rounds : exchange::at_once;
   const rank_objects of_ranks{rt.create_group<meshing::rank_clock>(), rt.create_group<rank_field>()};
   share_field(rt, of_ranks, made);
-  const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
+  auto now = rt.restored<progress>().value_or(progress{});
   const std::uint64_t moved_before = rt.counters().migrations_in;
-  rt.barrier();
-  const double started = rt.now();
-  if (rt.rank().value() == 0) {
-    for (std::size_t k = 0; k < made.parts.size(); ++k) {
-      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, of_ranks, std::move(made.parts[k]), made.rule,
-                                 made.expected[k], how);
+  if (!now.all) {
+    const auto count = rt.broadcast(static_cast<std::uint32_t>(made.parts.size()), nacre::rank_id{0});
+    now.all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(count)});
+    rt.barrier();
+    now.started = rt.now();
+    if (rt.rank().value() == 0) {
+      for (std::size_t k = 0; k < made.parts.size(); ++k) {
+        rt.send<&subdomain::begin>(now.all[{static_cast<int>(k)}], now.all, of_ranks, std::move(made.parts[k]),
+                                   made.rule, made.expected[k], how);
+      }
     }
+    rt.wait_quiescence(now);
   }
-  done.rounds = refine_all(rt, all, how);
-  done.mesh_seconds = rt.now() - started;
+  const subdomains all = now.all;
+  done.subdomains = static_cast<std::uint32_t>(all.shape().count());
+  if (how == exchange::in_rounds) refine_in_rounds(rt, now);
+  done.rounds = now.rounds;
+  done.mesh_seconds = rt.now() - now.started;
   done.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
   done.busiest_rank_seconds =
       rt.all_reduce(rt.local(of_ranks.clocks).seconds(), [](double a, double b) { return std::max(a, b); });
