@@ -34,7 +34,8 @@ void run(const settings& costs, const std::string& ranks, const std::function<vo
   made.set("sim.bandwidth", "1000000");
   made.set("sim.jitter", "0");
   for (const nacre::option& each : nacre::machine::runtime_cost_rows()) {
-    if (each.name != "sim.cost.factor") made.set(each.name, each.kind == nacre::option_kind::duration ? "0ns" : "0");
+    if (each.name != "sim.cost.factor" && each.name != "sim.charge")
+      made.set(each.name, each.kind == nacre::option_kind::duration ? "0ns" : "0");
   }
   for (const auto& [name, value] : costs) made.set(name, value);
   EXPECT_EQ(nacre::run(made, main), 0);

@@ -17,8 +17,8 @@
 #include <nacre/emulator.hpp>
 #include <nacre/nacre.hpp>
 
+#include "base/processor_time.hpp"
 #include "base/sanitized.hpp"
-#include "emulator/processor_time.hpp"
 #include "emulator/travel_times.hpp"
 
 namespace nacre::emulator {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <nacre/error.hpp>
+#include "base/processor_time.hpp"
 #include "emulator/handler_tables.hpp"
-#include "emulator/processor_time.hpp"
 #include "emulator/stretch.hpp"
 
 namespace nacre::detail {
@@ -66,7 +66,7 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       lengths_(handlers_),
       width_(window_width(machine)),
       handler_cost_(machine.handler.count()),
-      clock_cost_(machine.measured != 0 ? emulator::cost_of_processor_time() : std::chrono::nanoseconds(0)),
+      clock_cost_(machine.measured != 0 ? cost_of_processor_time() : std::chrono::nanoseconds(0)),
       threads_(machine.threads),
       workers_from_(machine.communication_threads),
       group_shift_(group_shift_for(brick_.nodes(), machine.threads)),

@@ -11,8 +11,8 @@
 
 #include <nacre/error.hpp>
 #include "base/exception_text.hpp"
+#include "base/processor_time.hpp"
 #include "emulator/node_loop.hpp"
-#include "emulator/processor_time.hpp"
 #include "emulator/stretch.hpp"
 
 namespace nacre::detail {
@@ -135,9 +135,9 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
     if (machine_.measured == 0) [[likely]] {
       call(e);
     } else {
-      const std::chrono::nanoseconds begin = emulator::processor_time();
+      const std::chrono::nanoseconds begin = processor_time();
       call(e);
-      charge(emulator::measured_cost(begin, clock_cost_, machine_.measured));
+      charge(measured_cost(begin, clock_cost_, machine_.measured));
     }
   } catch (...) {
     fail(handlers_[e.handler]->name);
@@ -173,9 +173,9 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
     if (machine_.measured == 0) {
       program(here_);
     } else {
-      const std::chrono::nanoseconds begin = emulator::processor_time();
+      const std::chrono::nanoseconds begin = processor_time();
       program(here_);
-      charge(emulator::measured_cost(begin, clock_cost_, machine_.measured));
+      charge(measured_cost(begin, clock_cost_, machine_.measured));
     }
   } catch (...) {
     fail("the start function");

@@ -7,6 +7,7 @@
 
 #include <nacre/assert.hpp>
 
+#include "base/processor_time.hpp"
 #include "exec/main_pause.hpp"
 #include "exec/own_thread.hpp"
 
@@ -19,7 +20,11 @@ constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second l
 
 sim_pool::sim_pool(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
-    : worker_pool(how, link, order), costs_(costs), machine_(machine), simulated_(how.workers) {
+    : worker_pool(how, link, order),
+      costs_(costs),
+      clock_cost_(costs.measured() ? cost_of_processor_time() : std::chrono::nanoseconds(0)),
+      machine_(machine),
+      simulated_(how.workers) {
   poll_bound_ = 10'000;
   charges_own_ = true;
   for (std::uint32_t index = 0; index < how.workers; ++index) {
@@ -56,7 +61,9 @@ void sim_pool::take_step(std::uint32_t index) {
     if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) poll(on);
   }
   in_step_ = workers() == 1;
+  begin_measured();
   const bool found = step(on);
+  end_measured(found);
   in_step_ = false;
   self.owes_poll = found && spending();
   on.reader().offline();  // between steps it holds nothing, and may never step again
@@ -144,7 +151,9 @@ void sim_pool::spent_event(void* subject, std::uint64_t kept) {
   thread_context& on = *self.thread_contexts()[kept >> 32];
   const acting_scope actor(on);
   on.reader().online();
+  self.begin_measured();
   self.guarded(on, [&] { self.take_ready(kept).run(on); });
+  self.end_measured(true);
   on.reader().offline();
 }
 
@@ -172,7 +181,7 @@ bool sim_pool::look_again(const thread_context& on) {
     machine_.spend(repeated_look);
     application_free_at_ = machine_.now();
     wake_application(application());
-    application_fiber_->suspend();
+    suspend_application();
   }
   looked_at_ = machine_.now();
   return again;
@@ -192,7 +201,9 @@ void sim_pool::resume_application() {
   machine_.trace(link_.rank().value(), ~std::uint64_t{0});
   in_application_ = true;
   const acting_scope actor(application());
+  begin_measured();
   application_fiber_->resume();
+  end_measured(true);
   in_application_ = false;
   application_free_at_ = machine_.now();
 }
@@ -201,10 +212,13 @@ void sim_pool::wait_until(const std::function<bool()>& ready) {
   application().flush();
   detail::open_phase* const paused = pause_main(application());
   wake_worker();  // a worker looks whether the rank is at rest now
-  while (!ready()) {
-    application_fiber_->suspend();
-  }
+  while (!ready()) suspend_application();
   continue_main(application(), paused);
+}
+
+void sim_pool::suspend_application() {
+  charge_measured();  // of the event that has resumed main, so before that ends
+  application_fiber_->suspend();
 }
 
 void sim_pool::wake_workers() {
@@ -220,10 +234,31 @@ void sim_pool::wake_application(thread_context&) {
 void sim_pool::charge(thread_context&, double seconds) {
   constexpr double most = 1e6;  // seconds, which the simulated network can still add to any of its times
   const double bounded = std::min(std::max(0.0, seconds), most);  // in this order NaN counts as 0
+  charge_measured();
   machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)));
 }
 
+void sim_pool::begin_measured() noexcept {
+  if (!costs_.measured()) return;
+  is_measured_ = true;
+  measured_from_ = processor_time();
+}
+
+/// `found`: the step has found work; a look in vain costs nothing.
+void sim_pool::end_measured(bool found) {
+  if (found) charge_measured();
+  is_measured_ = false;
+}
+
+/// Spends what the running code has taken of this processor since it began or this was called last.
+void sim_pool::charge_measured() {
+  if (!is_measured_) return;
+  machine_.spend(std::chrono::nanoseconds(measured_cost(measured_from_, clock_cost_, 1)));
+  measured_from_ = processor_time();
+}
+
 void sim_pool::spend_own(own_work what, std::uint64_t count) {
+  if (costs_.measured()) return charge_measured();
   constexpr std::uint64_t ps_per_ns = 1000;
   const std::uint64_t ps = owed_ps_ + costs_.picoseconds(what) * count;
   owed_ps_ = ps % ps_per_ns;

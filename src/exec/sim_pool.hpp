@@ -79,9 +79,16 @@ class sim_pool final : public worker_pool {
   void schedule_wakeup();
   void schedule(std::uint32_t index, std::chrono::nanoseconds when);
   void resume_application();
+  void suspend_application();
+  void begin_measured() noexcept;
+  void end_measured(bool found);
+  void charge_measured();
 
   machine::runtime_costs costs_;
-  std::uint64_t owed_ps_ = 0;  // of the runtime's own work, less than a nanosecond: spent with the next
+  const std::chrono::nanoseconds clock_cost_;  // of looking at the processor's time; 0 where nothing is measured
+  std::chrono::nanoseconds measured_from_{0};  // of the processor's time
+  bool is_measured_ = false;                   // code of this rank runs, and what it takes is charged
+  std::uint64_t owed_ps_ = 0;                  // of the runtime's own work, less than a nanosecond: spent with the next
   machine::simulation& machine_;
   std::vector<simulated_worker> simulated_;
   std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time

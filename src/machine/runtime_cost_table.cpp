@@ -14,7 +14,9 @@ using enum option_kind;
 
 constexpr std::string_view factor = "sim.cost.factor";
 
-/// One row for each kind of work, in the order of own_work, then the factor.
+constexpr std::string_view charged = "sim.charge";
+
+/// One row for each kind of work, in the order of own_work, then the others.
 constexpr std::array cost_rows{
     option{"sim.cost.send", duration, "50ns", "", "0..1s",
            "Work of the runtime for a message to another rank, besides sim.send_overhead"},
@@ -38,8 +40,12 @@ constexpr std::array cost_rows{
     option{"sim.cost.look_step", duration, "10ns", "", "0..1s",
            "Work of the runtime for each object or rank that a look considers"},
     option{factor, real, "1", "times", "0..1000000", "What all sim.cost times are multiplied by; 0: they are free"},
+    option{
+        charged, choice, "declared", "", "declared|measured",
+        "What handlers and main take: declared, what they say by ctx.charge; measured, the time of this processor as "
+        "well, in place of sim.cost"},
 };
-static_assert(cost_rows.size() == own_work_count + 1);
+static_assert(cost_rows.size() == own_work_count + 2);
 
 }  // namespace
 
@@ -60,6 +66,7 @@ runtime_costs read_runtime_costs(const config& configuration) {
     result.set_picoseconds(static_cast<own_work>(index),
                            static_cast<std::uint64_t>(std::llround(each_ns * ps_per_ns * times)));
   }
+  result.set_measured(configuration.get_string(charged) == "measured");
   return result;
 }
 

@@ -40,12 +40,16 @@ class runtime_costs {
   [[nodiscard]] std::uint64_t picoseconds(own_work what) const noexcept {
     return picoseconds_[static_cast<std::size_t>(what)];
   }
+  /// Whether what this processor takes is charged, in place of these times.
+  [[nodiscard]] bool measured() const noexcept { return measured_; }
+  void set_measured(bool whether) noexcept { measured_ = whether; }
   void set_picoseconds(own_work what, std::uint64_t each) noexcept {
     picoseconds_[static_cast<std::size_t>(what)] = each;
   }
 
  private:
   std::array<std::uint64_t, own_work_count> picoseconds_{};
+  bool measured_ = false;
 };
 
 /// Returns the options named "sim.cost.*", for the configuration, with the defaults of docs/simulation.md.

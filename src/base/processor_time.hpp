@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace nacre::emulator {
+namespace nacre {
 
 /// The processor time that the calling thread has taken so far.
 [[nodiscard]] inline std::chrono::nanoseconds processor_time() noexcept {
@@ -35,4 +35,4 @@ namespace nacre::emulator {
   return static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(took.count(), 0)) * factor);
 }
 
-}  // namespace nacre::emulator
+}  // namespace nacre
