@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images of jobs of several processes: over every transport, and ranks that are killed.
 //
-// The executable is its own rank program: `images_mp_test --as-rank STEPS [DIES]`.
+// The executable is its own rank program: `images_mp_test --as-rank STEPS [WAY]`.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -11,7 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -41,23 +43,41 @@ struct cell {
     ar(values);
   }
 };
+/// Of which a rank has no use without its own: the job does not go on on fewer.
+struct ledger {
+  int steps = 0;
+  void add(int count) { steps += count; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(steps);
+  }
+};
 struct progress {
   nacre::array_ptr<cell> grid;
+  nacre::group_ptr<ledger> ledgers;
   nacre::counting_set_handle<std::string> words;
   int step = 0;
 };
 
-/// `dies`: in its first three starts the job loses a rank: 2, then 0, then 1, each some steps behind where it began.
-int compute(int argc, char** argv, int steps, bool dies) {
+/// In its first three starts the job may lose a rank: 2, then 0, then 1, each some steps behind where it began.
+/// `grouped`: there is a group, too. `throws`: it loses the ranks by errors of their own.
+int compute(int argc, char** argv, int steps, std::string_view way) {
+  const bool throws = way == "throws", grouped = way == "grouped", dies = throws || grouped || way == "dies";
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
     auto own = rt.restored<progress>().value_or(progress{});
     const int begun = own.step;
-    if (!own.grid) own.grid = rt.create_array<cell>(nacre::extents{30});
+    if (!own.grid) {
+      own.grid = rt.create_array<cell>(nacre::extents{30});
+      if (grouped) own.ledgers = rt.create_group<ledger>();
+    }
     nacre::counting_set<std::string> words(rt, own.words);
     own.words = words.handle();
     rt.steps(own, steps, [&](progress& now) {
       const std::uint32_t victim = begun == 0 ? 2 : begun < 10 ? 0 : 1;
-      if (dies && begun < 14 && now.step == begun + 6 && rt.rank().value() == victim) std::raise(SIGKILL);
+      if (dies && begun < 14 && now.step == begun + 6 && rt.rank().value() == victim) {
+        if (throws) throw std::runtime_error("an error of its own");
+        std::raise(SIGKILL);
+      }
       words.insert("word " + std::to_string(now.step % 3));
       if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
     });
@@ -104,8 +124,23 @@ TEST_P(images_over, processes_outlive_killed_ranks) {
               {"--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"});
   EXPECT_EQ(killed.status, 0) << killed.errors;
   EXPECT_EQ(killed.output, whole.output) << killed.errors;
-  for (const char* const line :
-       {"rank 2 was killed by signal 9", "rank 0 was killed by signal 9", "start 2, from", "start 3, from"}) {
+  for (const char* const line : {"rank 2 was killed by signal 9", "rank 0 was killed by signal 9",
+                                 "start 2 on 3 ranks, from", "start 3 on 3 ranks, from"}) {
+    EXPECT_NE(killed.errors.find(line), std::string::npos) << line << "\n" << killed.errors;
+  }
+}
+
+TEST_P(images_over, processes_go_on_without_killed_ranks) {
+  const outcome whole = run_job({}, {"--as-rank", "20"});
+  constexpr std::size_t digits = 14;  // of the sum; the others depend on which rank adds what
+  const outcome killed =
+      run_job({"--survive", "shrink"},
+              {"--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"});
+  EXPECT_EQ(killed.status, 0) << killed.errors;
+  EXPECT_EQ(killed.output.substr(0, digits), whole.output.substr(0, digits)) << killed.errors;
+  // Each rank has added a word a step: three in 6 steps, two in 6, and one in 8.
+  EXPECT_NE(killed.output.find(" of 38 words"), std::string::npos) << killed.output << killed.errors;
+  for (const char* const line : {"start 2 on 2 ranks, from", "start 3 on 1 ranks, from"}) {
     EXPECT_NE(killed.errors.find(line), std::string::npos) << line << "\n" << killed.errors;
   }
 }
@@ -115,6 +150,12 @@ INSTANTIATE_TEST_SUITE_P(over, images_over, testing::Values("shm", "tcp", "udp")
 
 struct survival : testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
+  /// A job of three ranks of 20 steps that writes images.
+  [[nodiscard]] outcome run_job(const std::string& how, const std::string& way) const {
+    return launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", how, own_path(), "--as-rank", "20", way,
+                     "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
+        .end();
+  }
   std::string folder = testing::TempDir() + "nacre_survival_mp." + std::to_string(::getpid());
 };
 
@@ -124,6 +165,27 @@ TEST_F(survival, ends_with_the_death_when_there_is_no_image) {
                             .end();
   EXPECT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 128 + SIGKILL) << ended.status;
   EXPECT_NE(ended.errors.find("the job ends, as it has no image to go on from"), std::string::npos) << ended.errors;
+}
+
+TEST_F(survival, goes_back_to_the_number_before_when_the_image_is_refused_on_fewer_ranks) {
+  const outcome got = run_job("shrink", "grouped");
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE(got.output.find("sum"), std::string::npos) << got.output;
+  for (const char* const line :
+       {"start 2 on 2 ranks", "write `void merge(", "the job goes back to 3 ranks", "start 3 on 3 ranks"}) {
+    EXPECT_NE(got.errors.find(line), std::string::npos) << line << "\n" << got.errors;
+  }
+}
+
+TEST_F(survival, of_errors_is_asked_for) {
+  const outcome ended = run_job("restart", "throws");
+  EXPECT_EQ(code_of(ended), 1) << ended.errors;
+  EXPECT_EQ(ended.errors.find("start 2"), std::string::npos) << ended.errors;
+  std::filesystem::remove_all(folder);
+  const outcome went_on = run_job("any", "throws");
+  EXPECT_EQ(code_of(went_on), 0) << went_on.errors;
+  EXPECT_NE(went_on.output.find("sum"), std::string::npos) << went_on.output;
+  EXPECT_NE(went_on.errors.find("start 3 on 3 ranks"), std::string::npos) << went_on.errors;
 }
 
 TEST_F(survival, says_what_it_needs) {
@@ -153,8 +215,7 @@ TEST_F(survival, shows_what_a_folder_holds) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "--as-rank") == 0) {
-    const bool dies = argc > 3 && std::strcmp(argv[3], "dies") == 0;
-    return compute(argc, argv, std::atoi(argv[2]), dies);
+    return compute(argc, argv, std::atoi(argv[2]), argc > 3 ? argv[3] : "");
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

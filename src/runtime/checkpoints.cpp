@@ -17,16 +17,19 @@
 #include "base/exception_text.hpp"
 #include "base/print_error.hpp"
 #include "images/image_error.hpp"
+#include "join/launch/image_wish.hpp"
 #include "mobile/image/image_names.hpp"
 #include "runtime/command_text.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/image_sections.hpp"
+#include "runtime/last_image.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr int tries = 3;  // of a cut, when something runs meanwhile
 constexpr std::size_t kept_images = 2;
+constexpr double seconds_between_tries = 1;  // of a last image that fails
 
 /// UTC.
 std::string date_and_time() {
@@ -48,7 +51,9 @@ struct checkpoints::agreement {
   std::uint32_t mark_first = 0, mark_last = 0;
   std::uint64_t value_first = 0, value_last = 0;
   std::uint8_t wish_first = 0, wish_last = 0;
-  std::uint8_t due = 0;  ///< by rank 0's clock
+  std::uint8_t due = 0;    ///< by rank 0's clock
+  std::uint8_t last = 0;   ///< a signal asks for an image behind which the job ends
+  std::uint8_t later = 0;  ///< that image has just failed, by rank 0's clock
   [[nodiscard]] static agreement combine(const agreement& a, const agreement& b) {
     return {std::min(a.mark_first, b.mark_first),
             std::max(a.mark_last, b.mark_last),
@@ -56,11 +61,13 @@ struct checkpoints::agreement {
             std::max(a.value_last, b.value_last),
             std::min(a.wish_first, b.wish_first),
             std::max(a.wish_last, b.wish_last),
-            std::max(a.due, b.due)};
+            std::max(a.due, b.due),
+            std::max(a.last, b.last),
+            std::max(a.later, b.later)};
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(mark_first, mark_last, value_first, value_last, wish_first, wish_last, due);
+    ar(mark_first, mark_last, value_first, value_last, wish_first, wish_last, due, last, later);
   }
 };
 
@@ -82,13 +89,30 @@ std::string checkpoints::all_or_first(thread_context& on, const std::string& fai
 }
 
 bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+  if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
   core_.wait_quiescence(on);
   if (folder_.empty()) {
     if (wish == detail::image_wish::now)
       tell("rt.checkpoint takes no image, as no folder is named for it: --nacre.checkpoint.folder=DIR");
     return false;
   }
-  if (!agree(on, kept, wish)) return false;
+  const agreed now = agree(on, kept, wish);
+  if (!now.due) return false;
+  const bool durable = take(on, kept);
+  if (!now.last) return durable;
+  if (!durable) {
+    next_last_ = core_.job_time().seconds() + seconds_between_tries;
+    return false;
+  }
+  exit_code_ = exit_behind_image;
+  tell(fmt::format("the job ends behind its last image, with code {}; --nacre.restore={} goes on from it", exit_code_,
+                   folder_));
+  throw end_behind_image();
+}
+
+bool checkpoints::take(thread_context& on, const detail::kept_value& kept) {
+  runtime rt(core_, on);
+  const phase here(rt, "image");
   const double begin = core_.job_time().seconds();
   const std::optional<rank_image> image = cut(on, kept);
   const bool durable = image && write(on, *image, kept.class_name);
@@ -97,19 +121,31 @@ bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detai
   if (durable) {
     ++taken_.images;
     taken_.bytes += image->bytes();
+    last_image_signals::note_image();
   }
   return durable;
 }
 
+void checkpoints::refuse(const std::string& why) {
+  exit_code_ = exit_refused;
+  tell(why + "; the job ends");
+}
+
 /// Whether an image is to be taken now. Throws on every rank when the ranks call different things.
-bool checkpoints::agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+checkpoints::agreed checkpoints::agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
   const std::uint64_t value = kept.compared ? images::checksum(kept.bytes) : 0;
-  const bool due = wish == detail::image_wish::now ||
-                   (core_.rank().value() == 0 && every_.count() > 0 &&
-                    core_.job_time().seconds() - last_seconds_ >= std::chrono::duration<double>(every_).count());
+  const bool first = core_.rank().value() == 0;
+  const double seconds = core_.job_time().seconds();
+  const bool due =
+      wish == detail::image_wish::now ||
+      (first && every_.count() > 0 && seconds - last_seconds_ >= std::chrono::duration<double>(every_).count());
+  // A program that handles signals ends in its own way.
+  const bool last = launch::last_image_signal() != 0 && !core_.outside().stops.handled();
   const auto number = static_cast<std::uint8_t>(wish);
   const agreement all = runtime(core_, on).all_reduce(
-      agreement{kept.mark, kept.mark, value, value, number, number, static_cast<std::uint8_t>(due ? 1 : 0)},
+      agreement{kept.mark, kept.mark, value, value, number, number, static_cast<std::uint8_t>(due ? 1 : 0),
+                static_cast<std::uint8_t>(last ? 1 : 0),
+                static_cast<std::uint8_t>(first && seconds < next_last_ ? 1 : 0)},
       &agreement::combine);
   if (all.mark_first != all.mark_last)
     throw usage_error("the ranks wait with kept values of different classes: all keep the same one");
@@ -117,7 +153,7 @@ bool checkpoints::agree(thread_context& on, const detail::kept_value& kept, deta
     throw usage_error("some ranks call rt.checkpoint and others rt.wait_quiescence: all call the same");
   if (all.value_first != all.value_last)
     throw usage_error("the ranks keep different values: what differs between ranks belongs in a group");
-  return all.due != 0;
+  return {.due = all.due != 0 || (all.last != 0 && all.later == 0), .last = all.last != 0};
 }
 
 /// Everything that ends or changes an object, a container or a group counts here.

@@ -30,13 +30,19 @@ class checkpoints {
  public:
   checkpoints(engine& core, const config& configuration);
 
-  /// wait_quiescence(kept) and checkpoint(kept). Returns whether an image has been taken and is durable.
+  /// wait_quiescence(kept) and checkpoint(kept). Returns whether an image has been taken and is durable. Throws
+  /// end_behind_image on all ranks when a signal has asked for the last one, and it is durable.
   bool wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
   /// restored<T>(): the kept value of the image from which the job goes on.
   [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& on, std::string_view class_name,
                                                               std::uint32_t mark);
   /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not.
   void main_returned() const;
+
+  /// The exit code of a job that ends before its work is done: 0, exit_behind_image or exit_refused.
+  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
+  /// The image does not go on on this number of ranks: the job ends, in order.
+  void refuse(const std::string& why);
 
   /// A container of the image that the program takes over: whether there is one, and its elements, once.
   [[nodiscard]] bool has_container(std::uint32_t number) const { return earlier_.containers.contains(number); }
@@ -48,6 +54,8 @@ class checkpoints {
   struct totals {
     std::uint64_t images = 0, bytes = 0;
     double seconds = 0;
+    std::string restored;         ///< the path of the image that the job began from
+    double restored_seconds = 0;  ///< that it had run by then
   };
   [[nodiscard]] const totals& taken() const noexcept { return taken_; }
 
@@ -72,7 +80,11 @@ class checkpoints {
 
  private:
   struct agreement;
-  [[nodiscard]] bool agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
+  struct agreed {
+    bool due = false, last = false;
+  };
+  [[nodiscard]] agreed agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
+  [[nodiscard]] bool take(thread_context& on, const detail::kept_value& kept);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
   [[nodiscard]] bool write(thread_context& on, const rank_image& image, std::string_view class_name);
   [[nodiscard]] image_place next_place();
@@ -101,6 +113,8 @@ class checkpoints {
   std::mutex dealt_mutex_;
   std::map<std::uint32_t, std::vector<std::vector<std::byte>>> dealt_;  // under dealt_mutex_
   totals taken_;
+  double next_last_ = 0;  // when the last image may be tried again; rank 0
+  int exit_code_ = 0;
 };
 
 }  // namespace nacre

@@ -18,11 +18,17 @@ namespace {
 
 std::atomic<int> jobs{0};
 std::atomic<pid_t> process{0};  // the process that runs the jobs
+std::atomic<int> owed{0};
 
 /// Called by exit, before objects are destroyed that existed when the first job began.
 void end_at_exit(int code, void*) {
   if (is_forked_child()) end_forked_child(code & 0xff);
-  if (jobs == 0 || process != ::getpid()) return;
+  if (process != ::getpid()) return;
+  if (jobs == 0) {
+    if (owed == 0 || (code & 0xff) != 0) return;
+    std::fflush(nullptr);
+    std::_Exit(owed);
+  }
   std::fflush(stdout);
   std::fprintf(stderr,
                "nacre: exit(%d) was called before the job was over (the other threads of this process are at work): "
@@ -46,9 +52,12 @@ early_exit::early_exit() noexcept {
   static_cast<void>(registered);  // if one fails for want of memory, exit acts as usual
   static_cast<void>(watched);
   process = ::getpid();
+  owed = 0;
   ++jobs;
 }
 
 early_exit::~early_exit() { --jobs; }
+
+void early_exit::owe(int code) noexcept { owed = code; }
 
 }  // namespace nacre

@@ -14,6 +14,10 @@ class early_exit {
   early_exit(const early_exit&) = delete;
   early_exit& operator=(const early_exit&) = delete;
   ~early_exit();
+
+  /// The work of a job is not done: a process that ends with 0 all the same ends with this code, until another job
+  /// begins.
+  static void owe(int code) noexcept;
 };
 
 }  // namespace nacre

@@ -18,6 +18,7 @@
 #include "mobile/directory/scrambled_homes.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/engine_extensions.hpp"
+#include "runtime/last_image.hpp"
 #include "runtime/options.hpp"
 #include "transport/sim/sim_fabric.hpp"
 
@@ -265,6 +266,9 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
     main(rt);
     if (is_forked_child()) end_forked_child(0);
     images_.main_returned();
+  } catch (const end_behind_image&) {
+  } catch (const restore_refused& refused) {
+    images_.refuse(refused.what());
   } catch (const std::bad_alloc& error) {
     if (sim_pool_ != nullptr) throw;  // the ranks of a simulation share their memory; see job.cpp
     fail_(rank(), std::string("main threw: ") + error.what());

@@ -35,10 +35,12 @@
 #include "exec/thread_binding.hpp"
 #include "exec/thread_shortage.hpp"
 #include "join/launch/foreign_launcher.hpp"
+#include "join/launch/image_wish.hpp"
 #include "join/launch/job_credentials.hpp"
 #include "runtime/crash_report.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/last_image.hpp"
 #include "runtime/memory_defaults.hpp"
 #include "runtime/memory_shortage.hpp"
 #include "runtime/rank_placement.hpp"
@@ -183,17 +185,19 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
                                    .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
                                    .fail = &end_process};
   std::atomic<bool> left_all{true};
+  std::atomic<int> code{0};
   const auto run_rank = [&](rank_id rank) {
     engine_surroundings own = around;
     own.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
     const bound_scope bound(own.place.rank);  // first, so that the rank's memory is where its workers are
     engine one(fabric.open(rank), own);
     one.run(main);
+    if (one.images().exit_code() != 0) code = one.images().exit_code();
     if (!one.output().left_all()) left_all = false;
   };
   if (local.size() == 1) {
     run_rank(local.front());
-    return {.left_all = left_all};
+    return {.code = code, .left_all = left_all};
   }
   // Other ranks of this process may be anywhere in user code and cannot be stopped, so an exception ends the process.
   const auto run_rank_among_others = [&](rank_id rank) {
@@ -213,7 +217,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   }
   run_rank_among_others(local.front());
   for (std::thread& each : others) each.join();
-  return {.left_all = left_all};
+  return {.code = code, .left_all = left_all};
 }
 
 /// The progress line of a simulation, which reads all its ranks directly.
@@ -296,7 +300,8 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
   }
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
-  return {.left_all = engines.front()->output().left_all(),
+  return {.code = engines.front()->images().exit_code(),
+          .left_all = engines.front()->output().left_all(),
           .seconds = std::chrono::duration<double>(machine.now()).count(),
           .events = machine.events(),
           .trace_hash = machine.trace_hash()};
@@ -314,9 +319,11 @@ void let_launcher_read() {
 
 job_report run_job(const config& configuration, const std::function<void(runtime&)>& main) {
   const handler_use numbers;  // before all that tells peers of them
-  const early_exit watched;   // before the transport, so that exit handlers of the transport run first
+  launch::forget_last_image();
+  const early_exit watched;  // before the transport, so that exit handlers of the transport run first
   const std::unique_ptr<transport::fabric> fabric = open_fabric(configuration);
   const crash_report crashes;
+  const last_image_signals signals(configuration, fabric->local_ranks().front().value() == 0);
   const bool simulated = dynamic_cast<transport::sim_fabric*>(fabric.get()) != nullptr;
   const config bounded = simulated ? configuration : within_memory(*fabric, configuration);
   process_large_pool().keep_at_most(static_cast<std::uint64_t>(bounded.get_int("spare_memory")));

@@ -13,6 +13,7 @@ namespace nacre {
 /// The result of a job. Tests compare simulated runs by the members other than `left_all`, which are zero on real
 /// threads.
 struct job_report {
+  int code = 0;          ///< exit code of a job that ends before its work is done; see checkpoints::exit_code
   bool left_all = true;  ///< false: a file asked for could not be written at the end; the error has been printed
   double seconds = 0;    ///< virtual time at the end
   std::uint64_t events = 0;

@@ -119,6 +119,12 @@ constexpr option runtime_options[] = {
      "how long after an image the next one is due, which rt.wait_quiescence(kept) takes at its end; 0s: only "
      "rt.checkpoint(kept) takes one"},
     {"checkpoint.compression", option_kind::choice, "none", "", "none|zstd", "whether images are compressed"},
+    {"checkpoint.signal", option_kind::choice, "TERM", "", "TERM|USR1|USR2|none",
+     "the signal, to `nacre run` or to any process of a job without it, that asks for a last image, behind which the "
+     "job "
+     "ends with code 75; only with a folder, and where the program does not handle that signal itself"},
+    {"checkpoint.grace", option_kind::duration, "60s", "", "10ms..1000000s",
+     "how long after that signal the job ends without an image, with code 75 if there is an older one"},
     {"restore", option_kind::text, "", "folder", "",
      "go on from the newest image in this folder; from the beginning if it has none"},
     {"summary", option_kind::boolean, "false", "", "",

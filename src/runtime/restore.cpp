@@ -22,6 +22,7 @@
 #include "runtime/checkpoints.hpp"
 #include "runtime/command_text.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/last_image.hpp"
 
 namespace nacre {
 namespace {
@@ -137,6 +138,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
       misfit = text_of_thrown();
     }
     misfit = all_or_first(on, misfit);
+    if (!misfit.empty() && from.about.ranks() != core_.size()) throw restore_refused(misfit);
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
     failure = all_or_first(on, failure);
     if (failure.empty()) return install(on, *restorer, from, class_name, mark);
@@ -203,7 +205,10 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   restorer.tell_groups();
   go_home(core_, on, going);
   core_.job_time().go_on_from(from.about.seconds);
+  last_image_signals::note_image();
   last_image_ = from.about.image;
+  taken_.restored = from.path;
+  taken_.restored_seconds = from.about.seconds;
   last_seconds_ = from.about.seconds;
   core_.wait_quiescence(on);
   return rt.broadcast(kept.bytes, rank_id(0));

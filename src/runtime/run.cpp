@@ -20,6 +20,7 @@
 #include "join/launch/foreign_launcher.hpp"
 #include "join/launch/job_credentials.hpp"
 #include "machine/network_config.hpp"
+#include "runtime/early_exit.hpp"
 #include "runtime/job.hpp"
 #include "runtime/memory_defaults.hpp"
 #include "runtime/options.hpp"
@@ -104,7 +105,8 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
       std::fprintf(stderr, "nacre: simulated %.9f s in %llu events, trace hash %016llx\n", done.seconds,
                    static_cast<unsigned long long>(done.events), static_cast<unsigned long long>(done.trace_hash));
     }
-    return done.left_all ? 0 : 1;
+    if (done.code != 0) early_exit::owe(done.code);
+    return done.code != 0 ? done.code : done.left_all ? 0 : 1;
   } catch (const transport::job_aborted&) {
     return 1;                              // the launcher has printed why
   } catch (const std::exception& error) {  // a setup_error, or thrown by a factory that the program has registered

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "join/launch/image_wish.hpp"
+
 namespace nacre {
 namespace {
 
@@ -19,6 +21,12 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it
 
 extern "C" void note_stop_signal(int signal) {
   signal_of_process.store(signal, std::memory_order_relaxed);  // only a number
+}
+
+/// Of this process: a signal to it, or one that the launcher tells of.
+int signal_here() noexcept {
+  const int own = signal_of_process.load(std::memory_order_relaxed);  // only a number
+  return own != 0 ? own : launch::last_image_signal();
 }
 
 }  // namespace
@@ -42,13 +50,12 @@ void stop_requests::handle_signals() {
 }
 
 bool stop_requests::requested() const noexcept {
-  return handled_.load(std::memory_order_relaxed) &&
-         (signal_of_process.load(std::memory_order_relaxed) != 0 || signal_.load(std::memory_order_relaxed) != 0);
+  return handled() && (signal_here() != 0 || signal_.load(std::memory_order_relaxed) != 0);
 }
 
 void stop_requests::tell(thread_context& by) {
   told_ = true;
-  const int signal = signal_of_process.load(std::memory_order_relaxed);
+  const int signal = signal_here();
   if (signal == 0) return;  // another rank has told this one
   messages_.post_to_module<&stop_requests::on_stop>(by, rank_id{0}, signal);
 }

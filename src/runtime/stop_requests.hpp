@@ -15,13 +15,15 @@ namespace nacre {
 /// |---|---|---|---|
 /// | main asks for it | handlers are set; none came | - | - |
 /// | SIGTERM or SIGINT | the system's way | all ranks are told; requested | the system's way: it ends the process |
-/// | a rank tells | noted: requested once asked for | requested | - |
+/// | a rank tells, or the launcher asks for a last image | noted: requested once asked for | requested | - |
 class stop_requests {
  public:
   explicit stop_requests(am_engine& messages);
 
   /// SIGTERM and SIGINT no longer end this process, once each. Main.
   void handle_signals();
+  /// Main has asked for it. Any thread of the rank.
+  [[nodiscard]] bool handled() const noexcept { return handled_.load(std::memory_order_relaxed); }
   /// Any thread of the rank.
   [[nodiscard]] bool requested() const noexcept;
   /// Inside the poll loop, at every pass.

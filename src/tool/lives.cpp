@@ -41,6 +41,8 @@ std::optional<images::found_image> lives::after_death() {
   return image;
 }
 
+bool lives::has_image() const { return newest_in(folder_, job_, restored_).has_value(); }
+
 std::string images_text(const std::string& folder) {
   std::vector<std::string> problems;
   const std::vector<images::found_image> all = images::image_folder(folder).images(problems);

@@ -27,6 +27,8 @@ class lives {
 
   /// The image from which the next life goes on; nothing: the job ends.
   [[nodiscard]] std::optional<images::found_image> after_death();
+  /// Whether the job could go on from an image.
+  [[nodiscard]] bool has_image() const;
   [[nodiscard]] std::uint32_t started() const noexcept { return started_; }
 
  private:

@@ -21,9 +21,8 @@
 #include <nacre/error.hpp>
 
 #include "base/nearest_name.hpp"
-#include "base/option_spelling.hpp"
-#include "runtime/options.hpp"
 #include "tool/hosts/host_plan.hpp"
+#include "tool/image_arguments.hpp"
 #include "tool/run_job.hpp"
 #include "tool/text_file.hpp"
 #include "transport/transport.hpp"
@@ -52,7 +51,12 @@ which the remote shell starts and which ends with this command. The hosts need t
 the same paths, and a login without a password. Of the environment they get what begins with NACRE_ and what -x names.
 
 With --survive restart the others are killed at once when a rank is killed or its host is lost, and the job starts again
-from its newest image (docs/checkpoints.md); the exit code is that of the last start.
+from its newest image (docs/checkpoints.md); the exit code is that of the last start. With shrink it starts without that
+rank, or without the ranks of that host, down to one; with any also when a rank has ended with an error of its own.
+
+When the ranks write images (--nacre.checkpoint.folder), SIGTERM is not passed on. It asks for a last image, behind which
+the job ends with code 75: start it again with --restore. Without an image within --nacre.checkpoint.grace (60 s), or
+with a second signal, the ranks are killed; the code is 75 if there is an older image, else 143.
 
 The exit code is 0 when every rank returned 0, also after a signal; otherwise that of the rank that failed (128 and the
 signal for one that was killed), 2 when the job could not be started, and 1 when standard output could not be written.
@@ -62,6 +66,7 @@ Examples:
   nacre run -n 4 --label ./program --nacre.workers=2
   nacre run --hosts a:8,b:8 ./program
   nacre run -n 4 --survive restart ./program --nacre.checkpoint.folder=images --nacre.checkpoint.every=1min
+  nacre run -n 4 --restore images ./program --nacre.checkpoint.folder=images; [ $? = 75 ] && echo not done yet
   nacre run --hostfile hosts.txt -n 64 --distribution cyclic -x OMP_PROC_BIND ./program)";
 
 [[noreturn]] void refuse_to_run(const std::string& problem, const std::string& why, const std::string& remedy) {
@@ -201,62 +206,10 @@ std::string own_path() {
   return path.string();
 }
 
-/// The options of the ranks that are about images, from the same sources as theirs.
-struct image_options {
-  std::string folder;
-  std::string restore;
-};
-image_options image_options_of(const run_arguments& given) {
-  config settings(all_option_tables());
-  if (!given.config.empty()) settings.apply_toml_file(given.config);
-  settings.apply_environment(environ);
-  std::vector<std::string> words = given.program;
-  std::vector<char*> arguments;
-  for (std::string& each : words) arguments.push_back(each.data());
-  arguments.push_back(nullptr);
-  int count = static_cast<int>(words.size());
-  settings.apply_command_line(count, arguments.data());
-  image_options found{settings.get_string("checkpoint.folder"), settings.get_string("restore")};
-  for (const std::string& each : given.variables) {
-    for (auto [name, value] : {std::pair(std::string_view("checkpoint.folder"), &found.folder),
-                               std::pair(std::string_view("restore"), &found.restore)}) {
-      const std::string variable = environment_name(name) + "=";
-      if (each.starts_with(variable) && settings.source_of(name) < setting_source::command_line)
-        *value = each.substr(variable.size());
-    }
-  }
-  if (!given.restore.empty()) found.restore = given.restore;
-  return found;
-}
-
-/// The folder of images from which the job is started again; empty: it is not.
-std::string parse_survive(const run_arguments& given, const image_options& images) {
-  if (given.survive.empty()) {
-    if (!given.restarts.empty())
-      refuse_to_run("--restarts is given without --survive", "it counts starts after a death", "leave it out");
-    return {};
-  }
-  if (given.survive != "restart") {
-    refuse_to_run(fmt::format("--survive {} is unknown", given.survive), "it says what follows when a rank is killed",
-                  "write --survive restart: the job starts again, on the same number of ranks");
-  }
-  if (!images.folder.empty()) return images.folder;
-  refuse_to_run("--survive has no images to start from", "the program writes them to a folder",
-                "name it behind the program: --nacre.checkpoint.folder=DIR");
-}
-
-std::uint32_t parse_restarts(const std::string& text) {
-  constexpr std::uint32_t by_default = 3;
-  if (text.empty()) return by_default;
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (*end == '\0' && value >= 1 && value <= 1'000'000) return static_cast<std::uint32_t>(value);
-  refuse_to_run(fmt::format("--restarts {} is no number of starts", text),
-                "so often the job starts again without a newer image", "choose 1 or more");
-}
-
 void add_image_options(CLI::App& command, run_arguments& given) {
-  command.add_option("--survive", given.survive, "When a rank is killed, start again from the newest image: restart")
+  command
+      .add_option("--survive", given.survive,
+                  "When a rank is killed, start again from the newest image: restart, shrink, any")
       ->type_name("HOW");
   command.add_option("--restarts", given.restarts, "How often in a row without a newer image (default: 3)")
       ->type_name("N");
@@ -307,8 +260,11 @@ int run(const CLI::App& command, const run_arguments& given) {
                   .label = given.label,
                   .variables = parse_variables(given.variables),
                   .arguments = given.program,
-                  .images = parse_survive(given, images),
+                  .images = images.folder,
                   .restore = given.restore,
+                  .survive = parse_survive(given, images),
+                  .image_signal = images.signal,
+                  .image_grace = images.grace,
                   .is_restored = !images.restore.empty(),
                   .restarts = parse_restarts(given.restarts)});
 }

@@ -2,6 +2,7 @@
 // Runs a job: one process for each rank, from their start to the end of the last.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ struct remote_options {
   std::string folder;              ///< the ranks' folder, also without hosts; empty: the current one
 };
 
+/// The ends of ranks that the job outlives, if it has an image.
+struct survival {
+  bool deaths = false;   ///< a rank that is killed, or lost with its host
+  bool errors = false;   ///< a rank that ends with an error of its own
+  bool shrinks = false;  ///< without the rank that has died
+};
+
 /// The job that a user asks nacre run for.
 struct job_options {
   std::uint32_t ranks = 1;             ///< 1 to ranks_max
@@ -30,17 +38,20 @@ struct job_options {
   bool label = false;                  ///< put [rank] in front of each line of output
   std::vector<std::string> variables;  ///< "NAME=value", for every rank
   std::vector<std::string> arguments;  ///< the program first
-  std::string images;   ///< folder of images from which the job is started again when a rank is killed; empty: it ends
-  std::string restore;  ///< folder of images from which the job begins; empty: by its own options
-  std::string mark{};   ///< of the job in its images, by which it finds them; run_job draws it
+  std::string images;                  ///< folder of images that the ranks write to; empty: none
+  std::string restore;                 ///< folder of images from which the job begins; empty: by its own options
+  std::string mark{};                  ///< of the job in its images, by which it finds them; run_job draws it
+  survival survive{};
+  int image_signal = 0;  ///< asks for a last image; 0: none does
+  std::chrono::milliseconds image_grace{};
   bool is_restored = false;    ///< it begins from an image, by `restore` or its own options
   std::uint32_t restarts = 3;  ///< in a row without a newer image
 };
 
-/// Runs the job to its end, over all its lives. Blocks the signals that it watches, and enters the ranks' folder
-/// if the ranks run here. The
-/// caller must be the only thread of its process. Standard input goes to rank 0. Returns the exit code for the process:
-/// 0 when every rank returned 0. When the job cannot begin, kills the ranks that run and throws setup_error.
+/// Runs the job to its end, over all its lives. Blocks the signals that it watches, and enters the ranks' folder if the
+/// ranks run here. The caller must be the only thread of its process. Standard input goes to rank 0. Returns the exit
+/// code for the process: 0 when every rank returned 0; 75 when the job has ended behind an image that a signal asked
+/// for. When the job cannot begin, kills the ranks that run and throws setup_error.
 [[nodiscard]] int run_job(const job_options& options);
 
 }  // namespace nacre::tool

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +29,6 @@
 #include "tool/hosts/agent_startup.hpp"
 #include "tool/hosts/own_address.hpp"
 #include "tool/hosts/remote_process_group.hpp"
-#include "tool/lives.hpp"
 #include "tool/local_process_group.hpp"
 #include "tool/program.hpp"
 
@@ -50,12 +48,12 @@ bool is_ignored(int signal) noexcept {
 
 /// Returns a signalfd. From here on signals are read from it and interrupt nothing. A signal that the parent of this
 /// process ignores stays ignored, here and in the ranks, which inherit that: nohup ignores SIGHUP, and a shell ignores
-/// SIGINT for the background jobs of a script.
-unique_fd watch_signals() {
+/// SIGINT for the background jobs of a script. `image_signal`: one more, or 0.
+unique_fd watch_signals(int image_signal) {
   sigset_t watched;
   ::sigemptyset(&watched);
-  for (const int each : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
-    if (!is_ignored(each)) ::sigaddset(&watched, each);
+  for (const int each : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, image_signal}) {
+    if (each != 0 && !is_ignored(each)) ::sigaddset(&watched, each);
   }
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -125,7 +123,7 @@ rank_launch_spec local_rank_spec(const job_options& options, const job_secret& s
 }  // namespace
 
 running_job::running_job(const job_options& options)
-    : signals_(watch_signals()),
+    : signals_(watch_signals(options.image_signal)),
       secret_(job_secret::generate()),
       control_server_(options.ranks, secret_, listen_address(options)),
       supervisor_(options.ranks) {
@@ -134,7 +132,8 @@ running_job::running_job(const job_options& options)
                            4 * std::min<std::uint64_t>(options.hosts.size(), shells_max) + 64,
                        fmt::format("{} ranks", options.ranks));
   supervisor_.name_hosts(hosts_by_rank(options));
-  if (!options.images.empty()) supervisor_.end_at_once_after_death();
+  if (options.survive.deaths) supervisor_.end_at_once_after_death();
+  if (options.image_signal != 0) supervisor_.end_behind_image(options.image_signal, options.image_grace);
   if (options.hosts.empty()) {
     if (!options.remote.folder.empty()) enter_folder(options.remote.folder);
     process_group_ = std::make_unique<local_process_group>(local_rank_spec(options, secret_, control_server_.address()),
@@ -227,6 +226,7 @@ void running_job::listen_to_ranks(time_point now) {
 void running_job::apply(const orders& what) {
   if (what.line) printer_.say(*what.line, steady_clock::now());  // after the ranks' output
   if (what.announce) control_server_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
+  if (what.ask_for_image) control_server_.ask_for_image({.signal = *what.ask_for_image});
   for (const int each : what.signals) process_group_->signal(each);
 }
 
@@ -241,59 +241,6 @@ void running_job::drain() {
     wait();
   }
   printer_.finish();
-}
-
-namespace {
-
-/// Runs one life of the job. `by_death`: whether a killed or lost rank has ended it.
-int run_life(const job_options& options, bool& by_death) {
-  try {
-    running_job job(options);
-    const int code = job.run();
-    by_death = job.ended_by_death();
-    return code;
-  } catch (const interrupted_start& why) {
-    constexpr int signal_code_base = 128;  // as shells do
-    by_death = false;
-    return signal_code_base + why.signal;
-  }
-}
-
-}  // namespace
-
-namespace {
-
-/// Lets the job go on from an image, whatever its arguments or environment said of that before. An argument is replaced
-/// where it stands, and none is added: programs read their own before they call nacre::run.
-void restore_from(job_options& job, const std::string& folder) {
-  const auto own = std::find(job.arguments.begin(), job.arguments.end(), "--");  // what follows is none of Nacre's
-  for (auto each = job.arguments.begin(); each != own; ++each) {
-    constexpr std::string_view option = "--nacre.restore=";
-    if (each->starts_with(option)) *each = std::string(option) + folder;
-  }
-  job.restore = folder;
-}
-
-}  // namespace
-
-int run_job(const job_options& options) {
-  bool by_death = false;
-  if (options.images.empty()) return run_life(options, by_death);
-  job_options life = options;
-  life.mark = fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
-  lives all(options.images, life.mark, options.is_restored, options.restarts);
-  for (;;) {
-    const int code = run_life(life, by_death);
-    if (!by_death) return code;
-    const std::optional<images::found_image> image = all.after_death();
-    if (!image) {
-      print_error("nacre run: the job ends, as it has no {}image to go on from\n", all.started() > 1 ? "newer " : "");
-      return code;
-    }
-    print_error("nacre run: start {}, from {}, {:.1f} s into the job\n", all.started(), image->path,
-                image->about.seconds);
-    restore_from(life, options.images);
-  }
 }
 
 }  // namespace nacre::tool

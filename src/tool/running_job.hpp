@@ -23,8 +23,8 @@ class running_job {
 
   /// Returns the exit code, after the last rank has ended and its output has been passed on.
   [[nodiscard]] int run();
-  /// See supervisor. After run.
-  [[nodiscard]] bool ended_by_death() const noexcept { return supervisor_.by_death(); }
+  /// After run.
+  [[nodiscard]] const supervisor& supervised() const noexcept { return supervisor_; }
 
  private:
   void wait();

@@ -20,6 +20,8 @@ int code_of(const ending& how) noexcept {
   return how.how == ending::kind::killed ? signal_code_base + how.number : how.number;
 }
 
+double seconds_of(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
 }  // namespace
 
 std::string describe(const ending& how) {
@@ -59,13 +61,31 @@ void supervisor::interrupted(int signal, time_point now) {
     ending_->kill_at = now;
     return;
   }
+  if (image_until_) return give_up_image("a second signal came before the image", now);
+  const bool any_joined = std::ranges::any_of(ranks_, &rank_state::joined);
+  if (signal == image_signal_) image_until_ = now + image_grace_;
+  if (signal == image_signal_ && any_joined) {
+    orders_.ask_for_image = signal;
+    orders_.line = fmt::format(
+        "nacre run: {}: an image is awaited for at most {} s, and the job ends behind it; a second signal ends it",
+        ::strsignal(signal), seconds_of(image_grace_));
+    return;
+  }
   interrupted_by_ = signal;
   orders_.signals.push_back(signal);
   ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.shutdown};
 }
 
+void supervisor::give_up_image(const std::string& why, time_point now) {
+  interrupted_by_ = image_signal_;
+  orders_.line = fmt::format("nacre run: {}; ending the job", why);
+  ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
+}
+
 orders supervisor::decide(time_point now) {
   if (!ending_) find_cause(now);
+  if (!ending_ && image_until_ && now >= *image_until_ && running_ > 0)
+    give_up_image(fmt::format("no image came within {} s", seconds_of(image_grace_)), now);
   if (ending_) press(now);
   return std::exchange(orders_, {});
 }
@@ -121,8 +141,9 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   orders_.announce = announcement{.peer = rank, .reason = reason};
   const std::optional<ending>& end = ranks_[rank].end;
   by_death_ = end && end->how != ending::kind::exited;
+  cause_ = cause{.rank = rank, .host_lost = end && end->how == ending::kind::lost};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
-  if (by_death_ && goes_on_) ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
+  if (by_death_ && (goes_on_ || image_until_)) ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
 }
 
 void supervisor::press(time_point now) {
@@ -139,8 +160,9 @@ void supervisor::press(time_point now) {
 
 std::optional<time_point> supervisor::due() const {
   if (ending_) return ending_->terminate_at ? ending_->terminate_at : ending_->kill_at;
+  if (suspicion_ && image_until_) return std::min(suspicion_->until, *image_until_);
   if (suspicion_) return suspicion_->until;
-  return std::nullopt;
+  return image_until_;
 }
 
 int supervisor::exit_code() const {

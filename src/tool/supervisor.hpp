@@ -30,6 +30,7 @@ struct announcement {
 struct orders {
   std::optional<std::string> line;       ///< to print
   std::optional<announcement> announce;  ///< to be told to every rank
+  std::optional<int> ask_for_image;      ///< to be told to every rank: this signal asks for a last image
   std::vector<int> signals;              ///< each for the POSIX process group of every rank that runs
 };
 
@@ -51,12 +52,14 @@ struct supervisor_times {
 /// | running | a rank hangs up | blaming the rank |
 /// | blaming | the blamed rank ends as above, or the time for blame is over | one line, announcement; ending |
 /// | running, blaming | the launcher is interrupted | the signal goes to all; ending, without a line |
+/// | the same, some rank has joined | the signal for a last image | one line, the ranks are told; running, and due |
+/// | running, due | the grace for the image is over; a second signal | one line, SIGKILL; ending |
 /// | ending | grace is over; force is over; interrupted again | SIGTERM; SIGKILL; SIGKILL |
 /// | any | the last rank has ended | over |
 ///
-/// Invariants: a job gets at most one line. The line names the first cause and no consequence: the exit with an error
-/// of a rank that has reported a loss is a consequence, and so is every end in state `ending`. No time depends on the
-/// ranks: SIGKILL follows the line after `force`. One thread.
+/// Invariants: a job gets at most one line about its end. The line names the first cause and no consequence: the exit
+/// with an error of a rank that has reported a loss is a consequence, and so is every end in state `ending`. No time
+/// depends on the ranks: SIGKILL follows the line after `force`. One thread.
 class supervisor {
  public:
   explicit supervisor(std::uint32_t ranks, const supervisor_times& times = {});
@@ -67,6 +70,12 @@ class supervisor {
   /// The job can go on from an image: when a rank is killed or lost, the others are killed at once, since nothing of
   /// what they have is needed any more.
   void end_at_once_after_death() noexcept { goes_on_ = true; }
+
+  /// The job writes images: this signal to the launcher asks for a last one, for which the ranks have `grace`.
+  void end_behind_image(int signal, std::chrono::milliseconds grace) noexcept {
+    image_signal_ = signal;
+    image_grace_ = grace;
+  }
 
   void joined(std::uint32_t rank);
   /// The rank has sent its shutdown: its end is no fault from now on, and its exit code counts for the launcher's.
@@ -89,7 +98,17 @@ class supervisor {
   [[nodiscard]] int exit_code() const;
   /// Whether the job ends because a rank was killed or lost, and not by an error of the program or a signal to the
   /// launcher.
-  [[nodiscard]] bool by_death() const noexcept { return by_death_ && !interrupted_by_; }
+  [[nodiscard]] bool by_death() const noexcept { return by_death_ && !interrupted_by_ && !image_until_; }
+  /// Whether the job ends because a rank has failed in another way.
+  [[nodiscard]] bool by_error() const noexcept { return cause_ && !by_death_ && !interrupted_by_ && !image_until_; }
+  /// Whether a last image was asked for, and the job ended by other means before the ranks could end behind it.
+  [[nodiscard]] bool missed_image() const noexcept { return image_until_ && (by_death_ || interrupted_by_); }
+  /// The rank that the line names.
+  struct cause {
+    std::uint32_t rank = 0;
+    bool host_lost = false;
+  };
+  [[nodiscard]] std::optional<cause> cause_of_end() const noexcept { return cause_; }
 
  private:
   struct rank_state {
@@ -114,6 +133,7 @@ class supervisor {
   void find_cause(time_point now);
   void blame(std::uint32_t rank, std::string reason, time_point now);
   void end_job(std::uint32_t rank, const std::string& reason, int code, time_point now);
+  void give_up_image(const std::string& why, time_point now);
   void press(time_point now);
 
   supervisor_times times_;
@@ -127,6 +147,10 @@ class supervisor {
   int exit_code_ = 0;
   bool goes_on_ = false;
   bool by_death_ = false;
+  std::optional<cause> cause_;
+  std::optional<int> image_signal_;
+  std::chrono::milliseconds image_grace_{};
+  std::optional<time_point> image_until_;  // a last image is asked for
 };
 
 /// "was killed by signal 9 (Killed)" or "exited with code 3".

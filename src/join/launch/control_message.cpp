@@ -23,6 +23,11 @@ void serialize(Archive& ar, aborted& m) {
   ar(m.peer, m.reason);
 }
 
+template <class Archive>
+void serialize(Archive& ar, image_wanted& m) {
+  ar(m.signal);
+}
+
 template class message_stream<control_message>;
 
 }  // namespace nacre::launch

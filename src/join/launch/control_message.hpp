@@ -33,7 +33,12 @@ struct aborted {
   std::string reason;
 };
 
-using control_message = std::variant<joined, roster, lost, left, aborted>;
+/// Launcher to every rank: a signal asks the job for a last image, behind which it ends.
+struct image_wanted {
+  std::int32_t signal = 0;
+};
+
+using control_message = std::variant<joined, roster, lost, left, aborted, image_wanted>;
 
 extern template class message_stream<control_message>;
 using control_stream = message_stream<control_message>;

@@ -25,6 +25,7 @@ std::optional<std::string> control_server::refusal(std::uint32_t rank) const {
 
 void control_server::connected(std::uint32_t rank) {
   if (announced_) connections_.send(rank, *announced_);
+  if (wish_) connections_.send(rank, *wish_);
 }
 
 bool control_server::received(std::uint32_t rank, control_message m) {
@@ -70,6 +71,11 @@ void control_server::send_roster_when_complete() {
 void control_server::announce(const aborted& why) {
   announced_ = why;
   for (std::uint32_t rank = 0; rank < members_.size(); ++rank) connections_.send(rank, why);
+}
+
+void control_server::ask_for_image(const image_wanted& wish) {
+  wish_ = wish;
+  for (std::uint32_t rank = 0; rank < members_.size(); ++rank) connections_.send(rank, wish);
 }
 
 }  // namespace nacre::launch

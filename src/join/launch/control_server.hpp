@@ -55,6 +55,8 @@ class control_server final : private control_connections<control_message>::event
 
   /// Tells every rank that the job ends, now or when it joins. Once.
   void announce(const aborted& why);
+  /// Tells every rank, now or when it joins, that a signal asks for a last image. Once.
+  void ask_for_image(const image_wanted& wish);
 
  private:
   struct member {
@@ -75,6 +77,7 @@ class control_server final : private control_connections<control_message>::event
   std::uint32_t joined_ = 0;     // ranks
   bool complete_ = false;        // all ranks have joined
   std::optional<aborted> announced_;
+  std::optional<image_wanted> wish_;
 };
 
 }  // namespace nacre::launch

@@ -46,6 +46,7 @@ TEST(control_stream, gives_back_the_messages_that_were_pushed_however_the_bytes_
   out.push(lost{.peer = 3, .reason = "closed its connection"});
   out.push(left{});
   out.push(aborted{.peer = std::nullopt, .reason = "no reason"});
+  out.push(image_wanted{.signal = 15});
   for (const std::size_t chunk : {1UL, 5UL, 1000UL}) {
     control_stream in;
     std::vector<control_message> messages;
@@ -53,20 +54,21 @@ TEST(control_stream, gives_back_the_messages_that_were_pushed_however_the_bytes_
       in.received(rest.first(std::min(chunk, rest.size())));
       for (auto m = in.pop(); m && *m; m = in.pop()) messages.push_back(std::move(**m));
     }
-    ASSERT_EQ(messages.size(), 5U);
+    ASSERT_EQ(messages.size(), 6U);
     EXPECT_EQ(std::get<joined>(messages[0]).address, "127.0.0.1:4711");
     EXPECT_EQ(std::get<roster>(messages[1]).addresses.size(), 2U);
     EXPECT_EQ(std::get<lost>(messages[2]).peer, 3U);
     EXPECT_TRUE(std::holds_alternative<left>(messages[3]));
     EXPECT_EQ(std::get<aborted>(messages[4]).reason, "no reason");
+    EXPECT_EQ(std::get<image_wanted>(messages[5]).signal, 15);
   }
 }
 
 TEST(control_stream, refuses_a_message_that_is_too_long_or_none_at_all) {
-  for (const unsigned char length : {0xff, 0x05}) {
+  for (const unsigned char length : {0xff, 0x06}) {
     control_stream in;
     std::vector<std::byte> bytes(12, static_cast<std::byte>(length));
-    bytes[1] = bytes[2] = bytes[3] = length == 0x05 ? std::byte{0} : std::byte{0xff};
+    bytes[1] = bytes[2] = bytes[3] = length == 0x06 ? std::byte{0} : std::byte{0xff};
     in.received(bytes);
     EXPECT_FALSE(in.pop());
   }

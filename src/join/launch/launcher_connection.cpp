@@ -14,6 +14,7 @@
 #include <nacre/error.hpp>
 
 #include "join/launch/failure.hpp"
+#include "join/launch/image_wish.hpp"
 #include "join/net/call.hpp"
 #include "join/net/wait.hpp"
 
@@ -70,6 +71,7 @@ std::vector<std::string> launcher_connection::exchange_addresses(std::string own
     while (auto m = next()) {
       if (const auto* why = std::get_if<aborted>(&*m)) throw job_aborted(aborted_text(*why));
       if (auto* all = std::get_if<roster>(&*m)) return std::move(all->addresses);
+      if (const auto* wish = std::get_if<image_wanted>(&*m)) wish_last_image(wish->signal);
     }
     if (!open()) give_up("the launcher has closed its connection to this rank");
     if (std::chrono::steady_clock::now() >= deadline) {
@@ -92,6 +94,7 @@ std::optional<aborted> launcher_connection::poll() {
   receive();
   while (auto m = next()) {
     if (auto* why = std::get_if<aborted>(&*m)) return std::move(*why);
+    if (const auto* wish = std::get_if<image_wanted>(&*m)) wish_last_image(wish->signal);
   }
   if (!open()) return aborted{.peer = std::nullopt, .reason = "the launcher has ended"};
   return std::nullopt;

@@ -55,6 +55,7 @@ class launcher_connection {
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
   /// The end of the job, if the launcher has announced it by now. The end of the launcher is an end of the job, too.
+  /// A wish for a last image is noted (image_wish.hpp).
   [[nodiscard]] std::optional<aborted> poll();
   /// False once the launcher is gone and cannot print a line for this rank any more.
   [[nodiscard]] bool open() const noexcept { return static_cast<bool>(socket_); }

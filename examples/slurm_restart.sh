@@ -1,0 +1,33 @@
+#!/bin/sh
+#SBATCH --job-name=nacre
+#SBATCH --nodes=1
+#SBATCH --ntasks=2
+#SBATCH --cpus-per-task=1
+#SBATCH --time=00:10:00
+#SBATCH --signal=B:TERM@120
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output=nacre-%j.out
+# SPDX-License-Identifier: Apache-2.0
+# slurm_restart.sh PROGRAM [ARGUMENT...], for sbatch: goes on from the newest image, if there is one, and puts the job
+# back into the queue while it is not done.
+set -u
+
+images=images-$SLURM_JOB_ID
+nacre run -n "$SLURM_NTASKS" --restore "$images" "$@" --nacre.workers="${SLURM_CPUS_PER_TASK:-1}" \
+  --nacre.checkpoint.folder="$images" --nacre.checkpoint.every=5min &
+job=$!
+
+# 120 s before the time is over, or when the job is preempted, this shell gets SIGTERM. It runs a trap only while no
+# child runs in the foreground, hence the wait, which the trap ends.
+trap 'kill -TERM $job' TERM
+code=0
+wait $job || code=$?
+while kill -0 $job 2>/dev/null; do
+  code=0
+  wait $job || code=$?
+done
+
+# 75: the job has ended behind an image, and can go on from it.
+[ $code = 75 ] && scontrol requeue "$SLURM_JOB_ID"
+exit $code

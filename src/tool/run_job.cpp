@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lives of a job: it starts again from its newest image.
+#include "tool/run_job.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/print_error.hpp"
+#include "runtime/last_image.hpp"
+#include "tool/hosts/agent_startup.hpp"
+#include "tool/lives.hpp"
+#include "tool/running_job.hpp"
+
+namespace nacre::tool {
+namespace {
+
+/// How a life has ended.
+struct life_end {
+  int code = 0;
+  bool by_death = false, by_error = false, missed_image = false;
+  supervisor::cause cause{};  ///< of a death or an error
+};
+
+life_end run_life(const job_options& options) {
+  try {
+    running_job job(options);
+    const int code = job.run();
+    const supervisor& seen = job.supervised();
+    return {.code = code,
+            .by_death = seen.by_death(),
+            .by_error = seen.by_error(),
+            .missed_image = seen.missed_image(),
+            .cause = seen.cause_of_end().value_or(supervisor::cause{})};
+  } catch (const interrupted_start& why) {
+    return {.code = 128 + why.signal,  // as shells do
+            .missed_image = why.signal == options.image_signal};
+  }
+}
+
+/// Lets the job go on from an image, whatever its arguments or environment said of that before. An argument is replaced
+/// where it stands, and none is added: programs read their own before they call nacre::run.
+void restore_from(job_options& job, const std::string& folder) {
+  const auto own = std::find(job.arguments.begin(), job.arguments.end(), "--");  // what follows is none of Nacre's
+  for (auto each = job.arguments.begin(); each != own; ++each) {
+    constexpr std::string_view option = "--nacre.restore=";
+    if (each->starts_with(option)) *each = std::string(option) + folder;
+  }
+  job.restore = folder;
+}
+
+/// Takes a rank away, or the ranks of a lost host. The last rank stays, in place of the one that has died. Returns
+/// false when no host is left.
+bool shrink(job_options& job, const supervisor::cause& death) {
+  const auto has_died = [&](const host_share& each) {
+    return std::ranges::find(each.ranks, death.rank) != each.ranks.end();
+  };
+  if (death.host_lost) {
+    std::erase_if(job.hosts, has_died);
+    if (job.hosts.empty()) return false;
+  } else if (job.ranks > 1) {
+    --job.ranks;
+    for (host_share& each : job.hosts) std::erase(each.ranks, death.rank);
+    std::erase_if(job.hosts, [](const host_share& each) { return each.ranks.empty(); });
+  }
+  if (job.hosts.empty()) return true;
+  std::map<std::uint32_t, std::uint32_t> numbers;  // by the earlier ones, in their order
+  for (const host_share& each : job.hosts) {
+    for (const std::uint32_t rank : each.ranks) numbers[rank] = 0;
+  }
+  std::uint32_t next = 0;
+  for (auto& [earlier, number] : numbers) number = next++;
+  for (host_share& each : job.hosts) {
+    for (std::uint32_t& rank : each.ranks) rank = numbers[rank];
+  }
+  job.ranks = next;
+  return true;
+}
+
+/// Seconds since the image was taken.
+double age_of(const images::found_image& image) {
+  std::error_code fault;
+  const auto taken = std::filesystem::last_write_time(image.path + "/manifest.json", fault);
+  if (fault) return 0;
+  return std::max(0.0, std::chrono::duration<double>(decltype(taken)::clock::now() - taken).count());
+}
+
+/// A job with images, over all its lives.
+class living_job {
+ public:
+  explicit living_job(const job_options& options)
+      : now_(options),
+        mark_(fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()())),
+        lives_(options.images, mark_, options.is_restored, options.restarts) {
+    now_.mark = mark_;
+  }
+
+  int run() {
+    const int code = run_lives();
+    if (lives_.started() > 1)
+      print_error("nacre run: {} starts, {:.1f} s of work lost\n", lives_.started(), lost_seconds_);
+    return code;
+  }
+
+ private:
+  int run_lives() {
+    for (;;) {
+      const life_end end = run_life(now_);
+      if (end.missed_image && end.code != 0 && end.code != exit_behind_image) return code_without_image(end.code);
+      if (end.code == exit_refused && before_) {
+        go_back();
+        continue;
+      }
+      const bool again = (end.by_death && now_.survive.deaths) || (end.by_error && now_.survive.errors);
+      if (!again || !go_on(end)) return end.code;
+    }
+  }
+
+  int code_without_image(int code) const {
+    if (!lives_.has_image()) {
+      print_error("nacre run: the job has no image to go on from\n");
+      return code;
+    }
+    print_error("nacre run: the job can go on from the image before: --restore {}\n", now_.images);
+    return exit_behind_image;
+  }
+
+  /// The image is refused on fewer ranks.
+  void go_back() {
+    now_ = *before_;
+    before_.reset();
+    now_.survive.shrinks = false;
+    print_error("nacre run: the job goes back to {} ranks, and stays there\n", now_.ranks);
+  }
+
+  /// Prepares the next life; false: there is none.
+  bool go_on(const life_end& end) {
+    const std::optional<images::found_image> image = lives_.after_death();
+    if (!image) {
+      print_error("nacre run: the job ends, as it has no {}image to go on from\n",
+                  lives_.started() > 1 ? "newer " : "");
+      return false;
+    }
+    restore_from(now_, now_.images);
+    before_.reset();
+    if (now_.survive.shrinks && end.by_death) {
+      before_ = now_;
+      if (!shrink(now_, end.cause)) {
+        print_error("nacre run: the job ends, as no host is left\n");
+        return false;
+      }
+    }
+    const double lost = age_of(*image);
+    lost_seconds_ += lost;
+    print_error("nacre run: start {} on {} ranks, from {}, {:.1f} s into the job; {:.1f} s are lost\n",
+                lives_.started(), now_.ranks, image->path, image->about.seconds, lost);
+    return true;
+  }
+
+  job_options now_;
+  std::optional<job_options> before_;  // of a job that has just shrunk
+  const std::string mark_;
+  lives lives_;
+  double lost_seconds_ = 0;
+};
+
+}  // namespace
+
+int run_job(const job_options& options) {
+  return options.images.empty() ? run_life(options).code : living_job(options).run();
+}
+
+}  // namespace nacre::tool
