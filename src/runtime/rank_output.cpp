@@ -163,6 +163,8 @@ trace::summary rank_output::own_summary() const {
   }
   own.ranks.push_back(total);
   own.phases = phases_->rows(tick);
+  const checkpoints::totals& images = rank_.images().taken();
+  own.images = {images.images, images.bytes, images.seconds, images.restored, images.restored_seconds};
   return own;
 }
 
@@ -174,6 +176,7 @@ void rank_output::print_summary(thread_context& on, const trace::summary& own) {
     all.workers.insert(all.workers.end(), more.workers.begin(), more.workers.end());
     all.ranks.insert(all.ranks.end(), more.ranks.begin(), more.ranks.end());
     trace::merge(all.phases, more.phases);
+    all.images.bytes += more.images.bytes;  // the other members are those of any rank
     accumulated = pack(all);
   };
   const auto bytes = detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(own), combine});

@@ -112,6 +112,19 @@ std::string bound_text(const std::vector<rank_row>& rows) {
   return text.empty() ? text : text + '\n';
 }
 
+/// One line; none in a run that has nothing to do with images.
+std::string images_text(const image_row& row) {
+  std::string text;
+  if (row.count != 0) {
+    text = fmt::format("  {} images of {:.0f} bytes in the mean, {:.4f} s each\n", row.count,
+                       static_cast<double>(row.bytes) / static_cast<double>(row.count),
+                       row.seconds / static_cast<double>(row.count));
+  }
+  if (!row.restored.empty())
+    text += fmt::format("  went on from {}, {:.3f} s into the job\n", row.restored, row.restored_seconds);
+  return text;
+}
+
 }  // namespace
 
 void merge(std::vector<phase_row>& sums, const std::vector<phase_row>& more) {
@@ -158,7 +171,7 @@ std::string as_text(const summary& what) {
     out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
                        of.a_message(of.forwards), of.a_message(of.carried));
   }
-  return out + phases_text(what) + bound_text(what.ranks);
+  return out + images_text(what.images) + phases_text(what) + bound_text(what.ranks);
 }
 
 std::string as_json(const summary& what) {
@@ -197,6 +210,11 @@ std::string as_json(const summary& what) {
                             {"migration_seconds", row.migration_seconds},
                             {"processors", row.processors}});
   }
+  all["images"] = {{"count", what.images.count},
+                   {"bytes", what.images.bytes},
+                   {"seconds", what.images.seconds},
+                   {"restored", what.images.restored},
+                   {"restored_seconds", what.images.restored_seconds}};
   all["phases"] = phases_json(what);
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -61,6 +61,20 @@ struct phase_row {
 /// Adds the rows of other ranks: one row for each name, sorted by name.
 void merge(std::vector<phase_row>& sums, const std::vector<phase_row>& more);
 
+/// The images that a run has taken, and the one that it has gone on from.
+struct image_row {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;      ///< before compression, of all ranks
+  double seconds = 0;           ///< in which the job stood still for them
+  std::string restored{};       ///< path of the image that the run began from; empty: none
+  double restored_seconds = 0;  ///< that the job had run by then
+
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(count, bytes, seconds, restored, restored_seconds);
+  }
+};
+
 struct summary {
   double seconds = 0;
   std::string transport;
@@ -68,10 +82,11 @@ struct summary {
   std::vector<worker_row> workers;
   std::vector<rank_row> ranks;
   std::vector<phase_row> phases{};
+  image_row images{};
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(seconds, transport, balancer, workers, ranks, phases);
+    ar(seconds, transport, balancer, workers, ranks, phases, images);
   }
 };
 
