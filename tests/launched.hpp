@@ -89,6 +89,11 @@ class launched {
     EXPECT_NE(seen_.output.find(text), std::string::npos) << seen_.output << seen_.errors;
   }
 
+  /// Reads for at most a tenth of a second.
+  void listen() { read_some(); }
+  /// Both of its outputs are closed.
+  [[nodiscard]] bool is_over() const noexcept { return pipes_[0] < 0 && pipes_[1] < 0; }
+
   [[nodiscard]] const std::string& output() const noexcept { return seen_.output; }
 
   void signal(int number) const { kill(pid_, number); }

@@ -41,6 +41,11 @@ if(TARGET submitter_mp_test)
   add_dependencies(nightly nightly_submitters)
 endif()
 
+if(TARGET kills_mp_test)
+  add_custom_target(nightly_kills COMMAND ${CMAKE_COMMAND} -E env NACRE_KILLS=20 $<TARGET_FILE:kills_mp_test> VERBATIM)
+  add_dependencies(nightly nightly_kills)
+endif()
+
 # What each operation costs with ever more of what it is about; one that grows faster than it may fails it.
 if(TARGET sweep)
   add_custom_target(nightly_sweep COMMAND sweep --most 1000000 --json sweep.json VERBATIM)
