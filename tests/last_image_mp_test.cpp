@@ -213,12 +213,43 @@ TEST_F(last_image, of_a_rank_that_dies_in_it_leaves_the_one_before) {
   expect_result_after("shm");
 }
 
+/// The process of rank 1, once it is at work.
+pid_t rank_one_of(launched& running) {
+  constexpr std::string_view before = "rank 1 is process ";
+  running.read_until(before);
+  const std::string& said = running.output();
+  const std::size_t place = said.find(before);
+  return place == std::string::npos ? 0 : std::atoi(said.c_str() + place + before.size());
+}
+
+TEST_F(last_image, is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
+  int there = 0;
+  for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
+    if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
+    ++there;
+    std::filesystem::remove_all(images);
+    words command{mpirun};
+    if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
+    for (const std::string& each :
+         {std::string("-n"), std::string("2"), own_path(), std::string("--as-rank"), std::string("steps"),
+          std::string(steps), std::string(unhurried), "--nacre.checkpoint.folder=" + images})
+      command.push_back(each);
+    launched running(command);
+    const pid_t rank = rank_one_of(running);
+    ASSERT_GT(rank, 1);
+    ::kill(rank, SIGTERM);
+    const outcome got = running.end();
+    EXPECT_EQ(code_of(got), 75) << mpirun << got.status << got.errors;
+    expect_error(got, "the job ends behind its last image, with code 75");
+    expect_result_after("shm");
+  }
+  if (there == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
+}
+
 TEST_F(last_image, is_the_launchers_business_so_a_signal_to_a_rank_does_nothing) {
   launched running(job("shm", "steps", "0.01"));
-  running.read_until("rank 1 is process ");
-  constexpr std::string_view before = "rank 1 is process ";
-  const std::string& said = running.output();
-  const pid_t rank = std::atoi(said.c_str() + said.find(before) + before.size());
+  const pid_t rank = rank_one_of(running);
   ASSERT_GT(rank, 1);
   for (int time = 0; time < 3; ++time) ::kill(rank, SIGTERM);
   const outcome got = running.end();
