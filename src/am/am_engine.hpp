@@ -19,6 +19,7 @@
 #include "am/aggregator.hpp"
 #include "am/cancellations.hpp"
 #include "am/handler_table.hpp"
+#include "am/held_units.hpp"
 #include "am/main_window.hpp"
 #include "am/message_packing.hpp"
 #include "am/ordered_messages.hpp"
@@ -53,6 +54,8 @@ class object_sink {
 /// so.
 class am_engine final : public message_sink {
  public:
+  held_units held;  ///< see object_hold; in front, beside the pool, which each step of an object reads
+
   /// Which values are packed.
   enum class packing : std::uint8_t { where_needed, always };  ///< `always`: also values that stay on this rank
 

@@ -206,6 +206,7 @@ void balancing::send(rank_id to, std::span<const std::byte> bytes) {
 
 bool balancing::move(object_id object, rank_id to, wish_kind how) {
   if (!enabled_.load(std::memory_order_relaxed)) return false;  // relaxed: see enable
+  if (messages_.held.on()) return false;                        // what lies would go to and fro
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;

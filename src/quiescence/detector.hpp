@@ -12,17 +12,28 @@ namespace nacre::quiescence {
 /// The units that a rank has counted since the job's start. A unit is anything that runs user code or leads to it: the
 /// active main of the application, a handler's message, a suspended coroutine, a one-shot timer that is set. Both
 /// counters only grow; a unit may be done on another rank than the one that created it.
+///
+/// While objects are held for an image, `lying` is the number of open units here that the hold keeps from going on, and
+/// `taken_up` counts, and only grows, how often this number may have changed. Else `lying` is 0.
 struct unit_counters {
   std::uint64_t created = 0;
   std::uint64_t done = 0;
-  friend bool operator==(unit_counters, unit_counters) = default;
+  std::uint64_t lying = 0;
+  std::uint64_t taken_up = 0;
+  friend bool operator==(const unit_counters&, const unit_counters&) = default;
+  unit_counters& operator+=(const unit_counters& more) noexcept {
+    created += more.created;
+    done += more.done;
+    lying += more.lying;
+    taken_up += more.taken_up;
+    return *this;
+  }
 };
 
 /// A message between detectors. Each type of detector defines its kinds and flags. It has no padding, so it travels as
 /// its bytes.
 struct detector_message {
-  std::uint64_t created = 0;
-  std::uint64_t done = 0;
+  unit_counters sums{};
   std::uint32_t wave = 0;
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
@@ -30,7 +41,7 @@ struct detector_message {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(created, done, wave, kind, flags);
+    ar(sums.created, sums.done, sums.lying, sums.taken_up, wave, kind, flags);
   }
 };
 static_assert(std::has_unique_object_representations_v<detector_message>);
@@ -42,8 +53,8 @@ class detector_host {
   /// Must not call the detector.
   virtual void send(rank_id to, const detector_message& m) = 0;
 
-  /// The system has been quiet at some moment after the request numbered `last`. This answers all requests since the
-  /// previous declaration, up to `last`.
+  /// The system has been quiet at some moment after the request numbered `last`, or, while objects are held, no unit
+  /// was open then but those that lay. This answers all requests since the previous declaration, up to `last`.
   /// Before it returns, the host counts as created the units that waited (a continuation, a main that goes on).
   /// Always the detector's last output of a call; may call request().
   virtual void declare(std::uint64_t last) = 0;
@@ -87,7 +98,7 @@ class detector {
   /// A rank that knows an open unit of its own (running, queued, under backpressure, an active main) should not call.
   /// Its silence delays the wave, which costs and loses nothing, since there is no quiescence to be found. Ignored when
   /// the counters are not wanted.
-  virtual void on_idle(detector_host& host, unit_counters now) = 0;
+  virtual void on_idle(detector_host& host, const unit_counters& now) = 0;
 };
 
 }  // namespace nacre::quiescence

@@ -3,6 +3,7 @@
 #include "quiescence/quiescence_module.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -26,7 +27,9 @@ quiescence_module::quiescence_module(am_engine& messages, clock& time, std::chro
 void quiescence_module::note_wish() {
   // Hints; the mutex orders the rest.
   wanted_.store(detector_->wants_counters(), std::memory_order_relaxed);
-  still_.store(detector_->still(), std::memory_order_relaxed);
+  const bool still = detector_->still();
+  if (still && !still_.load(std::memory_order_relaxed)) stands_still_since_ = time_.now();
+  still_.store(still, std::memory_order_relaxed);
 }
 
 /// How long the root waits between two waves while nothing happens.
@@ -41,11 +44,18 @@ std::chrono::nanoseconds quiescence_module::pause(std::chrono::nanoseconds now) 
   return std::min<std::chrono::nanoseconds>(lasted / pauses_in_still_time, longest_pause);
 }
 
-void quiescence_module::request(thread_context& by, std::function<void(thread_context&)> action) {
+void quiescence_module::request(thread_context& by, std::function<void(thread_context&)> action, answer_by how) {
   const std::scoped_lock lock(mutex_);
   by_ = &by;
   const std::uint64_t number = detector_->request(*this);
-  waiting_.push_back({number, std::move(action)});
+  waiting_.push_back({number, std::move(action), how});
+  note_wish();
+}
+
+void quiescence_module::renew(thread_context& by) {
+  const std::scoped_lock lock(mutex_);
+  by_ = &by;
+  for (waiting& each : waiting_) each.number = detector_->request(*this);
   note_wish();
 }
 
@@ -93,6 +103,8 @@ quiescence::unit_counters quiescence_module::counters() const {
   for (const auto& each : messages_.pool().thread_contexts()) sum.done += each->counters().done.read();
   for (const auto& each : messages_.pool().thread_contexts()) sum.created += each->counters().created.read();
   sum.created += timers.created();
+  sum.lying = messages_.held.lying();
+  sum.taken_up = messages_.held.taken_up();
   return sum;
 }
 
@@ -103,11 +115,18 @@ void quiescence_module::send(rank_id to, const quiescence::detector_message& m) 
 void quiescence_module::declare(std::uint64_t last) {
   by_->record(trace::event_kind::quiet);
   calm_now_ = std::chrono::nanoseconds::zero();
+  const bool held = messages_.held.on();
+  std::deque<waiting> later;
   while (!waiting_.empty() && waiting_.front().number <= last) {
-    const waiting next = std::move(waiting_.front());
+    waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    next.action(*by_);
+    if (held && next.how == answer_by::quiescence) {
+      later.push_back(std::move(next));
+    } else {
+      next.action(*by_);
+    }
   }
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()));
 }
 
 }  // namespace nacre

@@ -2,8 +2,10 @@
 // Quiescence as a module of a running rank: the detector, its messages, and the actions that wait for quiescence.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -39,9 +41,18 @@ class quiescence_module final : private quiescence::detector_host {
   quiescence_module(am_engine& messages, clock& time, std::chrono::nanoseconds calm,
                     std::unique_ptr<quiescence::detector> detector);
 
+  /// While objects are held for an image, a request is answered by quiescence only, or also when all open units lie.
+  enum class answer_by : std::uint8_t { quiescence, hold };
   /// Calls `action` on some thread context of this rank once the system has been quiet. The action must count the units
   /// that it starts as created before it returns.
-  void request(thread_context& by, std::function<void(thread_context&)> action);
+  void request(thread_context& by, std::function<void(thread_context&)> action, answer_by how = answer_by::quiescence);
+  /// Behind a hold: requests again what the declarations during the hold have not answered.
+  void renew(thread_context& by);
+  /// Rank 0: how long, up to `now`, waves have found open units and no change.
+  [[nodiscard]] std::chrono::nanoseconds stands_still_for(std::chrono::nanoseconds now) {
+    const std::scoped_lock lock(mutex_);
+    return detector_->still() ? now - stands_still_since_ : std::chrono::nanoseconds(0);
+  }
 
   /// The poll loop calls this in every pass. `at_rest`: no worker of the rank has work and its main is not active.
   /// Returns the time, on the clock, by which it must be called again; nanoseconds::max() when only an arrival can
@@ -55,6 +66,12 @@ class quiescence_module final : private quiescence::detector_host {
   [[nodiscard]] bool asked() {
     const std::scoped_lock lock(mutex_);
     return !waiting_.empty();
+  }
+  /// How many requests of this rank are open that only quiescence answers.
+  [[nodiscard]] std::size_t asked_for_quiescence() {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<std::size_t>(std::count_if(
+        waiting_.begin(), waiting_.end(), [](const waiting& each) { return each.how == answer_by::quiescence; }));
   }
   [[nodiscard]] quiescence::unit_counters counters() const;
 
@@ -79,10 +96,12 @@ class quiescence_module final : private quiescence::detector_host {
   struct waiting {
     std::uint64_t number;
     std::function<void(thread_context&)> action;
+    answer_by how;
   };
-  std::deque<waiting> waiting_;      // under mutex_
-  std::atomic<bool> wanted_{false};  // the detector waits for counters; a hint for the poll loop
-  std::atomic<bool> still_{false};   // detector::still; a hint for the poll loop
+  std::chrono::nanoseconds stands_still_since_{0};  // under mutex_: when the detector was still first
+  std::deque<waiting> waiting_;                     // under mutex_
+  std::atomic<bool> wanted_{false};                 // the detector waits for counters; a hint for the poll loop
+  std::atomic<bool> still_{false};                  // detector::still; a hint for the poll loop
 };
 
 }  // namespace nacre

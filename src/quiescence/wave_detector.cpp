@@ -76,8 +76,7 @@ bool wave_detector::on_probe(detector_host& host, rank_id from, std::uint32_t wa
 bool wave_detector::on_answer(detector_host& host, child_set from, const detector_message& m) {
   if (!collecting_ || m.wave != wave_ || (missing_ & from) == 0) return false;
   missing_ &= ~from;
-  sums_.created += m.created;
-  sums_.done += m.done;
+  sums_ += m.sums;
   if ((m.flags & flag_asked) != 0) asked_ |= from;
   if ((m.flags & flag_again) != 0) again_ = true;
   finish_if_complete(host);
@@ -103,12 +102,11 @@ bool wave_detector::on_declared(detector_host& host, rank_id from, std::uint32_t
   return true;
 }
 
-void wave_detector::on_idle(detector_host& host, unit_counters now) {
+void wave_detector::on_idle(detector_host& host, const unit_counters& now) {
   if (!wants_counters()) return;
   counted_ = true;
   covered_ = issued_;
-  sums_.created += now.created;
-  sums_.done += now.done;
+  sums_ += now;
   finish_if_complete(host);
 }
 
@@ -140,17 +138,15 @@ void wave_detector::finish_if_complete(detector_host& host) {
   }
   const bool asked = asked_ != 0 || covered_ > declared_;
   const int flags = (asked ? flag_asked : 0) | (again_ ? flag_again : 0);
-  host.send(parent(), {.created = sums_.created,
-                       .done = sums_.done,
-                       .wave = wave_,
-                       .kind = answer,
-                       .flags = static_cast<std::uint16_t>(flags)});
+  host.send(parent(), {.sums = sums_, .wave = wave_, .kind = answer, .flags = static_cast<std::uint16_t>(flags)});
 }
 
 void wave_detector::judge(detector_host& host) {
   const std::uint64_t done_earlier = size_ == 1 ? sums_.done : sums_before_.done;
-  const bool quiet = done_earlier == sums_.created;
-  still_ = !quiet && sums_ == sums_before_;
+  const bool unchanged = sums_ == sums_before_;
+  const bool only_lying = unchanged && sums_.lying != 0 && sums_.created - sums_.done == sums_.lying;
+  const bool quiet = done_earlier == sums_.created || only_lying;
+  still_ = !quiet && unchanged;
   sums_before_ = sums_;
   if (quiet) {
     const bool again = again_;

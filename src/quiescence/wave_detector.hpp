@@ -14,8 +14,8 @@ namespace nacre::quiescence {
 ///
 /// A wave goes down the tree (`probe`); each rank adds its counters when it is idle and its children's sums when they
 /// have answered, and passes the sums up (`answer`). The root compares `created` of this wave with `done` of the wave
-/// before. If they are equal, the system is quiet, and `declared` goes down to the ranks with open requests. Else the
-/// next wave starts.
+/// before. If they are equal, the system is quiet, and `declared` goes down to the ranks with open requests. So it does
+/// while objects are held, when two waves have found equal sums and created - done = lying. Else the next wave starts.
 ///
 /// | event | resting | collecting, own counters missing | collecting, own counters added |
 /// |---|---|---|---|
@@ -47,6 +47,13 @@ namespace nacre::quiescence {
 /// So every unit that ever exists is in D, that is, done. No step supposes a common instant: ranks, and threads within
 /// a rank, may be read while others run. With a single rank one snapshot is both waves, if `done` is read first.
 ///
+/// Proof for held objects. `created`, `done` and `taken_up` of a rank only grow, so equal sums of two waves mean that
+/// each of them is equal on each rank, and has stood still there from its read in wave n to its read in wave n+1.
+/// `lying` grows between two steps of taken_up, so it has stood still, too. All these spans contain the moment between
+/// the end of wave n and the beginning of wave n+1. At that moment created - done units were open in all, and as many
+/// lay: so every open unit lay, none ran and none was under way. Nothing takes up what lies but an arrival or the end
+/// of the hold. So nothing runs until that end, but for what comes from outside of the job.
+///
 /// Proof that it is not late. Once the system is quiet, counters stand still; the first wave that starts after that
 /// reads the final `done`, the second the final `created`, which is equal. So at most two waves start, about two round
 /// trips of the tree. A request is never lost: it is in the answer of a wave that is still to come here, or in `again`,
@@ -72,7 +79,7 @@ class wave_detector final : public detector {
   [[nodiscard]] bool on_message(detector_host& host, rank_id from, const detector_message& m) override;
   [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
   [[nodiscard]] bool still() const noexcept override { return still_; }
-  void on_idle(detector_host& host, unit_counters now) override;
+  void on_idle(detector_host& host, const unit_counters& now) override;
 
   /// The number of waves that this rank has seen, or that the root has started, modulo 2^32.
   [[nodiscard]] std::uint32_t waves() const noexcept { return wave_; }

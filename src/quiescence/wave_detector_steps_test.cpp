@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -141,8 +142,7 @@ TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change)
   const auto finds = [&](unit_counters own, unit_counters other) {
     ++wave;
     root.on_idle(host, own);
-    ASSERT_TRUE(root.on_message(host, rank_id{1},
-                                {.created = other.created, .done = other.done, .wave = wave, .kind = answer}));
+    ASSERT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
   };
   root.request(host);
   finds({.created = 5, .done = 4}, {.created = 2, .done = 2});
@@ -157,6 +157,32 @@ TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change)
   finds({.created = 5, .done = 5}, {.created = 3, .done = 3});
   EXPECT_FALSE(root.still()) << "it is quiet";
   EXPECT_FALSE(root.wants_counters()) << "declared";
+}
+
+TEST(wave_detector, held_units_answer_when_two_waves_agree_and_all_open_units_lie) {
+  const auto outputs_of = [](std::initializer_list<unit_counters> others) {
+    mute_host host;
+    wave_detector root({.self = rank_id{0}, .size = 2});
+    std::uint32_t wave = 0;
+    root.request(host);
+    const unit_counters own{.created = 9, .done = 5, .lying = 4, .taken_up = 3};
+    for (const unit_counters& other : others) {
+      ++wave;
+      root.on_idle(host, own);
+      EXPECT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
+    }
+    return !root.wants_counters();  // it has been declared
+  };
+  const unit_counters lying{.created = 7, .done = 5, .lying = 2, .taken_up = 1};
+  EXPECT_TRUE(outputs_of({lying, lying}));
+  EXPECT_FALSE(outputs_of({lying})) << "one wave: what lies may have travelled while it went round";
+  unit_counters other = lying;
+  other.taken_up = 2;
+  EXPECT_FALSE(outputs_of({other, lying})) << "an object has taken its messages up in between";
+  other = lying;
+  other.created = 8;
+  EXPECT_FALSE(outputs_of({other, other})) << "one unit is open that does not lie";
+  EXPECT_TRUE(outputs_of({other, other, lying, lying}));
 }
 
 TEST(wave_detector, every_request_is_answered_by_its_own_quiescence) {

@@ -33,17 +33,17 @@ class single_wave_detector final : public detector {
   bool on_message(detector_host& host, rank_id, const detector_message& m) override {
     if (m.kind == ask) start(host);
     if (m.kind == poll) wanted_ = true;
-    if (m.kind == sums) add(host, {m.created, m.done});
+    if (m.kind == sums) add(host, m.sums);
     if (m.kind == quiet) tell(host);
     return true;
   }
   [[nodiscard]] bool wants_counters() const noexcept override { return wanted_; }
-  void on_idle(detector_host& host, unit_counters now) override {
+  void on_idle(detector_host& host, const unit_counters& now) override {
     wanted_ = false;
     if (self_.value() == 0) {
       add(host, now);
     } else {
-      host.send(rank_id{0}, {.created = now.created, .done = now.done, .kind = sums});
+      host.send(rank_id{0}, {.sums = now, .kind = sums});
     }
   }
 

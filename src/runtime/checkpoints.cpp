@@ -30,6 +30,8 @@ namespace {
 constexpr int tries = 3;  // of a cut, when something runs meanwhile
 constexpr std::size_t kept_images = 2;
 constexpr double seconds_between_tries = 1;  // of a last image that fails
+constexpr double never_due = 1e9;       // seconds
+constexpr double short_wait_max = 0.1;  // seconds of a wait that may end before an image that is due is taken
 
 /// UTC.
 std::string date_and_time() {
@@ -84,13 +86,23 @@ void checkpoints::tell(const std::string& line) const {
   if (core_.rank().value() == 0) print_error("nacre: {}\n", line);
 }
 
+void checkpoints::tell_once(const std::string& line) {
+  if (told_.insert(line).second) tell(line);
+}
+
 std::string checkpoints::all_or_first(thread_context& on, const std::string& failure) {
   return runtime(core_, on).all_reduce(failure, &first_of);
 }
 
+/// All mains are in the same wait before objects are held, so the ranks compare what they keep at its beginning, too.
 bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
   if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
-  core_.wait_quiescence(on);
+  if (takes_in_waits()) {
+    static_cast<void>(agree(on, kept, wish));
+    wait_with_images(on, kept);
+  } else {
+    core_.wait_quiescence(on);
+  }
   if (folder_.empty()) {
     if (wish == detail::image_wish::now)
       tell("rt.checkpoint takes no image, as no folder is named for it: --nacre.checkpoint.folder=DIR");
@@ -114,8 +126,43 @@ bool checkpoints::take(thread_context& on, const detail::kept_value& kept) {
   runtime rt(core_, on);
   const phase here(rt, "image");
   const double begin = core_.job_time().seconds();
-  const std::optional<rank_image> image = cut(on, kept);
-  const bool durable = image && write(on, *image, kept.class_name);
+  return keep(on, cut(on, kept), kept.class_name, begin);
+}
+
+/// Waits for quiescence. Images are taken meanwhile, when they are due.
+void checkpoints::wait_with_images(thread_context& on, const detail::kept_value& kept) {
+  long_wait wait(core_);
+  // Handlers that run inside of `restored` could use containers that the program has not taken over yet.
+  const bool has_containers = core_.containers().next_container() != 1;
+  const double every = std::chrono::duration<double>(every_).count();
+  const double long_enough = core_.job_time().seconds() + std::min(every, short_wait_max);
+  while (!wait.until(on, has_containers ? never_due : std::max({last_seconds_ + every, not_before_, long_enough})))
+    take_in_wait(on, wait, kept);
+}
+
+void checkpoints::take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept) {
+  constexpr double times_of_pause = 10;  // that the objects run between two images
+  runtime rt(core_, on);
+  const phase here(rt, "image");
+  const double begin = core_.job_time().seconds();
+  const std::string why = wait.hold(on);
+  std::optional<rank_image> image;
+  if (why.empty()) {
+    image = cut(on, kept);
+  } else {
+    tell_once("images are put off while the job waits for quiescence: " + why);
+  }
+  wait.release(on);
+  const double released = core_.job_time().seconds();
+  retry_ = image ? 0 : std::max(2 * retry_, std::chrono::duration<double>(every_).count());
+  not_before_ = released + std::max(retry_, times_of_pause * (released - begin));
+  if (image) keep(on, image, kept.class_name, begin);
+}
+
+/// Writes an image, if there is one, and keeps the account.
+bool checkpoints::keep(thread_context& on, const std::optional<rank_image>& image, std::string_view class_name,
+                       double begin) {
+  const bool durable = image && write(on, *image, class_name);
   last_seconds_ = core_.job_time().seconds();
   taken_.seconds += last_seconds_ - begin;
   if (durable) {
@@ -130,6 +177,9 @@ void checkpoints::refuse(const std::string& why) {
   exit_code_ = exit_refused;
   tell(why + "; the job ends");
 }
+
+/// An image every few nanoseconds is one at the end of each wait.
+bool checkpoints::takes_in_waits() const noexcept { return !folder_.empty() && every_ >= std::chrono::microseconds(1); }
 
 /// Whether an image is to be taken now. Throws on every rank when the ranks call different things.
 checkpoints::agreed checkpoints::agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
@@ -182,7 +232,7 @@ std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kep
     core_.wait_quiescence(on);                   // no rank sends before all have looked
     failure = all_or_first(on, failure);
     if (!failure.empty()) {
-      tell(failure);
+      core_.messages().held.on() ? tell_once(failure) : tell(failure);
       return std::nullopt;
     }
     if (runtime(core_, on).all_reduce(alone ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1) return image;

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@
 #include <nacre/operation_buffers.hpp>
 
 #include "images/image_folder.hpp"
+#include "runtime/long_wait.hpp"
+#include "runtime/main_alarm.hpp"
 #include "runtime/rank_image.hpp"
 
 namespace nacre {
@@ -25,7 +28,8 @@ class engine;
 
 /// Collective with the same object of all other ranks; main's thread only. The cut of docs/protocols/images.md: all
 /// mains wait for quiescence, each packs its rank, and all wait for quiescence again. If no rank has run anything in
-/// between, what they have packed belongs together.
+/// between, what they have packed belongs together. In a wait that lasts, objects are held for such a cut; see
+/// long_wait.
 class checkpoints {
  public:
   checkpoints(engine& core, const config& configuration);
@@ -50,6 +54,9 @@ class checkpoints {
   void give_container(thread_context& on, std::uint32_t number, detail::container_part& part);
   /// Elements of a container that another rank had, and that belong to this one. Any thread.
   void take_elements(std::uint32_t number, std::vector<std::byte> elements);
+
+  /// Ends the wait of rank 0's main when an image is due.
+  [[nodiscard]] main_alarm& alarm() noexcept { return alarm_; }
 
   struct totals {
     std::uint64_t images = 0, bytes = 0;
@@ -85,6 +92,11 @@ class checkpoints {
   };
   [[nodiscard]] agreed agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
   [[nodiscard]] bool take(thread_context& on, const detail::kept_value& kept);
+  [[nodiscard]] bool takes_in_waits() const noexcept;
+  void wait_with_images(thread_context& on, const detail::kept_value& kept);
+  void take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept);
+  bool keep(thread_context& on, const std::optional<rank_image>& image, std::string_view class_name, double begin);
+  void tell_once(const std::string& line);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
   [[nodiscard]] bool write(thread_context& on, const rank_image& image, std::string_view class_name);
   [[nodiscard]] image_place next_place();
@@ -104,11 +116,15 @@ class checkpoints {
   const std::string folder_, restore_;
   const std::chrono::nanoseconds every_;
   const images::image_writer::compression packing_;
+  main_alarm alarm_;
   bool asked_ = false;
   bool resized_ = false;          // the image had another number of ranks
   std::uint64_t life_ = 0;        // 0: this job has written nothing; rank 0
   std::uint64_t last_image_ = 0;  // number; rank 0
   double last_seconds_ = 0;       // of the job's time, when the last image was taken; rank 0
+  double not_before_ = 0;         // of the job's time: no image in the middle of a wait; rank 0, as the next
+  double retry_ = 0;              // seconds from a try in vain to the next one
+  std::set<std::string> told_;    // lines of tell_once
   carried_over earlier_;
   std::mutex dealt_mutex_;
   std::map<std::uint32_t, std::vector<std::vector<std::byte>>> dealt_;  // under dealt_mutex_

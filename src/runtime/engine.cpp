@@ -214,8 +214,11 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
       !main_active_.load(std::memory_order_acquire);  // pairs with the stores in wait_as_application
   // A pending timer and an open door are units that this rank knows of, so it keeps the wave, which would find no
   // quiescence.
-  const bool has_known_units = link_.duties().timers().pending() || outside_.submissions.open_doors() != 0;
+  // While objects are held, waves go on to find out that such a unit is in the way.
+  const bool has_known_units =
+      (link_.duties().timers().pending() || outside_.submissions.open_doors() != 0) && !messages_.held.on();
   due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !has_known_units));
+  if (images_.alarm().is_set()) due = std::min(due, images_.alarm().poll(by, time_.now(), quiet_));
   return std::min(due, deadlock_.poll(by));
 }
 
@@ -225,7 +228,7 @@ quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
   const bool under_way = link_.under_way() || link_.duties().timers().pending() || memory_.copies() ||
                          objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0 ||
-                         outside_.submissions.open_doors() != 0;
+                         outside_.submissions.open_doors() != 0 || messages_.held.on();
   const bool main_computes = main_active_ && !waits_for_window_.load(std::memory_order_relaxed);  // compared later
   now.running = pool_->workers() - std::min(pool_->idle_workers(), pool_->workers()) + (main_computes ? 1 : 0);
   now.waiting = main_computes ? 0 : 1;

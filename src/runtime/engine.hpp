@@ -85,7 +85,8 @@ class engine {
   [[nodiscard]] bool has_nothing_under_way() {
     return main_waits() && !objects_.waits().gives_up() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
            !link_.duties().timers().pending() && !objects_.forwarding().awaits_news() &&
-           !objects_.updates().has_news_to_tell() && !extensions_.has_timers() && flow_.waiting_bytes() == 0;
+           !objects_.updates().has_news_to_tell() && !extensions_.has_timers() && flow_.waiting_bytes() == 0 &&
+           !images_.alarm().is_set();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
@@ -122,6 +123,7 @@ class engine {
   void wait_for(thread_context& on, detail::future_state& state);
   /// As wait_for, until the instant `due` of the rank's clock. Returns whether the result is there.
   [[nodiscard]] bool wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due);
+  /// While objects are held, it ends also when all open units lie; see wave_detector.
   void wait_quiescence(thread_context& on);
   /// Posts a message to this rank at the next quiescence.
   void post_on_quiescence(thread_context& on, message_ptr m);

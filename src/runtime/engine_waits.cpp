@@ -5,39 +5,15 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <nacre/error.hpp>
 
 #include "runtime/engine.hpp"
+#include "runtime/timed_wait.hpp"
 
 namespace nacre {
 namespace {
-
-/// A wait of main that ends with a result or with its time, whichever comes first. It lives on main's stack, so the
-/// notifier and the timer each say when they have left it.
-struct timed_wait final : detail::waiter, timer {
-  timed_wait() noexcept : waiter{&on_result}, timer(&on_due) {}
-
-  void finish(thread_context& by) {
-    if (!finished.test_and_set()) end(by);
-  }
-  static void on_result(detail::waiter& self, thread_context& by) {
-    auto& own = static_cast<timed_wait&>(self);
-    own.finish(by);
-    own.notifier_left.store(true);
-  }
-  static void on_due(timer& self, thread_context& by) {
-    auto& own = static_cast<timed_wait&>(self);
-    own.finish(by);
-    own.timer_left.store(true);
-  }
-
-  std::function<void(thread_context&)> end;
-  std::atomic_flag finished;
-  std::atomic<bool> notifier_left{false}, timer_left{false};
-};
 
 /// Refuses a wait inside a handler; `remedy`: the expression that a coroutine writes instead.
 void must_be_application(const thread_context& on, std::string_view remedy) {
@@ -46,11 +22,6 @@ void must_be_application(const thread_context& on, std::string_view remedy) {
       "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns nacre::task "
       "and write `" +
       std::string(remedy) + "`");
-}
-
-/// The other thread has woken this one already, and needs a few more instructions to leave.
-void wait_to_leave(const std::atomic<bool>& left) {
-  while (!left) std::this_thread::yield();
 }
 
 }  // namespace
@@ -120,26 +91,20 @@ bool engine::wait_until(thread_context& on, detail::future_state& state, std::ch
   state.expect_no_waiter();
   if (state.ready()) return true;
   if (due <= time_.now()) return detail::look_again(on) && state.ready();
-  timed_wait w;
-  bool awaits = false, timed = false;
-  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
-    w.end = std::move(end);
-    awaits = state.await(w);
-    if (!awaits) return w.finish(on);
-    timed = due != std::chrono::nanoseconds::max();
-    if (timed) pool_->set_timer(w, due);
-  });
-  // Another thread may still be in one of the two calls that end the wait.
-  if (timed && !pool_->remove_timer(w)) wait_to_leave(w.timer_left);
-  if (!awaits) return true;
-  if (state.withdraw()) return false;
-  wait_to_leave(w.notifier_left);
-  return true;
+  return timed_wait().run(
+      *this, on, quiescence::main_wait::result, state,
+      [&](timer& end) {
+        const bool timed = due != std::chrono::nanoseconds::max();
+        if (timed) pool_->set_timer(end, due);
+        return timed;
+      },
+      [this](timer& end) { return pool_->remove_timer(end); });
 }
 
 void engine::wait_quiescence(thread_context& on) {
-  wait_as_application(on, quiescence::main_wait::quiescence,
-                      [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
+  wait_as_application(on, quiescence::main_wait::quiescence, [&](std::function<void(thread_context&)> end) {
+    quiet_.request(on, std::move(end), quiescence_module::answer_by::hold);
+  });
 }
 
 }  // namespace nacre

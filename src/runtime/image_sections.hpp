@@ -32,7 +32,8 @@ enum image_section : std::uint32_t {
   groups_section,
   containers_section,
   objects_section,
-  kept_section
+  kept_section,
+  lying_section
 };
 
 /// A rank's member of a group.

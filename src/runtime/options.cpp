@@ -116,8 +116,9 @@ constexpr option runtime_options[] = {
      "where images of the job are written, from which it can go on: all ranks must reach it under this name. Made when "
      "it is missing; the two newest images stay"},
     {"checkpoint.every", option_kind::duration, "0s", "", "0s..1000000s",
-     "how long after an image the next one is due, which rt.wait_quiescence(kept) takes at its end; 0s: only "
-     "rt.checkpoint(kept) takes one"},
+     "how long after an image the next one is due, which rt.wait_quiescence(kept) takes at its end, or in its middle "
+     "if "
+     "it lasts; less than 1us: at the end of each; 0s: only rt.checkpoint(kept) takes one"},
     {"checkpoint.compression", option_kind::choice, "none", "", "none|zstd", "whether images are compressed"},
     {"checkpoint.signal", option_kind::choice, "TERM", "", "TERM|USR1|USR2|none",
      "the signal, to `nacre run` or to any process of a job without it, that asks for a last image, behind which the "

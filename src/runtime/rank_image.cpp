@@ -70,6 +70,8 @@ rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value&
   if (core.groups().requests().keeps_messages()) throw image_obstacle("messages to a group wait for main's rt.next");
   object_images objects(core.objects(), core.messages(), on);
   const bool first = core.rank().value() == 0;
+  if (core.messages().held.on() && core.quiet().asked_for_quiescence() > (first ? 1 : 0))  // the wait's own
+    throw image_obstacle("a function waits for quiescence (on_quiescence)");
   rank_image image;
   const rank_numbers numbers{objects.numbers(),
                              core.groups().made(),
@@ -84,7 +86,9 @@ rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value&
   image.parts[containers_section] = pack(pack_containers(core, on, earlier));
   image_names names;
   image.packed_objects = std::make_unique<writer>();
-  image.objects = objects.pack(*image.packed_objects, names);
+  writer lying;
+  image.objects = objects.pack(*image.packed_objects, lying, names);
+  if (lying.size() != 0) image.parts[lying_section] = bytes_of(lying);
   image.parts[names_section] = pack(names);
   if (first) image.parts[kept_section] = pack(kept_image{std::string(kept.class_name), kept.mark, kept.bytes});
   return image;

@@ -17,6 +17,7 @@
 #include "base/exception_text.hpp"
 #include "base/print_error.hpp"
 #include "images/image_error.hpp"
+#include "mobile/directory/epoch_guard.hpp"
 #include "mobile/image/image_names.hpp"
 #include "mobile/image/object_images.hpp"
 #include "runtime/checkpoints.hpp"
@@ -149,22 +150,19 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
 
 namespace {
 
-/// Objects that lie elsewhere go to their new homes; those that may not move stay.
+/// Objects that lie elsewhere go to their new homes, ahead of the messages that lie at them; those that may not move
+/// stay.
 void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
   constexpr std::size_t at_once = 1 << 16;
   for (std::size_t begin = 0; begin < going.size(); begin += at_once) {
-    std::vector<future<void>> moved;
-    for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
-      auto* state = new detail::future_value<void>;
-      moved.emplace_back(core, on, state);
-      detail::post_migrate(core, on, object_id::from_value(going[index].first), rank_id(going[index].second), *state);
-    }
-    for (future<void>& each : moved) {
-      try {
-        each.get();
-      } catch (const call_error&) {  // it stays
+    {
+      const epoch_guard guard(on);
+      for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
+        static_cast<void>(core.objects().migration().move_out(on, object_id::from_value(going[index].first),
+                                                              rank_id(going[index].second), wish_kind::always));
       }
     }
+    core.wait_quiescence(on);  // they have come
   }
 }
 
@@ -188,6 +186,7 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   failure = all_or_first(on, failure);
   if (!failure.empty()) throw setup_error(failure);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
+  core_.objects().activation().hold().begin();  // no message that lay in the image runs before all is there
   restorer.open(earlier_);
   rt.barrier();  // all ranks know the arrays and the homes
   try {
@@ -211,7 +210,15 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   taken_.restored_seconds = from.about.seconds;
   last_seconds_ = from.about.seconds;
   core_.wait_quiescence(on);
-  return rt.broadcast(kept.bytes, rank_id(0));
+  std::vector<std::byte> bytes = rt.broadcast(kept.bytes, rank_id(0));
+  core_.objects().activation().hold().end(on);
+  // The image may be of the middle of a wait, which ends now.
+  if (takes_in_waits()) {
+    wait_with_images(on, {class_name, mark, bytes, false});
+  } else {
+    core_.wait_quiescence(on);
+  }
+  return bytes;
 }
 
 }  // namespace nacre

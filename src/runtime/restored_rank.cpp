@@ -163,6 +163,7 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
       for (const object_elsewhere& one : each) going.emplace_back(one.object, home);
     }
     file.erase(packed);
+    if (const auto lying = file.find(lying_section); lying != file.end()) objects.install_lying(lying->second, names);
   }
   for (future<void>& each : told) each.get();
   if (!is_resized()) going.clear();

@@ -59,10 +59,9 @@ bool deadlock::reached() const {
   if (!waits || !asked) return waits;  // when all mains have ended, the job has
   for (const auto& each : engines_) {
     const quiescence::unit_counters of = each->quiet().counters();
-    sum.created += of.created;
-    sum.done += of.done;
+    sum += of;
   }
-  return sum.created - sum.done != fabric_.idle_units_under_way();
+  return sum.created - sum.done - sum.lying != fabric_.idle_units_under_way();
 }
 
 bool deadlock::give_up_waits() const {

@@ -160,6 +160,7 @@ bool array_places::run_plainly(thread_context& on, object_entry& at, message_ptr
   // relaxed: a message that another thread numbers at this moment has no order with this one.
   const std::uint32_t sent = at.next_sequence.load(std::memory_order_relaxed);
   if (at.extra() != nullptr || at.object() == nullptr || is_empty_place(at) || !at.gate.idle()) return false;
+  if (messages_.held.on()) return false;
   if (!at.order.has_admitted(messages_.rank().value(), sent)) return false;
   on.counters().created.add(1);
   m->header.object = at.id.value();

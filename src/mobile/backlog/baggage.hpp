@@ -11,6 +11,7 @@
 #include <nacre/message.hpp>
 
 #include "mobile/backlog/source_windows.hpp"
+#include "mobile/object/restored_flag.hpp"
 
 namespace nacre {
 
@@ -37,7 +38,7 @@ class baggage {
   }
 
   [[nodiscard]] bool takes(const message_header& header, waits where) {
-    if (!in_stream(header.kind)) return true;
+    if (!in_stream(header.kind) || (header.flags & flag_restored) != 0) return true;
     const bool admitted = where != waits::early;
     if (admitted && is_cut_off(header)) return false;
     std::uint64_t& first = first_[static_cast<std::size_t>(where)];

@@ -34,6 +34,9 @@ struct image_name {
   }
 };
 
+/// In place of the number of a handler: the message ends its object.
+inline constexpr std::uint32_t no_handler = ~std::uint32_t{0};
+
 /// Gives names numbers in the order of their first use.
 class image_names {
  public:

@@ -17,6 +17,7 @@
 #include "mobile/array/array_places.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/image/object_images.hpp"
+#include "mobile/object/restored_flag.hpp"
 #include "mobile/object_space.hpp"
 
 namespace nacre {
@@ -54,6 +55,30 @@ std::unique_ptr<kept_messages> read_kept_messages(reader& in, const image_names&
     static_cast<void>(kept->keep(std::move(m), tag));  // nobody waits
   }
   return kept;
+}
+
+/// A message that lay at an object of that class.
+message_ptr read_lying(reader& in, const image_names& names, const detail::object_type& type, std::uint32_t ranks) {
+  std::uint32_t handler = 0, source = 0;
+  std::uint8_t flags = 0;
+  message_kind kind{};
+  channel way{};
+  std::span<const std::byte> payload;
+  in(handler, source, kind, flags, way, payload);
+  const detail::handler_info* const row = names.handler(handler);
+  const bool ends = kind == message_kind::destroy && handler == no_handler;
+  const bool fits =
+      (kind == message_kind::object || kind == message_kind::everyone) && row != nullptr && row->target_key == type.key;
+  if (!in.ok() || (!ends && !fits) || static_cast<std::size_t>(way) >= channel_count)
+    throw image_misfit("an object of the class " + std::string(type.name) + " has a message that does not fit it");
+  message_ptr m = make_message(payload.size());
+  m->header.kind = kind;
+  m->header.handler = ends ? 0 : row->id.value();
+  m->header.source = source % ranks;  // in a larger job it may have been a rank that is none here
+  m->header.flags = static_cast<std::uint8_t>((flags & (flag_communication | flag_uncounted)) | flag_restored);
+  m->header.channel = way;
+  if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
+  return m;
 }
 
 }  // namespace
@@ -134,6 +159,28 @@ void object_images::install_one(reader& in, const image_names& names,
   const location_policy own = state.policy;
   install_away(id, std::move(state));
   elsewhere[space_.homes().home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(own)});
+}
+
+void object_images::install_lying(std::span<const std::byte> messages, const image_names& names) {
+  const epoch_guard guard(by_);
+  reader in(messages);
+  while (in.remaining() != 0) {
+    std::uint64_t value = 0;
+    std::uint32_t count = 0;
+    in(value, count);
+    object_entry* const at = in.ok() ? space_.entries().find(object_id::from_value(value)) : nullptr;
+    if (at == nullptr || at->object() == nullptr || !at->arrivals.begin_idle())
+      throw image_misfit("the image has messages to an object that it does not have");
+    message_list& pending = at->need_extra().pending;
+    for (std::uint32_t index = 0; index < count; ++index) {
+      message_ptr m = read_lying(in, names, *messages_.handlers().type(at->type), messages_.size());
+      m->header.object = value;
+      if (m->counted()) by_.counters().created.add(1);
+      pending.push_back(std::move(m));
+    }
+    message_list none;
+    space_.activation().run_claimed(*at, by_, none, false);
+  }
 }
 
 /// Makes this rank the place, not the home, of an object.

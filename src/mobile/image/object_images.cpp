@@ -6,9 +6,11 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nacre/image_rows.hpp>
 
+#include "am/message_packing.hpp"
 #include "mobile/array/array_places.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
@@ -56,7 +58,7 @@ std::vector<detail::section_on_rank> object_images::sections() const {
   return all;
 }
 
-std::uint64_t object_images::pack(writer& out, image_names& names) {
+std::uint64_t object_images::pack(writer& out, writer& lying, image_names& names) {
   const epoch_guard guard(by_);
   std::uint64_t count = 0;
   space_.entries().for_each([&](object_entry& entry) {
@@ -67,7 +69,9 @@ std::uint64_t object_images::pack(writer& out, image_names& names) {
     // Gives the activation back whatever happens.
     const auto give_back = [this](object_entry* held) { space_.activation().give_back(*held, by_, false); };
     const std::unique_ptr<object_entry, decltype(give_back)> held(&entry, give_back);
-    if (entry.object() != nullptr && !array_places::is_empty_place(entry)) pack_one(entry, out, names, count);
+    if (entry.object() == nullptr || array_places::is_empty_place(entry)) return;
+    pack_one(entry, out, names, count);
+    pack_lying(entry, lying, names);
   });
   return count;
 }
@@ -76,8 +80,7 @@ std::uint64_t object_images::pack(writer& out, image_names& names) {
 const char* object_images::obstacle_of(const object_entry& entry) const {
   if (!entry.gate.idle()) return "has a handler that has not ended";
   const object_entry_extra* const extra = entry.extra();
-  if (extra != nullptr && (!extra->pending.empty() || extra->colocations != nullptr))
-    return "has messages or colocations that wait";
+  if (extra != nullptr && extra->colocations != nullptr) return "has colocations that wait";
   if (extra != nullptr && extra->kept != nullptr && extra->kept->waiter() != nullptr)
     return "has a coroutine that waits for a message";
   const detail::object_type& type = *messages_.handlers().type(entry.type);
@@ -122,6 +125,38 @@ void object_images::pack_kept(object_entry& entry, writer& out, image_names& nam
     out(names.number_of(*messages_.handlers().handler(m.header.handler)), m.header.source, m.header.flags,
         m.header.channel, m.payload());
   });
+}
+
+namespace {
+
+/// The arguments of a message, which stays as it is.
+std::vector<std::byte> arguments_of(message& m) {
+  if (m.packed()) return {m.payload().begin(), m.payload().end()};
+  writer out;
+  try {
+    m.ops->pack(m, out);
+  } catch (const detail::unpackable_value& refused) {
+    throw image_obstacle(packing_of(m.header) + ": " + refused.what());
+  }
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+}  // namespace
+
+/// Name of the object, how many messages; of each the handler or no_handler, source, kind, flags, channel, arguments.
+void object_images::pack_lying(object_entry& entry, writer& out, image_names& names) {
+  object_entry_extra* const extra = entry.extra();
+  if (extra == nullptr || extra->pending.empty()) return;
+  out(entry.id.value(), static_cast<std::uint32_t>(extra->pending.size()));
+  for (message* m = extra->pending.front(); m != nullptr; m = m->next) {
+    const message_header& header = m->header;
+    const bool ends = header.kind == message_kind::destroy;
+    if (header.reply != 0 || !(ends || header.kind == message_kind::object || header.kind == message_kind::everyone))
+      throw image_obstacle(space_.arrays().name_of(entry.id) + " has a message that somebody awaits");
+    out(ends ? no_handler : names.number_of(*messages_.handlers().handler(header.handler)), header.source, header.kind,
+        static_cast<std::uint8_t>(header.flags & (flag_communication | flag_uncounted)), header.channel,
+        arguments_of(*m));
+  }
 }
 
 }  // namespace nacre

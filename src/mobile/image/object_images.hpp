@@ -61,9 +61,9 @@ class object_images {
   [[nodiscard]] object_numbers numbers() const;
   [[nodiscard]] std::vector<array_image> arrays() const;
   [[nodiscard]] std::vector<detail::section_on_rank> sections() const;
-  /// Packs the objects that are here, one behind the other, with the messages that they keep. Each is held meanwhile.
-  /// Returns their number.
-  std::uint64_t pack(writer& out, image_names& names);
+  /// Packs the objects that are here, one behind the other, with the messages that they keep, and, apart, the messages
+  /// that lie at them. The activation of each is held meanwhile. Returns the number of objects.
+  std::uint64_t pack(writer& out, writer& lying, image_names& names);
 
   // Making the objects of an image, in a job that has none.
   [[nodiscard]] bool nothing_made() const;
@@ -72,6 +72,8 @@ class object_images {
   /// Afterwards the homes of those that it returns, by rank, must be told by tell_home.
   [[nodiscard]] std::map<std::uint32_t, std::vector<object_elsewhere>> install(std::span<const std::byte> objects,
                                                                                const image_names& names);
+  /// Puts the messages that lay at objects there again, while objects are held; see object_hold.
+  void install_lying(std::span<const std::byte> messages, const image_names& names);
   /// At the home: these objects lie on the rank `holder`.
   void tell_home(rank_id holder, std::span<const object_elsewhere> objects);
   /// All objects of all ranks are installed.
@@ -80,6 +82,7 @@ class object_images {
  private:
   void pack_one(object_entry& entry, writer& out, image_names& names, std::uint64_t& count);
   void pack_kept(object_entry& entry, writer& out, image_names& names);
+  void pack_lying(object_entry& entry, writer& out, image_names& names);
   [[nodiscard]] const char* obstacle_of(const object_entry& entry) const;
   void install_away(object_id id, object_state state);
   void install_one(reader& in, const image_names& names,

@@ -21,6 +21,7 @@
 #include "am/handler_table.hpp"
 #include "mobile/location/policies.hpp"
 #include "mobile/object/object_functions.hpp"
+#include "mobile/object/restored_flag.hpp"
 
 namespace nacre {
 namespace {
@@ -68,8 +69,9 @@ void write_messages(Out& out, const message_list& messages) {
 /// Whether a message may wait for the object of that name: only messages that object_space::post puts into its stream
 /// may.
 bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t ranks) noexcept {
+  constexpr unsigned flags = (message_flags_known & ~(flag_path | flag_returned)) | flag_restored;
   return follows_object(header.kind) && header.object == object && header.source < ranks &&
-         (header.flags & ~(message_flags_known & ~(flag_path | flag_returned))) == 0;
+         (header.flags & ~flags) == 0;
 }
 
 bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {

@@ -13,11 +13,13 @@ namespace nacre {
 constexpr message_kind news_of_end = message_kind::module;
 constexpr message_kind may_collect = message_kind::rank;
 constexpr message_kind end_of_wait = message_kind::reply;
+constexpr message_kind end_of_hold = message_kind::credit;
 
 /// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
 /// whole step is spent; the activation is given up afterwards. `parked`: a coroutine handler has the object and awaits
-/// a message to it; the activation is given up, so that the message can come.
-enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader, parked };
+/// a message to it; the activation is given up, so that the message can come. `held`: the messages lie at the object
+/// until the hold for an image ends; the activation is given up, too.
+enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, left_to_reader, parked, held };
 
 /// The thread that has it holds the activation.
 struct activation_step {

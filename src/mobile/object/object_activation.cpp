@@ -34,6 +34,7 @@ bool runs_handler(const message& m, std::uint32_t handler) {
 object_activation::object_activation(object_space& space, am_engine& messages)
     : space_(space),
       messages_(messages),
+      hold_(space, messages),
       costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()) {}
 
 object_activation& object_activation::of(thread_context& on) noexcept {
@@ -58,6 +59,8 @@ void object_activation::activate_work(work& item, thread_context& on) {
 void object_activation::run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run) {
   activation_step now{at, on, {}};
   now.take_up();
+  if (messages_.held.on()) [[unlikely]]
+    hold_.take_up(at);
   admit(now, taken);
   if (space_.colocations().acquired(at)) return space_.colocations().arrive_acquired(now);
   switch (drain(now, may_run)) {
@@ -77,6 +80,7 @@ void object_activation::run_claimed(object_entry& at, thread_context& on, messag
       now.put_back();
       return let_go_on(at, on);
     case step_end::parked:
+    case step_end::held:
       space_.loads().publish_load(now);
       now.put_back();
       if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
@@ -121,6 +125,8 @@ void object_activation::admit(activation_step& now, message_list& taken) {
       space_.forwarding().collect(now, *m);
     } else if (m->header.kind == end_of_wait) {
       space_.waits().give_up(now);
+    } else if (m->header.kind == end_of_hold) {
+      now.on.counters().done.add(1);
     } else if (now.at.location.collected()) {
       NACRE_MARK("a message comes to an entry that has been collected");
       space_.accept(now.on, std::move(m));
@@ -221,11 +227,12 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     }
     if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_senders(now);
     if (now.pending.empty()) break;
-    if (!may_run || now.ran == messages_per_step) {
-      how = step_end::yielded;
+    if (messages_.held.on() && hold_.keeps(now)) [[unlikely]] {
+      how = step_end::held;
       break;
     }
-    if (now.ran != 0 && times_one_handler(time, on) && !runs_handler(*now.pending.front(), time.handler)) {
+    if (!may_run || now.ran == messages_per_step ||
+        (now.ran != 0 && times_one_handler(time, on) && !runs_handler(*now.pending.front(), time.handler))) {
       how = step_end::yielded;
       break;
     }

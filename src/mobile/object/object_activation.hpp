@@ -9,6 +9,7 @@
 #include "am/am_engine.hpp"
 #include "mobile/object/activation_step.hpp"
 #include "mobile/object/handler_costs.hpp"
+#include "mobile/object/object_hold.hpp"
 
 namespace nacre {
 
@@ -23,6 +24,8 @@ class object_activation {
 
   /// The runner of an entry: claims the activation, and runs a step.
   static void activate_work(work& item, thread_context& on);
+  /// Keeps objects from running their messages while an image is taken.
+  [[nodiscard]] object_hold& hold() noexcept { return hold_; }
   /// Runs a step of an entry whose activation this thread has claimed, with the messages taken from its inbox.
   /// `may_run`: handlers may run here; else messages are only admitted.
   void run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run);
@@ -75,6 +78,7 @@ class object_activation {
 
   object_space& space_;
   am_engine& messages_;
+  object_hold hold_;
   handler_costs costs_;
   step_observer observe_step_;  // empty unless asked for
 };

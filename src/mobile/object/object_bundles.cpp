@@ -280,7 +280,7 @@ const detail::handler_info* object_bundles::plain_handler(object_entry& at, cons
   const detail::object_type& type = *messages_.handlers().type(at.type);
   const detail::handler_info* const row = messages_.handlers().handler(header.handler);
   const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine &&
-                     row->tag == nullptr && !declares(type) && at.gate.idle();
+                     row->tag == nullptr && !declares(type) && at.gate.idle() && !messages_.held.on();
   if (!plain) return nullptr;
   object_entry_extra* const extra = at.extra();
   if (extra == nullptr) return at.order.admit(header) ? row : nullptr;

@@ -67,6 +67,18 @@ void name_waiting(object_space& space, report_lines& found) {
   });
 }
 
+void name_held_by_handlers(object_space& space, report_lines& found) {
+  name_awaiting_messages(space, found);
+  space.entries().for_each([&](const object_entry& at) {
+    const object_entry_extra* const extra = at.extra();
+    if (at.object() == nullptr || waiter_of(extra) != nullptr || holder(at, extra).empty()) return;
+    found.add(report_lines::urgency::other, 0, [&] {
+      return space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) +
+             std::string(holder(at, extra));
+    });
+  });
+}
+
 void name_awaiting_messages(object_space& space, report_lines& found) {
   space.entries().for_each([&](const object_entry& at) {
     const object_entry_extra* const extra = at.extra();

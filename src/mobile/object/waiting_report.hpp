@@ -23,6 +23,9 @@ void name_waiting(object_space& space, report_lines& found);
 /// Adds a line for each coroutine handler here that waits for a message of its object, with the number of that message.
 /// While nothing runs. Takes time for all objects that this rank knows.
 void name_awaiting_messages(object_space& space, report_lines& found);
+/// Adds a line for each object here that a suspended handler, a colocation or a main has. While nothing runs. Takes
+/// time for all objects that this rank knows.
+void name_held_by_handlers(object_space& space, report_lines& found);
 /// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
 /// them.
 void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& found);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends a wait of main at a time, or when the job stands still. Unlike a timer it is no unit of work.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "backplane/timer_heap.hpp"
+#include "quiescence/quiescence_module.hpp"
+
+namespace nacre {
+
+/// Main sets it and takes it back; the poll loop fires it.
+class main_alarm {
+ public:
+  using instant = std::chrono::nanoseconds;
+  struct settings {
+    instant due{0};
+    std::chrono::nanoseconds still_max{
+        0};  ///< how long waves find open units and no change before it fires; 0: for ever
+  };
+
+  void set(timer& fired, const settings& how) {
+    const std::scoped_lock lock(mutex_);
+    fired_ = &fired;
+    how_ = how;
+    set_.store(true, std::memory_order_relaxed);  // a hint for the poll loop, which is woken
+  }
+  /// False: it fires, or has fired.
+  [[nodiscard]] bool take_back() { return take() != nullptr; }
+  [[nodiscard]] bool is_set() const noexcept { return set_.load(std::memory_order_relaxed); }
+
+  /// Inside the poll loop. Returns when it must be called again at the latest.
+  [[nodiscard]] instant poll(thread_context& by, instant now, quiescence_module& waves) {
+    settings how;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (fired_ == nullptr) return instant::max();
+      how = how_;
+    }
+    const bool still = how.still_max.count() != 0 && waves.stands_still_for(now) >= how.still_max;
+    if (now < how.due && !still) return how.still_max.count() != 0 ? std::min(how.due, now + how.still_max) : how.due;
+    if (timer* const fired = take()) fired->fire(by);
+    return instant::max();
+  }
+
+ private:
+  timer* take() {
+    const std::scoped_lock lock(mutex_);
+    set_.store(false, std::memory_order_relaxed);  // a hint
+    return std::exchange(fired_, nullptr);
+  }
+
+  std::mutex mutex_;
+  timer* fired_ = nullptr;  // under mutex_, as the next
+  settings how_;
+  std::atomic<bool> set_{false};
+};
+
+}  // namespace nacre
