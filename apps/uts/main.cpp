@@ -49,7 +49,8 @@ uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& a
                                      asked.interval, !simulated, {.node = node_seconds}};
   if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, how);
   if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, how);
-  return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked), node_seconds});
+  const auto restored = rt.restored<uts::search_progress>();
+  return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked), node_seconds}, restored);
 }
 
 int run_in_parallel(const uts::options& asked, const nacre::config& configuration) {

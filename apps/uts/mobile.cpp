@@ -25,6 +25,61 @@ constexpr std::uint64_t longer(std::uint64_t nodes) {
 }
 /// Counts are reported when so many have come together, for the progress line.
 constexpr std::uint64_t nodes_a_report = std::uint64_t{1} << 21;
+}  // namespace
+
+/// Adds up what the parts on its rank report; it is the member of a group, so no rank hears of every part. Each
+/// tells the first one from time to time, which shows the progress line.
+class collector {
+ public:
+  /// Rank 0's main. A job that goes on from an image shows no line.
+  void show_line(progress_mode mode, std::optional<std::uint64_t> nodes_total, double started) {
+    const std::scoped_lock lock(mutex_);
+    line_ = std::make_unique<progress_line>(mode, nodes_total);
+    started_ = started;
+  }
+  void add(nacre::context& ctx, nacre::group_ptr<collector> all, const tree_counts& part) {
+    std::uint64_t told = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      counts_ += part;
+      untold_ += part.nodes;
+      if (ctx.rank().value() == 0 || untold_ >= nodes_a_report) told = std::exchange(untold_, 0);
+    }
+    if (told == 0) return;
+    if (ctx.rank().value() == 0) return show(ctx, told);
+    ctx.send<&collector::show>(all[nacre::rank_id(0)], told);
+  }
+  void show(nacre::context& ctx, std::uint64_t nodes) {
+    const std::scoped_lock lock(mutex_);
+    shown_ += nodes;
+    if (line_) line_->update(shown_, ctx.now() - started_);
+  }
+  tree_counts total() const {
+    const std::scoped_lock lock(mutex_);
+    return counts_;
+  }
+
+  /// The job goes on from an image on fewer ranks: takes over the counts of a rank that is no more.
+  void merge(collector&& gone) {
+    counts_ += gone.counts_;
+    untold_ += gone.untold_;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(counts_, untold_, shown_);
+  }
+
+ private:
+  mutable std::mutex mutex_;  // handlers on a group run at the same time
+  tree_counts counts_;
+  std::uint64_t untold_ = 0;  // nodes
+  std::uint64_t shown_ = 0;
+  std::unique_ptr<progress_line> line_;
+  double started_ = 0;
+};
+
+namespace {
+
 /// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
 /// milliseconds. Objects that arrive from another rank find it here.
 std::shared_ptr<const tree> tree_of(const tree_params& params) {
@@ -35,40 +90,7 @@ std::shared_ptr<const tree> tree_of(const tree_params& params) {
   return latest;
 }
 
-/// Adds up what the parts on its rank report; there is one for each rank, so that no rank hears of every part. Each
-/// tells the first one from time to time, which shows the progress line.
-class collector {
- public:
-  collector() = default;
-  collector(progress_mode mode, std::optional<std::uint64_t> nodes_total, double started)
-      : line_(std::make_unique<progress_line>(mode, nodes_total)), started_(started) {}
-
-  void add(nacre::context& ctx, nacre::array_ptr<collector> all, tree_counts part) {
-    counts_ += part;
-    if (line_) return show(ctx, part.nodes);
-    untold_ += part.nodes;
-    if (untold_ >= nodes_a_report) ctx.send<&collector::show>(all[{0}], std::exchange(untold_, 0));
-  }
-  void show(nacre::context& ctx, std::uint64_t nodes) {
-    shown_ += nodes;
-    if (line_) line_->update(shown_, ctx.now() - started_);
-  }
-  tree_counts total() const { return counts_; }
-  bool may_migrate() const { return false; }
-
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(counts_, untold_, shown_, started_);
-  }
-
- private:
-  tree_counts counts_;
-  std::uint64_t untold_ = 0;  // nodes
-  std::uint64_t shown_ = 0;
-  std::unique_ptr<progress_line> line_;
-  double started_ = 0;
-};
-using collectors = nacre::array_ptr<collector>;
+using collectors = nacre::group_ptr<collector>;
 
 /// The unit of work: a search that goes on by messages to itself, gives half away when others want work, and ends when
 /// it has nothing left.
@@ -114,8 +136,7 @@ class part {
  private:
   void report(nacre::context& ctx) {
     const tree_counts& all = work_.counts();
-    ctx.send<&collector::add>(to_[{ctx.rank().value()}], to_,
-                              tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
+    ctx.local(to_).add(ctx, to_, tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
     reported_ = all;
   }
 
@@ -136,27 +157,25 @@ struct sum {
 
 }  // namespace
 
-search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how) {
+search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how,
+                                         std::optional<search_progress> now) {
   const std::shared_ptr<const tree> searched = tree_of(how.params);  // before the clock starts
   const sha1_kernel kernel = select_sha1(how.sha);
   const auto known = find_known_size(how.params);
-  const double created = rt.now();
-  const collectors to = rt.create_array<collector>(nacre::extents{rt.size()}, [&](nacre::index at) {
-    if (at[0] != 0) return collector();
-    return collector(how.progress, known ? std::optional(known->nodes) : std::nullopt, created);
-  });
-  rt.barrier();
-  const double start = rt.now();
-  if (rt.rank().value() == 0) {
-    const auto whole = rt.create<part>(to, how, search::of_whole(*searched));
-    rt.send<&part::go_on>(whole);
+  const bool first = rt.rank().value() == 0;
+  if (!now) {  // else the search was over when `restored` returned
+    now = search_progress{rt.create_group<collector>(), rt.broadcast(rt.now(), nacre::rank_id{0})};
+    if (first) {
+      rt.local(now->to).show_line(how.progress, known ? std::optional(known->nodes) : std::nullopt, now->started);
+      rt.send<&part::go_on>(rt.create<part>(now->to, how, search::of_whole(*searched)));
+    }
+    rt.wait_quiescence(*now);
   }
-  rt.wait_quiescence();
-  const double seconds = rt.now() - start;
+  const double seconds = rt.now() - now->started;
   tree_counts counts;
-  if (rt.rank().value() == 0) counts = rt.reduce<&collector::total>(to, sum{}).get();
+  if (first) counts = rt.reduce<&collector::total>(now->to, sum{}).get();
   counts = rt.broadcast(counts, nacre::rank_id{0});
-  rt.destroy(to);
+  rt.destroy(now->to);
   return {how.params, counts, rt.broadcast(seconds, nacre::rank_id{0}), "mobile objects", kernel.name};
 }
 

@@ -2,6 +2,8 @@
 // Search by mobile objects: parts of the tree that split, move, and report what they have counted.
 #pragma once
 
+#include <optional>
+
 #include <nacre/nacre.hpp>
 
 #include "progress.hpp"
@@ -20,7 +22,15 @@ struct mobile_options {
   double node_seconds = seconds_a_node;  ///< of a node for each of its hashes, where time is simulated
 };
 
-/// Collective: searches the whole tree on all ranks. Every rank gets the result.
-[[nodiscard]] search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how);
+class collector;
+/// A search as images of the job keep it (docs/checkpoints.md).
+struct search_progress {
+  nacre::group_ptr<collector> to;  ///< the counts
+  double started = 0;              ///< in seconds of the job's time
+};
+
+/// Collective: searches the whole tree on all ranks. Every rank gets the result. `now`: rt.restored<search_progress>().
+[[nodiscard]] search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how,
+                                                       std::optional<search_progress> now = std::nullopt);
 
 }  // namespace uts
