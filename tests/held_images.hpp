@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,25 @@ inline std::size_t bytes_lying(const images::found_image& image) {
 }
 
 struct held_images_of : images_of {
-  [[nodiscard]] static config seeded(const char* transport, std::uint32_t ranks, int seed) {
-    config how = options(transport, ranks);
+  /// A simulated job on a network and with parts of the runtime that are drawn from the seed.
+  [[nodiscard]] static config drawn(std::uint32_t ranks, int seed) {
+    config how = options("sim", ranks);
+    rng draw(static_cast<std::uint64_t>(seed));
+    const auto set = [&](const char* name, std::initializer_list<const char*> values) {
+      how.set(name, *(values.begin() + draw.below(values.size())));
+    };
     how.set("seed", seed);
+    set("workers", {"1", "2", "3"});
+    set("sim.latency", {"300ns", "1500ns", "20us"});
+    set("sim.jitter", {"0", "0.5", "10"});
+    set("sim.late_probability", {"0", "0.05"});
+    set("aggregate", {"on", "off"});
+    set("location", {"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update"});
+    set("location_cache", {"1", "65536"});
+    set("hops_max", {"1", "8"});
+    set("receive_memory", {"1KiB", "4KiB", "256MiB"});
+    set("send_memory", {"1KiB", "64MiB"});
+    set("balancer", {"none", "random", "rotate", "steal", "diffusion", "lifeline"});
     return how;
   }
   [[nodiscard]] config often(config how, const char* every) const {

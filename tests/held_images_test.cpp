@@ -110,6 +110,7 @@ outcome walk(config how, bool moves) {
       for (const auto& each : rt.all_gather(mine)) own->all.insert(own->all.end(), each.begin(), each.end());
       for (std::uint64_t number = 0; first && number < own->all.size(); ++number)
         rt.send<&walker::meet>(own->all[number], number + 1, own->all, moves);
+      rt.wait_quiescence();  // nobody sends to a walker that has not met the others
       if (first) {
         std::uint32_t number = 0;
         for (const auto& each : own->all) rt.send<&walker::step>(each, std::uint64_t{0}, 0U, 1U, hops), ++number;
@@ -126,11 +127,10 @@ struct held_images : held_images_of {};
 
 TEST_F(held_images, hold_each_message_once_and_in_order) {
   std::uint64_t with_messages = 0;
-  for (int seed = 1; seed <= 60; ++seed) {
+  for (int seed = 1; seed <= 40; ++seed) {
     std::filesystem::remove_all(folder);
     const std::uint32_t ranks = 1 + static_cast<std::uint32_t>(seed) % 5;
-    config how = options("sim", ranks);
-    how.set("seed", seed);
+    const config how = drawn(ranks, seed);
     const bool moves = seed % 3 == 0;
     const outcome whole = walk(how, moves);
     ASSERT_EQ(whole.code, 0);
@@ -143,16 +143,14 @@ TEST_F(held_images, hold_each_message_once_and_in_order) {
     EXPECT_EQ(first.all.wrong, 0U) << seed;
     if (!go_back_to_messages()) continue;
     ++with_messages;
-    config again = restoring(options("sim", ranks));
-    again.set("seed", seed + 1000);
-    const outcome rest = walk(again, moves);
+    const outcome rest = walk(restoring(drawn(ranks, seed + 1000)), moves);
     ASSERT_EQ(rest.code, 0) << seed;
     EXPECT_TRUE(rest.restored) << seed;
     EXPECT_EQ(rest.all.ran, whole.all.ran) << seed;
     EXPECT_EQ(rest.all.sent, whole.all.sent) << seed;
     EXPECT_EQ(rest.all.wrong, 0U) << seed;
   }
-  EXPECT_GT(with_messages, 40U);
+  EXPECT_GT(with_messages, 20U);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 constexpr double hold_seconds_max = 5;  // of a hold in which something goes on and on
 // Of a hold in which nothing happens, though some open unit does not lie: longer than a message is under way.
 constexpr std::chrono::milliseconds still_max{50};
-constexpr std::chrono::microseconds still_max_simulated{500};
+constexpr std::chrono::milliseconds still_max_simulated{3};
 
 /// Becomes ready when the request is answered. The caller gets one of two references.
 detail::future_value<void>* requested(engine& core, thread_context& on, quiescence_module::answer_by how) {

@@ -190,5 +190,13 @@ TEST(baggage, a_claim_goes_along_whatever_waits) {
   for (int time = 0; time < 100; ++time) EXPECT_TRUE(taken.takes(claim, waits::ready));
 }
 
+TEST(baggage, a_message_of_an_image_goes_along_because_no_source_knows_it) {
+  baggage taken(0);
+  for (std::uint32_t number = 0; number < baggage::first_min; ++number)
+    EXPECT_TRUE(taken.takes(traveller(1, number, 7), waits::ready));
+  EXPECT_FALSE(taken.takes(traveller(1, 10, 7), waits::ready));
+  for (int time = 0; time < 100; ++time) EXPECT_TRUE(taken.takes(traveller(1, 0, 7, flag_restored), waits::ready));
+}
+
 }  // namespace
 }  // namespace nacre
