@@ -23,6 +23,7 @@ namespace {
 struct guest {
   std::uint64_t heard = 0, wrong = 0;
   void hear(std::uint64_t number) { wrong += number == heard++ ? 0U : 1U; }
+  std::uint64_t one() const { return 1; }
   std::uint64_t leave_taking() const { return wrong == 0 ? heard : ~std::uint64_t{0}; }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -37,7 +38,7 @@ void coming_and_going_main(runtime& rt, std::uint64_t seed) {
   const auto all = rt.create_array<guest>(keyed_by<std::uint64_t>{}, sparse);
   std::vector<future<void>> done;
   std::vector<std::pair<future<std::uint64_t>, std::uint64_t>> lives;  // with the messages of each life
-  std::vector<future<std::uint64_t>> strangers;
+  std::vector<future<std::uint64_t>> strangers, sums;
   std::uint64_t fresh = 1000000 * (rt.rank().value() + 1);
   for (int round = 0; round < 60; ++round) {
     const std::uint64_t key = 10 * rt.rank().value() + random.below(3);
@@ -51,6 +52,7 @@ void coming_and_going_main(runtime& rt, std::uint64_t seed) {
       done.push_back(rt.erase(all, fresh));
     }
     strangers.push_back(rt.call<&guest::leave_taking>(all[10 * random.below(rt.size()) + random.below(3)]));
+    if (random.below(8) == 0) sums.push_back(rt.reduce<&guest::one>(all, std::plus<>{}));
     if (random.below(3) == 0) lives.back().first.wait();
   }
   rt.wait_quiescence();
@@ -62,11 +64,45 @@ void coming_and_going_main(runtime& rt, std::uint64_t seed) {
     } catch (const call_error&) {  // the key had no element
     }
   }
+  for (auto& each : sums) {
+    try {
+      EXPECT_GT(each.get(), 0U);
+    } catch (const call_error& none) {
+      EXPECT_STREQ(none.what(), "the array has no element");
+    }
+  }
   if (rt.rank().value() == 0) {
     EXPECT_THROW(static_cast<void>(rt.reduce<&guest::leave_taking>(all, std::plus<>{}).get()), call_error);
   }
   rt.barrier();
   rt.destroy(all);
+}
+
+/// The array ends while keys come and go, and are forgotten.
+void ending_main(runtime& rt, std::uint64_t seed) {
+  rng random = rng(seed).fork(100 + rt.rank().value());
+  const auto all = rt.create_array<guest>(keyed_by<std::uint64_t>{}, sparse);
+  std::vector<future<void>> done;
+  std::uint64_t fresh = 1000000 * (rt.rank().value() + 1);
+  for (std::uint64_t each = 100 + random.below(300); each > 0; --each) {
+    done.push_back(rt.insert(all, ++fresh));
+    done.push_back(rt.erase(all, fresh));
+    if (random.below(30) == 0) done.back().wait();
+  }
+  rt.destroy(all);
+  for (auto& each : done) {
+    try {
+      each.get();
+    } catch (const call_error&) {  // the array has ended before
+    }
+  }
+}
+
+TEST(keyed_forgetting, the_array_may_end_meanwhile) {
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 30U : 200U); ++seed) {
+    run_simulated(drawn_machine(seed), [&](runtime& rt) { ending_main(rt, seed); });
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
 }
 
 TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten) {

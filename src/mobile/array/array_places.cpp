@@ -205,9 +205,7 @@ step_end array_places::run_on_place(activation_step& now) {
   if (m->header.kind == message_kind::insert) {
     insert_here(now, std::move(m));
   } else if (m->header.kind == message_kind::everyone) {
-    NACRE_MARK("a message to all elements meets a place without one");
-    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, reduction::none());
-    now.on.counters().done.add(1);
+    pass_over(now.on, *m);
   } else {
     space_.errors().undeliverable(now.on, std::move(m));
   }

@@ -46,6 +46,7 @@ class array_places {
   [[nodiscard]] bool begin_place(object_entry& at);
   [[nodiscard]] static bool is_empty_place(const object_entry& at) noexcept;
   step_end run_on_place(activation_step& now);
+  void pass_over(thread_context& on, const message& m);
   void end_element(activation_step& now);
   void end_place(activation_step& now);
 

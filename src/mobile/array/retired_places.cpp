@@ -6,7 +6,9 @@
 #include <mutex>
 #include <span>
 
+#include "base/marks.hpp"
 #include "mobile/array/array_places.hpp"
+#include "mobile/array/reduction.hpp"
 #include "mobile/directory/epoch_guard.hpp"
 #include "mobile/object_space.hpp"
 
@@ -63,6 +65,13 @@ void array_places::forget_block(thread_context& on, object_id id) {
         if (object_entry* const at = space_.entries().find(element)) space_.ends().forget(*at, on);
       },
       [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
+}
+
+/// A message to all elements is done where there is none.
+void array_places::pass_over(thread_context& on, const message& m) {
+  NACRE_MARK("a message to all elements meets a place without one");
+  if (m.header.reply != 0) messages_.post_reply(on, m.header, reduction::none());
+  on.counters().done.add(1);
 }
 
 }  // namespace nacre

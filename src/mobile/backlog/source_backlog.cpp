@@ -122,10 +122,10 @@ void source_backlog::request_to_send(thread_context& on, const object_entry& at,
   messages_.route(on, next, std::move(m));
 }
 
-/// Refuses a request to a destroyed object. A place of an array needs no refusal: it ends on all ranks at once.
+/// Refuses a request to a destroyed object, or a retired place. Other places of an array end on all ranks at once.
 void source_backlog::refuse_request(thread_context& on, const message_header& header) {
   const object_id id = object_id::from_value(header.object);
-  if (id.is_element()) return;
+  if (id.is_element() && !space_.places().is_retired(id)) return;  // its streams continue with the next element
   NACRE_MARK("an object is gone for which messages wait at their source");
   messages_.post_to_module<&object_ends::on_gone>(on, rank_id(header.source), header.object);
 }

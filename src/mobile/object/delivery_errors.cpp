@@ -55,6 +55,8 @@ void delivery_errors::undeliverable(thread_context& on, message_ptr m) {
   const bool counted = m->counted();
   if (header.kind == message_kind::claim) return;  // the join reports it
   if (header.kind == message_kind::request_to_send) return space_.backlog().refuse_request(on, header);
+  if (header.kind == message_kind::everyone && space_.arrays().find(object_id::from_value(header.object)) != nullptr)
+    return space_.places().pass_over(on, *m);  // the place has been retired
   if (header.kind == message_kind::join) {
     space_.colocations().tell_initiator(on, {header.source, header.reply},
                                         {.object = object_id::from_value(header.object), .step = colocate_step::gone});
