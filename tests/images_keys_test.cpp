@@ -47,6 +47,11 @@ TEST_F(keys_of_a_town, are_kept_on_any_number_of_ranks) {
       for (int number = 0; number < 600; ++number)
         there += rt.call<&street::count>(own.streets[key_of(number + 300 * (until - 1))]).get() > 0 ? 1U : 0U;
       EXPECT_EQ(there, 600U);
+      rt.wait_quiescence();
+      std::uint64_t known = 0;  // of the keys whose elements have ended
+      for (int number = 0; number < 300 * (until - 1); ++number)
+        known += rt.element_of(own.streets, key_of(number)).get().valid() ? 1U : 0U;
+      EXPECT_LT(known, 1300U) << "some at a time are forgotten";
     });
   };
   for (const char* const transport : {"inproc", "sim"}) {

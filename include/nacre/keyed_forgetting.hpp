@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,61 +43,98 @@ struct key_table<T, K>::leaving_key {
   bool left = true;
 };
 
-/// Keys are collected when as many places have been given as there were keys after the last time: a key costs a
-/// constant time.
+/// Keys are collected when places have been given, and elements erased, as often as there were keys after the last
+/// time: a key costs a constant time. A home that has given half of its places forgets no more, since a forgotten key
+/// would need another place if it came back.
 template <class T, class K>
 template <class By>
 void key_table<T, K>::collect_if_due(By& by) {
   if (!forgets()) return;
   {
     const std::scoped_lock lock(runs_mutex_);
-    if (collecting_ || given_ < collect_at_) return;
+    const bool has_places = std::ranges::all_of(
+        runs_, [](const run_of_places& each) { return each.next - each.first <= (each.end - each.first) / 2; });
+    if (collecting_ || given_ < collect_at_ || !has_places) return;
     collecting_ = true;
+    given_ = 0;
   }
   by.template send<&key_table::collect>(about_.self[rank_]);
 }
 
-/// The keys of this home whose places are empty; they leave.
+/// The home hears of some of the erasures, so that it looks for ended elements also when no new ones come.
 template <class T, class K>
-auto key_table<T, K>::take_empty_keys(engine& core, thread_context& on) -> std::vector<leaving_key> {
-  std::vector<leaving_key> taken;
-  std::uint64_t alive = 0;
-  for (stripe& in : stripes_) {
-    std::vector<std::pair<const kept_key<K>*, entry*>> own;
-    {
-      const std::scoped_lock lock(in.mutex);
-      for (auto& [kept, of] : in.keys) {
-        if (of.known() && gives(object_id::from_value(of.element).birth().value())) own.emplace_back(&kept, &of);
-      }
-    }
-    for (const auto& [kept, of] : own) {
-      if (!is_empty_place(core, on, object_id::from_value(of->element))) {
-        ++alive;
-        continue;
-      }
-      const std::scoped_lock lock(in.mutex);
-      if (!of->known()) continue;
-      of->waits = std::make_unique<waiting>();
-      of->waits->leaving = true;
-      taken.push_back({kept, of->element, of->knowers != nullptr ? *of->knowers : std::vector<std::uint32_t>()});
-      if (std::ranges::find(taken.back().knowers, rank_.value()) == taken.back().knowers.end())
-        taken.back().knowers.push_back(rank_.value());
-    }
+template <class By>
+void key_table<T, K>::note_erasure(By& by, engine& core, const K& key) {
+  constexpr std::uint64_t told_at_once = 64;
+  if (!forgets() || (erased_.fetch_add(1, std::memory_order_relaxed) + 1) % told_at_once != 0) return;
+  by.template send<&key_table::count_erasures>(about_.self[home_of(core, {hash_of(key), key})], told_at_once);
+}
+
+template <class T, class K>
+void key_table<T, K>::count_erasures(context& ctx, std::uint64_t count) {
+  {
+    const std::scoped_lock lock(runs_mutex_);
+    given_ += count;
   }
-  const std::scoped_lock lock(runs_mutex_);
-  given_ = 0;
-  collect_at_ = std::max<std::uint64_t>(collect_min, alive);
-  for (const leaving_key& each : taken) {
-    for (const std::uint32_t rank : each.knowers) {
-      if (std::ranges::find(asking_ranks_, rank) == asking_ranks_.end()) asking_ranks_.push_back(rank);
-    }
+  collect_if_due(ctx);
+}
+
+/// The keys of a stripe that have their home here. They stay until the collection that asks forgets them.
+template <class T, class K>
+auto key_table<T, K>::own_keys(stripe& in) -> std::vector<place_in_map> {
+  std::vector<place_in_map> own;
+  const std::scoped_lock lock(in.mutex);
+  own.reserve(in.keys.size());
+  for (auto& [kept, of] : in.keys) {
+    if (of.known() && gives(object_id::from_value(of.element).birth().value())) own.emplace_back(&kept, &of);
+  }
+  return own;
+}
+
+/// Picks the keys that have empty places; they leave.
+template <class T, class K>
+auto key_table<T, K>::take_empty_keys(engine& core, thread_context& on, stripe& in, std::span<const place_in_map> keys)
+    -> std::vector<leaving_key> {
+  std::vector<leaving_key> taken;
+  for (const auto& [kept, of] : keys) {
+    if (!is_empty_place(core, on, object_id::from_value(of->element))) continue;
+    const std::scoped_lock lock(in.mutex);
+    if (!of->known()) continue;
+    of->waits = std::make_unique<waiting>();
+    of->waits->leaving = true;
+    leaving_key one{kept, of->element, of->knowers != nullptr ? *of->knowers : no_ranks()};
+    if (std::ranges::find(one.knowers, rank_.value()) == one.knowers.end()) one.knowers.push_back(rank_.value());
+    taken.push_back(std::move(one));
   }
   return taken;
 }
 
+/// Goes through all keys of this home, some at a time; in between the worker does other work.
 template <class T, class K>
 task<void> key_table<T, K>::collect(context& ctx) {
-  std::vector<leaving_key> keys = take_empty_keys(ctx.core(), ctx.current_thread());
+  constexpr std::size_t keys_a_round = 1024;
+  constexpr double pause = 1e-6;
+  std::uint64_t alive = 0;
+  for (stripe& in : stripes_) {
+    const std::vector<place_in_map> own = own_keys(in);
+    for (std::size_t begin = 0; begin < own.size(); begin += keys_a_round) {
+      const auto some = std::span(own).subspan(begin, std::min(keys_a_round, own.size() - begin));
+      std::vector<leaving_key> keys = take_empty_keys(ctx.core(), ctx.current_thread(), in, some);
+      alive += some.size() - keys.size();
+      if (keys.empty()) {
+        co_await ctx.sleep(pause);
+      } else {
+        co_await forget_round(ctx, std::move(keys));
+      }
+    }
+  }
+  const std::scoped_lock lock(runs_mutex_);
+  collect_at_ = std::max<std::uint64_t>(collect_min, alive);
+  collecting_ = false;
+}
+
+template <class T, class K>
+task<void> key_table<T, K>::forget_round(context& ctx, std::vector<leaving_key> keys) {
   std::map<std::uint32_t, std::vector<std::size_t>> of_rank;
   for (std::size_t each = 0; each < keys.size(); ++each) {
     for (const std::uint32_t rank : keys[each].knowers) of_rank[rank].push_back(each);
@@ -128,6 +166,9 @@ task<void> key_table<T, K>::collect(context& ctx) {
     each.left = each.left && retire_place(ctx.core(), ctx.current_thread(), element, each.counts);
     if (each.left && has_retired_block(ctx.core(), element)) blocks.push_back(each.element);
   }
+  for (const auto& [rank, indices] : of_rank) {  // one round at a time, so no other thread uses asking_ranks_
+    if (std::ranges::find(asking_ranks_, rank) == asking_ranks_.end()) asking_ranks_.push_back(rank);
+  }
   std::vector<future<void>> told;
   for (const std::uint32_t rank : asking_ranks_) {
     std::vector<K> gone, staying;
@@ -141,16 +182,6 @@ task<void> key_table<T, K>::collect(context& ctx) {
       co_await each;
     } catch (const call_error&) {
     }
-  }
-  const std::scoped_lock lock(runs_mutex_);
-  collecting_ = false;
-}
-
-template <class T, class K>
-void key_table<T, K>::switch_sides() {
-  for (stripe& in : stripes_) {
-    const std::scoped_lock lock(in.mutex);
-    in.side ^= 1U;
   }
 }
 
@@ -173,7 +204,10 @@ task<bool> key_table<T, K>::drain(context& ctx) {
     co_await ctx.sleep(pause);
   }
   for (const bool is_second : {false, true}) {
-    if (is_second) switch_sides();
+    for (stripe& in : stripes_) {
+      const std::scoped_lock lock(in.mutex);
+      if (is_second) in.side ^= 1U;
+    }
     while (!is_drained() && ++tries <= tries_max) co_await ctx.sleep(pause);
   }
   draining_.store(false, std::memory_order_release);
@@ -242,7 +276,12 @@ void key_table<T, K>::forget(context& ctx, const std::vector<K>& keys, const std
       of->element = 0;
       of->knowers.reset();
       of->waits->leaving = false;
-      if (home == rank_) give_place(in, seen, *of);
+      try {
+        if (home == rank_) give_place(in, seen, *of);
+      } catch (...) {
+        fail_for_key(ctx.core());
+        throw;
+      }
     }
     if (home == rank_) {
       post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);

@@ -68,6 +68,7 @@ class keyed_operations : public section_operations {
   future<void> erase(const keyed_array_ptr<T, K>& from, const std::type_identity_t<K>& key) {
     auto done = pending<void>();
     post(from[key], detail::make_erasure(), done.state(), false);
+    table_of(from.table()).note_erasure(*this, *core_, key);
     return done;
   }
   /// The name of the element of a key, to migrate or colocate it, or to keep. Not valid for a key that no rank has sent

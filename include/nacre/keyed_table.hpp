@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,7 +66,7 @@ class key_table {
     ranks_ = ranks;
     for (std::uint32_t birth = rank.value(); birth < places.ranks(); birth += ranks) {
       const auto [next, end] = by_block::run_of(rank_id(birth), places.shape(), places.ranks());
-      runs_.push_back({birth, next, end});
+      runs_.push_back({birth, next, next, end});
     }
   }
   /// Throws usage_error when the function of the program names no rank, and what that function throws.
@@ -78,6 +79,10 @@ class key_table {
   /// when it is packed for its home ends the job: others may wait for the answer by then.
   template <class By>
   void post(By& by, const caller& at, const K& key, request what);
+
+  /// An erasure has been posted.
+  template <class By>
+  void note_erasure(By& by, engine& core, const K& key);
 
   // Handlers.
   /// At the home: a rank wants to know the element of a key.
@@ -112,6 +117,8 @@ class key_table {
   // Handlers that forget the keys of elements that have ended; see keyed_forgetting.hpp.
   /// At the home: looks which keys have no element, and forgets them everywhere.
   task<void> collect(context& ctx);
+  /// At the home: so many elements have been erased.
+  void count_erasures(context& ctx, std::uint64_t count);
   /// At a rank that knows the keys: stops posting to them. The number of messages to each so far; -1: it did not stop.
   task<std::vector<std::int64_t>> leave(context& ctx, std::vector<K> keys);
   /// Goes on posting to keys that it has left.
@@ -143,10 +150,10 @@ class key_table {
   /// The places of one birth that have not been given to keys.
   struct run_of_places {
     std::uint32_t birth = 0;
-    std::uint64_t next = 0, end = 0;
+    std::uint64_t first = 0, next = 0, end = 0;
     template <class Archive>
     void serialize(Archive& ar) {
-      ar(birth, next, end);
+      ar(birth, first, next, end);
     }
   };
   using no_ranks = std::vector<std::uint32_t>;
@@ -268,8 +275,11 @@ class key_table {
   template <class By>
   void collect_if_due(By& by);
   struct leaving_key;
-  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& on);
-  void switch_sides();
+  using place_in_map = std::pair<const kept_key<K>*, entry*>;
+  [[nodiscard]] std::vector<place_in_map> own_keys(stripe& in);
+  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& on, stripe& in,
+                                                         std::span<const place_in_map> keys);
+  task<void> forget_round(context& ctx, std::vector<leaving_key> keys);
   [[nodiscard]] bool is_drained() const noexcept;
   task<bool> drain(context& ctx);
 
@@ -278,11 +288,12 @@ class key_table {
   std::uint32_t ranks_ = 1;          // of the job
   std::mutex runs_mutex_;            // taken under a stripe's, not the other way round
   std::vector<run_of_places> runs_;  // under runs_mutex_: of the births whose keys have their home here
-  std::uint64_t given_ = 0;          // under runs_mutex_: places, since keys were collected last
+  std::uint64_t given_ = 0;          // under runs_mutex_: places, and erasures, since the last collection
   static constexpr std::uint64_t collect_min = 64;
   std::uint64_t collect_at_ = collect_min;   // under runs_mutex_: so many given places
   bool collecting_ = false;                  // under runs_mutex_
-  std::vector<std::uint32_t> asking_ranks_;  // under runs_mutex_: ranks that have asked for keys
+  std::vector<std::uint32_t> asking_ranks_;  // of the handler that collects: ranks that have known keys
+  std::atomic<std::uint64_t> erased_{0};     // by this rank: a statistic
   std::atomic<bool> draining_{false};        // a handler waits for the sides to run empty
   std::array<stripe, stripes> stripes_;
 };

@@ -19,7 +19,7 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t reserve = 8192;  // of the stack, where no frame that suspends should lie
+constexpr std::size_t reserve = 4096;  // of the mapping, where no frame that suspends lies: it has a page to spare
 constexpr std::size_t watched = 256;   // bytes at the end; reading them takes no memory
 
 std::size_t guarded_max() {
@@ -45,6 +45,7 @@ boost::context::stack_context fiber_stack::allocate() {
     ::munmap(begin, size);
     throw std::bad_alloc();
   }
+  if (!guarded_) ::madvise(begin, size, MADV_NOHUGEPAGE);  // neighbours are one mapping; an error does no harm
   end_ = static_cast<const char*>(begin);
   boost::context::stack_context stack;
   stack.size = size;

@@ -119,19 +119,22 @@ TEST(fiber, there_may_be_more_than_mappings) {
   EXPECT_EQ(done, count);
 }
 
-/// As deep a recursion as a stack without a guard does not hold.
+/// A recursion that is deeper than a stack without a guard holds.
 TEST(fiber_death, tells_that_a_stack_without_a_guard_has_overflowed) {
   if (tests::sanitized) GTEST_SKIP() << "a sanitizer needs mappings of its own, and sees it first";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto overflow = [] {
     std::vector<std::unique_ptr<fiber>> all;
-    const std::function<int(int)> descend = [&](int depth) {
-      volatile char frame[512] = {};
-      if (depth == 0) all.back()->suspend();
-      return depth == 0 ? 0 : frame[0] + descend(depth - 1);
+    const std::function<int(const char*, std::ptrdiff_t)> descend = [&](const char* top, std::ptrdiff_t bytes) {
+      volatile char frame[256] = {};
+      const bool deep = top - static_cast<const char*>(__builtin_frame_address(0)) >= bytes;
+      if (deep) all.back()->suspend();
+      return deep ? 0 : frame[0] + descend(top, bytes);
     };
     for (int index = 0; index < 40'000; ++index) {
-      all.push_back(std::make_unique<fiber>([&, depth = index < 39'999 ? 0 : 24] { descend(depth); }, 16 << 10));
+      const std::ptrdiff_t bytes = index < 39'999 ? 0 : 17 << 10;
+      all.push_back(std::make_unique<fiber>(
+          [&, bytes] { descend(static_cast<const char*>(__builtin_frame_address(0)), bytes); }, 16 << 10));
       all.back()->resume();
     }
   };

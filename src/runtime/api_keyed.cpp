@@ -60,9 +60,9 @@ std::uint32_t sent_to(engine& core, thread_context& on, object_id element) {
 
 bool is_empty_place(engine& core, thread_context& on, object_id element) {
   const epoch_guard guard(on);
-  const object_entry* const entry =
-      core.objects().is_home_of(element) ? core.objects().entries().find(element) : nullptr;
-  return entry != nullptr && entry->location.read().gone;
+  if (!core.objects().is_home_of(element)) return false;
+  const object_entry* const entry = core.objects().entries().find(element);
+  return entry == nullptr || entry->location.read().gone;
 }
 
 bool retire_place(engine& core, thread_context& on, object_id element, std::span<const sent_count> counts) {

@@ -113,7 +113,7 @@ std::vector<std::uint64_t> rank_restorer::last_of_births() const {
 void rank_restorer::reckon_homes() {
   if (!is_resized() && !numbers_.front().is_resized) return;
   earlier_names given{last_of_births(), {}};
-  for (const array_image& each : heads_->arrays) given.arrays.push_back({each.first, each.shape.count()});
+  for (const array_image& each : heads_->arrays) given.arrays.push_back({each.first, each.shape.count(), each.keyed});
   core_.objects().homes().reckon_by(std::make_shared<resized_homes>(core_.size(), std::move(given)));
 }
 

@@ -186,12 +186,11 @@ inline message_ptr some_module_message(const victim& at, choices& from, std::uin
       return to_module<&memory_module::on_data>(some_request_id(from), memory_bytes(data));
     }
     case 7:
-      return to_module<&quiescence_module::on_detector_message>(
-          quiescence::detector_message{.created = from.number(),
-                                       .done = from.number(),
-                                       .wave = from.as<std::uint32_t>(),
-                                       .kind = static_cast<std::uint16_t>(from.below(5)),
-                                       .flags = static_cast<std::uint16_t>(from.below(4))});
+      return to_module<&quiescence_module::on_detector_message>(quiescence::detector_message{
+          .sums = {.created = from.number(), .done = from.number(), .lying = from.number(), .taken_up = from.number()},
+          .wave = from.as<std::uint32_t>(),
+          .kind = static_cast<std::uint16_t>(from.below(5)),
+          .flags = static_cast<std::uint16_t>(from.below(4))});
     case 8:
       return to_module<&balancing::on_balancer_message>(some_bytes(from));
     default:

@@ -61,6 +61,7 @@ struct array_part final : work {
   const std::uint64_t first_number;
   std::vector<std::atomic<object_entry*>> places;  // written under the array's mutex
   std::size_t retired = 0;                         // places, under the array's mutex
+  std::atomic<bool> ended{false};                  // all places have been retired
 };
 
 /// One array on one rank. Lives as long as anything that is sent to all its elements is under way here.
@@ -108,6 +109,10 @@ class array_home {
     keyed_ = true;
     key_of_ = std::move(name);
   }
+  [[nodiscard]] bool is_keyed() {
+    const std::scoped_lock lock(keys_mutex_);
+    return keyed_;
+  }
   /// The array has ended, and its keys end next.
   void forget_keys() {
     const std::scoped_lock lock(keys_mutex_);
@@ -129,14 +134,16 @@ class array_home {
     array_part& in = part_of(number, run);
     in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load in the part's run
   }
-  /// Under the mutex: the place, which note_place has had, never gets an element any more.
-  void retire_place(std::uint64_t number, work::runner run) {
+  /// Under the mutex: the place, which note_place has had, never gets an element any more. Returns its part when that
+  /// has no other place left; the caller keeps it until no balancer can look at it any more.
+  [[nodiscard]] std::shared_ptr<array_part> retire_place(std::uint64_t number, work::runner run) {
     array_part& in = part_of(number, run);
     in.places[number - in.first_number].store(nullptr, std::memory_order_release);  // pairs as above
     retired_.insert(number);
-    if (++in.retired < in.places.size()) return;
-    parts.erase(number / places_a_part_);
+    if (++in.retired < in.places.size()) return nullptr;
+    in.ended.store(true, std::memory_order_release);  // pairs with the load in run_part
     recent_ = nullptr;
+    return std::move(parts.extract(number / places_a_part_).mapped());
   }
   /// Under the mutex: whether all places from `begin` to `last` have been retired.
   [[nodiscard]] bool has_retired(std::uint64_t begin, std::uint64_t last) const {

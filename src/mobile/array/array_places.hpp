@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <nacre/keyed_array.hpp>
@@ -13,6 +14,7 @@
 namespace nacre {
 
 class object_space;
+struct array_part;
 
 /// The protocol of docs/protocols/array.md; array_space knows the arrays, and sends to all elements.
 class array_places {
@@ -36,6 +38,8 @@ class array_places {
   [[nodiscard]] bool run_on_idle_place(thread_context& on, object_entry& at, message_ptr& m,
                                        const detail::handler_info* plain);
   [[nodiscard]] bool retire_place(thread_context& on, object_id id, std::span<const detail::sent_count> counts);
+  /// Keeps a part until no balancer can look at it as an item any more.
+  static void retire_part(thread_context& on, std::shared_ptr<array_part> part);
   [[nodiscard]] bool is_retired(object_id id) const;
   [[nodiscard]] bool has_retired_block(object_id id) const;
   void forget_block(thread_context& on, object_id id);

@@ -113,9 +113,8 @@ void array_space::run_part(work& item, thread_context& on) {
   if (part.arrivals.finish() == inbox::finished::messages_came) {
     part.arrivals.requeue();
     on.pool().make_ready(on, part);
-  } else if (keep.use_count() == 1) {  // its places have been retired; a balancer may still look at the item
-    on.reader().retire(new std::shared_ptr<array_part>(std::move(keep)),
-                       [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
+  } else if (part.ended.load(std::memory_order_acquire)) {  // pairs with retire_place
+    array_places::retire_part(on, std::move(keep));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include "base/marks.hpp"
 #include "mobile/array/array_places.hpp"
@@ -19,24 +20,34 @@ namespace nacre {
 bool array_places::retire_place(thread_context& on, object_id id, std::span<const detail::sent_count> counts) {
   const epoch_guard guard(on);
   const std::shared_ptr<array_home> array = space_.arrays().find(id);
-  object_entry* const at = space_.entries().find(id);
-  if (array == nullptr || at == nullptr || !space_.is_home_of(id) || !at->arrivals.begin_idle()) return false;
+  if (array == nullptr || !space_.is_home_of(id)) return false;
+  object_entry* at = space_.entries().find(id);
+  if (at == nullptr) at = place_at_home(id);  // a job that goes on from an image has no empty places
+  if (at == nullptr || !at->arrivals.begin_idle()) return false;
+  const bool begun = at->object() != nullptr || begin_place(*at);
   const bool has_all = std::ranges::all_of(counts, [&](const detail::sent_count& sent) {
     object_entry_extra* const extra = at->extra();
     if (extra == nullptr) return at->order.has_admitted(sent.rank, sent.count);
     return object_activation::all_streams(*at).next_of(sent.rank) == sent.count;
   });
-  if (at->object() == nullptr || !is_empty_place(*at) || !has_all) {
+  if (!begun || !is_empty_place(*at) || !has_all) {
     space_.activation().give_back(*at, on, false);
     return false;
   }
+  std::shared_ptr<array_part> part;
   {
     const std::scoped_lock lock(array->mutex);
-    array->retire_place(array_space::number_of(id) - array->first, &array_space::run_part);
+    part = array->retire_place(array_space::number_of(id) - array->first, &array_space::run_part);
   }
+  if (part != nullptr) retire_part(on, std::move(part));
   space_.ends().push_end(*at, messages_.rank(), on);
   space_.activation().give_back(*at, on, false);
   return true;
+}
+
+void array_places::retire_part(thread_context& on, std::shared_ptr<array_part> part) {
+  on.reader().retire(new std::shared_ptr<array_part>(std::move(part)),
+                     [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
 }
 
 bool array_places::is_retired(object_id id) const {

@@ -51,6 +51,7 @@ rank_id resized_homes::home_of(object_id id) const noexcept {
     const std::uint64_t number = id.index() - object_id::first_element;
     const earlier_names::array* const array = array_of(number);
     if (array == nullptr) return id.birth();
+    if (array->keyed) return rank_id(id.birth().value() % ranks_);
     const std::uint64_t blocks = (array->places + names_a_block - 1) / names_a_block;
     return share_of((number - array->first) / names_a_block, blocks, ranks_);
   }

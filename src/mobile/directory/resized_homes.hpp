@@ -14,6 +14,7 @@ struct earlier_names {
   struct array {
     std::uint64_t first = 0;  ///< number of its first place among the places of all arrays; a multiple of 16
     std::uint64_t places = 0;
+    bool keyed = false;
   };
   std::vector<std::uint64_t> last_indices;  ///< by birth: the largest index that it has given to an object; 0: none
   std::vector<array> arrays;                ///< that exist, ascending by `first`
@@ -25,6 +26,7 @@ struct earlier_names {
 /// | name | home, where the job has M ranks |
 /// |---|---|
 /// | place p of an array of n places | p M / n |
+/// | place of a keyed array, with birth b | b modulo M, as the home of its key |
 /// | object i of birth b | (indices of the births before b + i) M / (indices of all births) |
 /// | any other: it was given in this life | its birth |
 ///

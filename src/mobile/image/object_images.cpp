@@ -33,6 +33,7 @@ std::vector<array_image> object_images::arrays() const {
                     .row = std::string(detail::name_of_array_row(layout)),
                     .type = std::string(layout.type->name),
                     .dense = layout.dense,
+                    .keyed = each.is_keyed(),
                     .location = static_cast<std::uint8_t>(layout.location)};
     if (one.row.empty()) throw image_obstacle("an array of " + one.type + ", whose library has been closed");
     all.push_back(std::move(one));

@@ -26,11 +26,11 @@ struct array_image {
   extents shape;
   std::uint32_t ranks = 0;  ///< that its placement is asked with
   std::string row, type;    ///< mangled name of array_row, and the readable one of the class
-  bool dense = true;
+  bool dense = true, keyed = false;
   std::uint8_t location = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, ordinal, shape, ranks, row, type, dense, location);
+    ar(first, ordinal, shape, ranks, row, type, dense, keyed, location);
   }
 };
 
