@@ -17,9 +17,11 @@ packages="ninja-build g++ cmake pkg-config python3
 # long as the first.
 optional="ccache"
 if [ "$purpose" = test ]; then
-  # Transports of others, what mesh2d reads and draws, what benchmarks compare with, the server of an example, Python's headers, the reference.
+  # Transports of others, what mesh2d and nbody read and draw, what benchmarks compare with, the server of an example, Python's
+  # headers, the reference.
   packages="$packages libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev libmimalloc-dev libtbb-dev
-    libmetis-dev libpng-dev libnetcdf-dev libmuparser-dev gmt-gshhg-low libcpp-httplib-dev python3-dev doxygen"
+    libmetis-dev libpng-dev libnetcdf-dev libhdf5-dev libmuparser-dev gmt-gshhg-low libcpp-httplib-dev python3-dev
+    doxygen"
   # Without lld programs link slower, without clang the sanitizer builds and their tests take twice as long, without
   # libipsec-mb-dev (second best: libssl-dev) datagrams are authenticated more slowly, without libcgal-dev no test compares
   # mesh2d with CGAL, without tetgen none compares mesh3d with TetGen, without Chromium none looks at the pages of nacre

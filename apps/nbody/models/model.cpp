@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples bodies of spheres in equilibrium and of simple bodies at rest.
+#include "models/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <nacre/nacre.hpp>
+#include <numbers>
+#include <vector>
+
+namespace nbody {
+namespace {
+
+vector3 on_sphere(nacre::rng& random, double radius) {
+  const double z = 2 * random.uniform() - 1, angle = 2 * std::numbers::pi * random.uniform(),
+               flat = std::sqrt(1 - z * z);
+  return {radius * flat * std::cos(angle), radius * flat * std::sin(angle), radius * z};
+}
+
+/// Aarseth, Henon and Wielen (Astron. Astrophys. 37 (1974) 183).
+body plummer(nacre::rng& random) {
+  const double inside = 0.999 * random.uniform();
+  const double radius = 1 / std::sqrt(std::pow(std::max(inside, 1e-30), -2.0 / 3) - 1);
+  double part = 0, height = 0;  // of the speed of escape; density of speeds q^2 (1 - q^2)^(7/2), below 0.1
+  do {
+    part = random.uniform(), height = 0.1 * random.uniform();
+  } while (height > part * part * std::pow(1 - part * part, 3.5));
+  const double escape = std::numbers::sqrt2 * std::pow(1 + radius * radius, -0.25);
+  body made;
+  made.place = on_sphere(random, radius), made.velocity = on_sphere(random, part * escape);
+  return made;
+}
+
+/// Density of the phase space at energy -q^2, without its constant (Hernquist, Astrophys. J. 356 (1990) 359, eq. 17).
+double hernquist_density(double q) {
+  const double rest = 1 - q * q;
+  return (3 * std::asin(q) + q * std::sqrt(rest) * (1 - 2 * q * q) * (8 * q * q * q * q - 8 * q * q - 3)) /
+         std::pow(rest, 2.5);
+}
+
+body hernquist(nacre::rng& random) {
+  const double root = std::sqrt(0.96 * random.uniform()), radius = root / (1 - root);
+  const double depth = 1 / (1 + radius), escape = std::sqrt(2 * depth);
+  const auto density = [&](double part) {
+    return part * part * hernquist_density(std::sqrt(depth * (1 - part * part)));
+  };
+  double largest = 0;
+  for (int k = 1; k < 50; ++k) largest = std::max(largest, density(0.02 * k));
+  double part = 0, height = 0;
+  do {
+    part = random.uniform(), height = 1.1 * largest * random.uniform();
+  } while (height > density(part));
+  body made;
+  made.place = on_sphere(random, radius), made.velocity = on_sphere(random, part * escape);
+  return made;
+}
+
+body collapsing(nacre::rng& random) {
+  constexpr double rotation = 0.1;
+  body made;
+  made.place = on_sphere(random, std::cbrt(random.uniform()));
+  made.velocity = {-rotation * made.place[1], rotation * made.place[0], 0};
+  return made;
+}
+
+body in_cube(nacre::rng& random) {
+  body made;
+  for (double& each : made.place) each = random.uniform() - 0.5;
+  return made;
+}
+
+/// Two spheres that meet at about the speed that they have after a fall from far away, not quite head on.
+body colliding(nacre::rng& random, bool is_second) {
+  constexpr vector3 place{3, 0.5, 0}, velocity{-0.35, 0, 0};
+  body made = plummer(random);
+  const double sign = is_second ? -1 : 1;
+  made.place = made.place + sign * place, made.velocity = made.velocity + sign * velocity;
+  return made;
+}
+
+body body_of(const model_settings& model, std::uint32_t number) {
+  nacre::rng random = nacre::rng(model.seed).fork(number);
+  switch (model.kind) {
+    case model_kind::plummer:
+      return plummer(random);
+    case model_kind::collision:
+      return colliding(random, number % 2 != 0);
+    case model_kind::hernquist:
+      return hernquist(random);
+    case model_kind::collapse:
+      return collapsing(random);
+    default:
+      return in_cube(random);
+  }
+}
+
+}  // namespace
+
+std::vector<body> bodies_of_model(const model_settings& model, std::uint32_t first, std::uint32_t end) {
+  const double mass = model.kind == model_kind::collision ? 2 : 1;
+  std::vector<body> bodies;
+  if (model.kind == model_kind::file) return bodies;
+  bodies.reserve(end - first);
+  for (std::uint32_t number = first; number < end; ++number) {
+    bodies.push_back(body_of(model, number));
+    bodies.back().mass = mass / static_cast<double>(model.bodies), bodies.back().number = number;
+  }
+  return bodies;
+}
+
+}  // namespace nbody

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels for AVX2; libraries.cmake has the compiler's options.
+#include "kernel_functions.hpp"
+
+namespace nbody {
+
+const kernel_set& avx2_kernels() {
+  static constexpr kernel_set kernels = kernels_named("avx2");
+  return kernels;
+}
+
+}  // namespace nbody

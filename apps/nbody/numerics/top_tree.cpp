@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the top of the tree from the roots of the branches.
+#include "top_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+#include "moments.hpp"
+
+namespace nbody {
+namespace {
+
+template <int Order>
+class top_builder {
+ public:
+  top_builder(std::span<const branch_root> roots, const tree_rules& rules, top_tree& result)
+      : roots_(roots), rules_(rules), result_(result) {}
+
+  void build() {
+    result_.places.resize(roots_.size());
+    groups_.emplace_back();
+    add(0, 0, 0, roots_.size(), curve_cell{});
+    result_.groups = group_array(groups_.size(), sizeof(group<Order>));
+    std::uninitialized_copy(groups_.begin(), groups_.end(), reinterpret_cast<group<Order>*>(result_.groups.data()));
+  }
+
+ private:
+  struct boxed_cell {
+    cell_moments moments;
+    vector3 low, high;
+  };
+
+  /// Writes the cell with the branches from `first` to `end` into a lane, and returns it.
+  boxed_cell add(std::size_t group_index, int lane, std::size_t first, std::size_t end, const curve_cell& cell) {
+    boxed_cell here;
+    std::uint32_t link = static_cast<std::uint32_t>(first);
+    const bool is_branch = end - first == 1 && roots_[first].cell == cell;
+    if (is_branch) {
+      const branch_root& root = roots_[first];
+      here = {root.moments, root.low, root.high};
+      result_.places[first] = {static_cast<std::uint32_t>(group_index), lane};
+    } else {
+      link = static_cast<std::uint32_t>(groups_.size());
+      here = add_children(first, end, cell);
+    }
+    group<Order>& to = groups_[group_index];
+    set_lane(to, lane, here.moments, rules_.wanted, rules_.spline_length / rules_.around.unit);
+    to.link[lane] = link;
+    const auto bit = static_cast<std::uint8_t>(1u << lane);
+    if (is_branch) to.branches = static_cast<std::uint8_t>(to.branches | bit);
+    if (is_branch && roots_[first].group_count == 0) to.leaves = static_cast<std::uint8_t>(to.leaves | bit);
+    return here;
+  }
+
+  boxed_cell add_children(std::size_t first, std::size_t end, const curve_cell& cell) {
+    const std::size_t index = groups_.size();
+    groups_.emplace_back().index = static_cast<std::uint32_t>(index);
+    std::array<cell_moments, group_width> children;
+    std::size_t count = 0;
+    boxed_cell here;
+    for (std::size_t from = first; from < end; ++count) {
+      const std::uint32_t octant = curve_cell::octant_of(roots_[from].cell.first, cell.level);
+      std::size_t to = from;
+      while (to < end && curve_cell::octant_of(roots_[to].cell.first, cell.level) == octant) ++to;
+      const boxed_cell child = add(index, static_cast<int>(count), from, to, cell.child(octant));
+      children[count] = child.moments;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        here.low[axis] = count == 0 ? child.low[axis] : std::min(here.low[axis], child.low[axis]);
+        here.high[axis] = count == 0 ? child.high[axis] : std::max(here.high[axis], child.high[axis]);
+      }
+      from = to;
+    }
+    here.moments = parent_of<Order>(children.data(), count);
+    const vector3 centre{here.moments.x, here.moments.y, here.moments.z};
+    vector3 far;  // the corner of the box that is farthest from the centre
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      far[axis] = std::max(centre[axis] - here.low[axis], here.high[axis] - centre[axis]);
+    }
+    here.moments.radius = std::min(here.moments.radius, length(far));
+    return here;
+  }
+
+  std::span<const branch_root> roots_;
+  const tree_rules& rules_;
+  top_tree& result_;
+  std::vector<group<Order>> groups_;
+};
+
+template <int Order>
+top_tree top_of_order(std::span<const branch_root> roots, const tree_rules& rules) {
+  top_tree result;
+  top_builder<Order>(roots, rules, result).build();
+  return result;
+}
+
+}  // namespace
+
+const group_head* top_tree::group_at(std::uint32_t index, int order) const noexcept {
+  return reinterpret_cast<const group_head*>(groups.data() + index * group_bytes(order));
+}
+
+top_tree build_top(std::span<const branch_root> roots, const tree_rules& rules) {
+  constexpr decltype(&top_of_order<3>) functions[] = {top_of_order<3>, top_of_order<4>, top_of_order<5>,
+                                                      top_of_order<6>};
+  return functions[rules.wanted.order - order_min](roots, rules);
+}
+
+double unit_of(std::span<const counted_cell> branches, double size) {
+  std::uint64_t bodies = 0, levels = 0;
+  for (const counted_cell& each : branches) bodies += each.count, levels += each.count * each.cell.level;
+  return std::ldexp(size, -static_cast<int>((levels + bodies / 2) / std::max<std::uint64_t>(bodies, 1)));
+}
+
+}  // namespace nbody

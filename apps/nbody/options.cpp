@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options.
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <program_options.hpp>
+#include <string_view>
+
+#include "output/png_file.hpp"
+#include "output/snapshot.hpp"
+
+namespace nbody {
+namespace {
+
+constexpr std::uint32_t bodies_max = 1u << 30, pieces_max = 1u << 16;
+constexpr std::array<std::string_view, 5> model_names{"plummer", "collision", "hernquist", "collapse", "cube"};
+
+constexpr const char* footer = R"(Examples:
+  nbody --bodies 100000 --steps 0 --check                           one evaluation of the forces, and its errors
+  nacre run -n 2 nbody --model collision --bodies 100000 --softening 0.02 --steps 500 --pictures meeting
+  nbody --model cluster.hdf5 --rungs 8 --softening 0.01 --steps 100 --out later.hdf5
+  nbody --bench-kernel                                              the inner loop beside the processor's peak
+  nbody --nacre.help                                                options of the runtime
+
+Exit code: 0, or 2 when the options or the bodies are wrong.)";
+
+void add_physics(nacre::program_options& parser, options& asked) {
+  parser.section("Bodies and time");
+  parser
+      .add("--model", asked.model_name,
+           "plummer, collision, hernquist, collapse, cube, or a file: .txt (x y z vx vy vz mass) or .hdf5 (GADGET)")
+      .called("NAME|FILE");
+  parser.add("--bodies", asked.model.bodies, "Bodies of a model").called("COUNT").between(1, bodies_max);
+  parser.add("--seed", asked.model.seed, "Each seed gives other bodies").called("NUMBER");
+  parser.add("--steps", asked.steps, "Steps; 0 computes the forces once").called("COUNT");
+  parser.add("--step", asked.step, "Length of a step; with --rungs of the longest").called("TIME").between(0, 1e300);
+  parser.add("--rungs", asked.rungs, "Bodies have steps of their own, down to the longest / 2^COUNT; needs --softening")
+      .called("COUNT")
+      .between(0, 20);
+  parser.add("--eta", asked.efficiency, "A body's own step is sqrt(2 eta softening / acceleration)")
+      .called("NUMBER")
+      .between(1e-6, 10);
+  parser.add("--gravity", asked.gravity, "The constant of gravity").called("NUMBER").between(0, 1e300);
+  parser.add("--softening", asked.soft.length, "Length of the softening").called("LENGTH").between(0, 1e300);
+  parser.add_choice("--softening-shape", asked.soft.shape,
+                    {{"plummer", softening_shape::plummer}, {"spline", softening_shape::spline}},
+                    "plummer: 1/sqrt(r^2 + s^2); spline: that of GADGET, exact beyond 2.8 s");
+}
+
+void add_computing(nacre::program_options& parser, options& asked) {
+  parser.section("Computing");
+  const auto error = [](const std::string& text) {
+    const double number = std::strtod(text.c_str(), nullptr);
+    return number == 0 || (number >= error_min && number <= 0.1) ? std::string()
+                                                                 : std::string("between 1e-6 and 0.1, or 0");
+  };
+  parser.add("--error", asked.error, "Root mean square error of the forces; 0: direct sums in double precision")
+      .called("NUMBER")
+      .must_be(error);
+  parser.add("--pieces", asked.pieces, "Pieces of the domain, mobile objects")
+      .called("COUNT")
+      .between(1, pieces_max)
+      .otherwise("one for 20000 bodies, at least 8");
+  parser.add_choice("--balance", asked.balance,
+                    {{"none", balance_kind::none}, {"ranges", balance_kind::ranges}, {"cut", balance_kind::cut}},
+                    "none; ranges: pieces move by their last time; cut: the curve is also cut anew by it");
+  parser.add("--recut", asked.recut_steps, "Steps between two cuts of --balance cut").called("STEPS").between(1, 1e9);
+}
+
+void add_output(nacre::program_options& parser, options& asked) {
+  parser.section("Output");
+  parser.add("--report", asked.report_steps, "Steps between two lines of energies, momenta and radii")
+      .called("STEPS")
+      .between(1, 1e9);
+  parser.add("--check", asked.check, "Compare the last forces with direct sums");
+  parser.add("--samples", asked.samples, "Bodies that --check compares").called("COUNT").between(1, 1e6);
+  parser.add("--json", asked.json, "Write the result as one JSON object").called("FILE");
+  parser.add("--out", asked.out, "Write the last state, .txt or .hdf5").called("FILE");
+  parser.add("--pictures", asked.pictures, "Write PREFIX-000000.png and so on, and PREFIX.png, which is animated")
+      .called("PREFIX");
+  parser.add("--picture-steps", asked.picture_steps, "Steps between two pictures").called("STEPS").between(1, 1e9);
+  parser.add("--pixels", asked.pixels, "Width of a picture").called("COUNT").between(16, 4096);
+  parser.add("--half-width", asked.half_width, "What pictures show on each side of the centre of mass")
+      .called("LENGTH")
+      .otherwise("three half-mass radii");
+  parser.add("--quiet", asked.quiet, "Print nothing but errors");
+  parser.add("--bench-kernel", asked.bench_kernel, "Measure the inner loop, and nothing else");
+}
+
+std::string problem_of(options& asked) {
+  const auto found = std::find(model_names.begin(), model_names.end(), asked.model_name);
+  asked.model.kind = static_cast<model_kind>(found - model_names.begin());
+  if (asked.model.kind == model_kind::file && format_of(asked.model_name) == file_format::unknown) {
+    return "--model " + asked.model_name +
+           " is no model (there are plummer, collision, hernquist, collapse and cube) and no file that ends in .txt "
+           "or .hdf5";
+  }
+  if (!asked.out.empty() && format_of(asked.out) == file_format::unknown) {
+    return "--out " + asked.out + " does not say its format: try a name that ends in .txt or .hdf5";
+  }
+  if (asked.rungs > 0 && !(asked.soft.length > 0)) {
+    return "--rungs needs --softening (a body's own step follows from it): try --softening 0.01";
+  }
+  if (!asked.pictures.empty() && !has_png()) return "--pictures needs libpng, and this nbody was built without it";
+  return {};
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  nacre::program_options parser("nbody", "Gravity between bodies by a tree: dual walks with local expansions.");
+  parser.footer(footer);
+  command_line result;
+  options& asked = result.asked;
+  add_physics(parser, asked);
+  add_computing(parser, asked);
+  add_output(parser, asked);
+  result.exit_code = parser.parse(argc, argv);
+  if (result.exit_code) return result;
+  const std::string problem = problem_of(asked);
+  if (!problem.empty()) result.exit_code = parser.refuse(problem);
+  return result;
+}
+
+std::uint32_t pieces_for(const options& asked) noexcept {
+  constexpr std::uint64_t bodies_a_piece = 20000, least = 8;
+  if (asked.pieces != 0) return asked.pieces;
+  const std::uint64_t bodies = asked.model.bodies;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(bodies / bodies_a_piece, std::min(least, bodies), pieces_max));
+}
+
+}  // namespace nbody

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps between images, and files behind the last step.
+#include "output/job.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <program_options.hpp>
+
+#include "output/pictures.hpp"
+#include "output/snapshot.hpp"
+#include "parallel/evolution.hpp"
+
+namespace nbody {
+namespace {
+
+void demand_outputs(const options& asked) {
+  nacre::demand_writable(asked.json, "--json");
+  nacre::demand_writable(asked.out, "--out");
+  nacre::demand_other_file(asked.out, asked.model_name);
+  if (!asked.pictures.empty()) nacre::demand_writable(asked.pictures + ".png", "--pictures");
+}
+
+void write_json(const std::string& name, const result& found) {
+  if (name.empty()) return;
+  std::ofstream file(name);
+  file << result_json(found);
+  file.close();
+  if (!file) throw nacre::setup_error({"cannot write " + name, "the disk may be full", "try another folder"});
+}
+
+/// Calls `body` on rank 0. Returns the text of its setup_error on every rank; empty if it has thrown none. Collective.
+template <class Body>
+std::string problem_on_rank_0(nacre::runtime& rt, Body&& body) {
+  std::string problem;
+  if (rt.rank().value() == 0) {
+    try {
+      body();
+    } catch (const nacre::setup_error& error) {
+      problem = error.what();
+    }
+  }
+  return rt.broadcast(problem, nacre::rank_id{0});
+}
+
+class job {
+ public:
+  job(nacre::runtime& rt, const options& asked, store::group stores, bool simulated, evolution_state& state)
+      : rt_(rt), asked_(asked), state_(state), bodies_(rt, asked, stores, simulated, state) {}
+
+  /// The first forces. Each function returns a problem, on every rank, or an empty text.
+  std::string begin() {
+    snapshot read;
+    const std::string problem = problem_on_rank_0(rt_, [&] {
+      demand_outputs(asked_);
+      if (asked_.model.kind == model_kind::file) read = read_snapshot(asked_.model_name);
+    });
+    if (!problem.empty()) return problem;
+    bodies_.make_pieces(rt_.broadcast(std::uint64_t{read.bodies.size()}, nacre::rank_id{0}));
+    return problem_on_rank_0(rt_, [&] {
+      bodies_.begin(std::move(read));
+      if (!asked_.quiet) fmt::print("{}{}", progress_title(), progress_line(state_));
+      write_picture(asked_, bodies_, state_);
+    });
+  }
+  std::string steps() {
+    std::string problem;
+    rt_.steps(state_, asked_.steps, [&](evolution_state& now) {
+      problem = problem_on_rank_0(rt_, [&] {
+        bodies_.step();
+        ++now.step;
+        const bool reports = now.step % asked_.report_steps == 0 || now.step == asked_.steps;
+        if (reports && !asked_.quiet) fmt::print("{}", progress_line(now));
+        write_picture(asked_, bodies_, now);
+        --now.step;  // rt.steps counts
+      });
+      if (!problem.empty()) now.step = asked_.steps;  // ends the loop
+    });
+    return problem;
+  }
+  std::string end(result& found) {
+    return problem_on_rank_0(rt_, [&] {
+      const force_error error = asked_.check ? bodies_.check() : force_error{};
+      found = result_of(state_, error, bodies_.digest());
+      if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, found));
+      write_json(asked_.json, found);
+      if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies()});
+      write_animation(asked_, state_);
+    });
+  }
+
+ private:
+  nacre::runtime& rt_;
+  const options& asked_;
+  evolution_state& state_;
+  evolution bodies_;
+};
+
+}  // namespace
+
+job_result run_job(nacre::runtime& rt, const options& asked, bool simulated) {
+  const auto stores = rt.create_group<store>();  // before `restored`: no image has a part of it
+  auto restored = rt.restored<evolution_state>();
+  const bool begins = !restored;
+  evolution_state state = std::move(restored).value_or(evolution_state{});
+  job whole(rt, asked, stores, simulated, state);
+  job_result done;
+  if (begins) done.problem = whole.begin();
+  if (done.problem.empty()) done.problem = whole.steps();
+  if (done.problem.empty()) done.problem = whole.end(done.found);
+  return done;
+}
+
+}  // namespace nbody

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of pictures, and their files.
+#include "output/pictures.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "output/png_file.hpp"
+#include "output/projection.hpp"
+
+namespace nbody {
+namespace {
+
+void write_bytes(const std::string& name, const std::string& bytes) {
+  std::ofstream file(name, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (!file) throw nacre::setup_error({"cannot write " + name, "the disk may be full", "try another folder"});
+}
+
+}  // namespace
+
+void write_picture(const options& asked, evolution& bodies, evolution_state& state) {
+  if (asked.pictures.empty() || state.step % asked.picture_steps != 0) return;
+  const std::string bytes = png_bytes(colours_of(bodies.picture(), state.bodies), asked.pixels);
+  write_bytes(fmt::format("{}-{:06}.png", asked.pictures, state.step), bytes);
+  state.pictures.emplace_back(bytes.begin(), bytes.end());
+}
+
+void write_animation(const options& asked, const evolution_state& state) {
+  if (state.pictures.empty()) return;
+  std::vector<std::string> pictures;
+  for (const std::vector<std::uint8_t>& each : state.pictures) pictures.emplace_back(each.begin(), each.end());
+  write_bytes(asked.pictures + ".png", animated_png(pictures));
+}
+
+}  // namespace nbody

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pixels, colours and radial bins.
+#include "output/projection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace nbody {
+namespace {
+
+constexpr double bins_a_decade = 400, lowest_decade = -6;
+
+/// Black, violet, orange, white.
+std::array<double, 3> colour_at(double part) {
+  constexpr std::array<std::array<double, 3>, 5> stops{
+      {{0, 0, 0}, {60, 15, 110}, {190, 50, 90}, {250, 160, 40}, {255, 255, 220}}};
+  const double place = std::clamp(part, 0.0, 1.0) * 4;
+  const auto first = std::min<std::size_t>(3, static_cast<std::size_t>(place));
+  std::array<double, 3> result{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double low = stops[first][k], high = stops[first + 1][k];
+    result[k] = low + (high - low) * (place - static_cast<double>(first));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t projection::pixel_of(const vector3& place) const noexcept {
+  const double scale = pixels / (2 * half_width);
+  const double x = (place[0] - centre[0] + half_width) * scale, y = (centre[1] + half_width - place[1]) * scale;
+  if (!(x >= 0 && y >= 0 && x < pixels && y < pixels)) return std::size_t{pixels} * pixels;
+  return static_cast<std::size_t>(y) * pixels + static_cast<std::size_t>(x);
+}
+
+std::vector<std::uint8_t> colours_of(const std::vector<std::uint64_t>& masses, std::uint64_t bodies) {
+  const double one = whole_mass / static_cast<double>(bodies);  // a single body is just visible
+  const auto most = static_cast<double>(*std::max_element(masses.begin(), masses.end()));
+  const double scale = 0.85 / std::log(std::max(most / one, 2.0));
+  std::vector<std::uint8_t> rgb;
+  rgb.reserve(3 * masses.size());
+  for (const std::uint64_t mass : masses) {
+    const double part = mass == 0 ? 0 : 0.15 + scale * std::log(std::max(static_cast<double>(mass) / one, 1.0));
+    for (const double each : colour_at(part)) rgb.push_back(static_cast<std::uint8_t>(each));
+  }
+  return rgb;
+}
+
+std::size_t radial_bin(double radius) noexcept {
+  const double bin = bins_a_decade * (std::log10(std::max(radius, 1e-300)) - lowest_decade);
+  return static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(radial_bins - 1)));
+}
+
+double radius_of_part(const std::vector<std::uint64_t>& masses, double part) noexcept {
+  const auto all = std::accumulate(masses.begin(), masses.end(), std::uint64_t{0});
+  const double wanted = part * static_cast<double>(all);
+  double sum = 0;
+  for (std::size_t bin = 0; bin < masses.size(); ++bin) {
+    const auto here = static_cast<double>(masses[bin]);
+    if (sum + here >= wanted && here > 0) {
+      const double place = static_cast<double>(bin) + (wanted - sum) / here;
+      return std::pow(10, place / bins_a_decade + lowest_decade);
+    }
+    sum += here;
+  }
+  return 0;
+}
+
+}  // namespace nbody

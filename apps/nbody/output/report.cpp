@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of progress, the summary, and the JSON object.
+#include "output/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace nbody {
+namespace {
+
+double drift_of(const measurement& first, const measurement& last) {
+  return first.energy() == 0 ? 0 : std::abs((last.energy() - first.energy()) / first.energy());
+}
+
+double millions(std::uint64_t count) { return static_cast<double>(count) * 1e-6; }
+
+}  // namespace
+
+result result_of(const evolution_state& state, const force_error& forces, std::uint64_t digest) {
+  const measurement &first = state.first, &last = state.last;
+  const double absolute = std::max(first.absolute_momentum, last.absolute_momentum);
+  const work_sums& work = state.work;
+  return {.forces = forces,
+          .energy_drift = drift_of(first, last),
+          .momentum_drift = absolute > 0 ? length(last.momentum - first.momentum) / absolute : 0,
+          .seconds = work.seconds,
+          .interactions_per_s =
+              work.force_seconds > 0 ? static_cast<double>(work.counts.interactions()) / work.force_seconds : 0,
+          .digest = digest};
+}
+
+std::string result_json(const result& found) {
+  const nlohmann::ordered_json json{{"force_rms", found.forces.root_mean_square},
+                                    {"force_p99", found.forces.percentile_99},
+                                    {"energy_drift", found.energy_drift},
+                                    {"momentum_drift", found.momentum_drift},
+                                    {"seconds", found.seconds},
+                                    {"interactions_per_s", found.interactions_per_s},
+                                    {"digest", fmt::format("{:016x}", found.digest)}};
+  return json.dump(2) + "\n";
+}
+
+std::string progress_title() {
+  return fmt::format("{:>8}{:>12}{:>14}{:>11}{:>11}  radii of 1, 10, 50, 75, 90 % of the mass\n", "step", "time",
+                     "energy", "drift", "seconds");
+}
+
+std::string progress_line(const evolution_state& state) {
+  const measurement& now = state.last;
+  std::string line = fmt::format("{:>8}{:>12.5g}{:>14.7g}{:>11.2e}{:>11.3f} ", state.step, now.time, now.energy(),
+                                 drift_of(state.first, now), state.work.seconds);
+  for (const double radius : now.radii) line += fmt::format(" {:.4g}", radius);
+  return line + "\n";
+}
+
+std::string result_text(const options& asked, const evolution_state& state, const result& found) {
+  const work_sums& work = state.work;
+  const double evaluations = static_cast<double>(work.evaluations);
+  const vector3 &before = state.first.angular, &after = state.last.angular;
+  std::string text = fmt::format(
+      "\n{} bodies in {} pieces, {} evaluations of the forces, {:.3g} active bodies each\n"
+      "interactions (millions): {:.1f} cell-cell, {:.1f} cell-body, {:.1f} body-body; {:.3g} a second\n"
+      "momentum drift {:.2e}; angular momentum ({:.6g}, {:.6g}, {:.6g}), before ({:.6g}, {:.6g}, {:.6g})\n",
+      state.bodies, state.rank_of_piece.size(), work.evaluations, static_cast<double>(work.active) / evaluations,
+      millions(work.counts.cell_cell), millions(work.counts.cell_body), millions(work.counts.body_body),
+      found.interactions_per_s, found.momentum_drift, after[0], after[1], after[2], before[0], before[1], before[2]);
+  const store_counts& fetches = work.fetches;
+  if (fetches.needed > 0) {
+    text += fmt::format(
+        "parts of other ranks: {:.1f} fetched in an evaluation by {:.1f} requests, {:.2f} MB; {:.1f} % of {} "
+        "looks found them there or on their way; {} pieces moved\n",
+        static_cast<double>(fetches.fetched) / evaluations, static_cast<double>(fetches.messages) / evaluations,
+        static_cast<double>(fetches.bytes) * 1e-6 / evaluations,
+        100 * (1 - static_cast<double>(fetches.fetched) / static_cast<double>(fetches.needed)), fetches.needed,
+        work.moves);
+  }
+  if (asked.check) {
+    text += fmt::format(
+        "forces beside direct sums: root mean square {:.2e}, median {:.2e}, 99th percentile {:.2e}, "
+        "largest {:.2e}\n",
+        found.forces.root_mean_square, found.forces.median, found.forces.percentile_99, found.forces.largest);
+  }
+  return text + fmt::format("energy drift {:.2e}, {:.3f} s, digest {:016x}\n", found.energy_drift, found.seconds,
+                            found.digest);
+}
+
+}  // namespace nbody

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies in files: text, and HDF5 as GADGET writes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "numerics/body.hpp"
+
+namespace nbody {
+
+enum class file_format : std::uint8_t { unknown, text, hdf5 };
+[[nodiscard]] file_format format_of(const std::string& name) noexcept;
+
+struct snapshot {
+  double time = 0;
+  std::vector<body> bodies{};
+};
+
+/// Throws nacre::setup_error that says what is wrong and where: a file that cannot be read, is truncated or lacks
+/// something, a place or a velocity that is no finite number, a mass that is not positive, two bodies on one place.
+[[nodiscard]] snapshot read_snapshot(const std::string& name);
+/// Writes bodies in the order of their numbers. Throws nacre::setup_error.
+void write_snapshot(const std::string& name, snapshot content);
+
+/// Throws nacre::setup_error for bodies that gravity cannot handle; `name` is that of the file.
+void demand_sound(const std::string& name, const std::vector<body>& bodies);
+
+/// The formats by themselves.
+[[nodiscard]] snapshot read_text(const std::string& name);
+void write_text(const std::string& name, const snapshot& content);
+[[nodiscard]] snapshot read_hdf5(const std::string& name);
+void write_hdf5(const std::string& name, const snapshot& content);
+[[nodiscard]] bool has_hdf5() noexcept;
+
+}  // namespace nbody

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of bodies: what is written is read again, and what is wrong is named.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/error.hpp>
+
+#include "models/model.hpp"
+#include "output/png_file.hpp"
+#include "output/snapshot.hpp"
+
+namespace nbody {
+namespace {
+
+std::string file_named(const std::string& name) { return testing::TempDir() + "nbody_snapshot_" + name; }
+
+snapshot some() { return {2.5, bodies_of_model({.kind = model_kind::plummer, .bodies = 50, .seed = 1}, 0, 50)}; }
+
+std::string problem_of(const std::string& name) {
+  try {
+    static_cast<void>(read_snapshot(name));
+  } catch (const nacre::setup_error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+void expect_same(const std::string& name) {
+  const snapshot written = some();
+  write_snapshot(name, written);
+  const snapshot found = read_snapshot(name);
+  ASSERT_EQ(found.bodies.size(), 50u);
+  for (std::size_t k = 0; k < 50; ++k) {
+    EXPECT_EQ(found.bodies[k].place, written.bodies[k].place);
+    EXPECT_EQ(found.bodies[k].velocity, written.bodies[k].velocity);
+    EXPECT_EQ(found.bodies[k].mass, written.bodies[k].mass);
+  }
+}
+
+TEST(Snapshot, of_text_is_read_as_it_was_written) { expect_same(file_named("a.txt")); }
+
+TEST(Snapshot, of_hdf5_is_read_as_it_was_written) {
+  if (!has_hdf5()) GTEST_SKIP() << "built without libhdf5";
+  expect_same(file_named("a.hdf5"));
+  EXPECT_EQ(read_snapshot(file_named("a.hdf5")).time, 2.5);
+}
+
+TEST(Snapshot, names_the_body_that_gravity_cannot_handle) {
+  const std::string name = file_named("wrong.txt");
+  const auto problem_with = [&](auto change) {
+    snapshot content = some();
+    change(content.bodies);
+    write_text(name, content);
+    return problem_of(name);
+  };
+  using all = std::vector<body>;
+  const auto at_one_place = problem_with([](all& bodies) { bodies[9].place = bodies[4].place; });
+  EXPECT_NE(at_one_place.find("bodies 4 and 9 are both at ("), std::string::npos) << at_one_place;
+  const auto without_mass = problem_with([](all& bodies) { bodies[3].mass = 0; });
+  EXPECT_NE(without_mass.find("the mass of body 3 at ("), std::string::npos) << without_mass;
+  const auto lost = problem_with([](all& bodies) { bodies[8].place[1] = std::numeric_limits<double>::quiet_NaN(); });
+  EXPECT_NE(lost.find("the place of body 8 is ("), std::string::npos) << lost;
+  const auto fast = problem_with([](all& bodies) { bodies[2].velocity[0] = std::numeric_limits<double>::infinity(); });
+  EXPECT_NE(fast.find("the velocity of body 2 is (inf"), std::string::npos) << fast;
+}
+
+TEST(Snapshot, names_the_line_that_is_no_body) {
+  const std::string name = file_named("line.txt");
+  std::ofstream(name) << "# bodies\n0 0 0 0 0 0 1\n1 0 0 0 x 0 1\n";
+  EXPECT_NE(problem_of(name).find(":3: 'x' is no number"), std::string::npos) << problem_of(name);
+  std::ofstream(name) << "0 0 0 0 0 1\n";
+  EXPECT_NE(problem_of(name).find(":1: 6 numbers"), std::string::npos) << problem_of(name);
+}
+
+TEST(Snapshot, that_is_truncated_is_refused) {
+  if (!has_hdf5()) GTEST_SKIP() << "built without libhdf5";
+  const std::string name = file_named("cut.hdf5");
+  write_snapshot(name, some());
+  const auto whole = std::filesystem::file_size(name);
+  for (const auto size : {whole - 8, whole / 2, whole / 8}) {
+    std::filesystem::resize_file(name, size);
+    EXPECT_NE(problem_of(name).find("cut.hdf5 "), std::string::npos) << size << ": " << problem_of(name);
+  }
+}
+
+TEST(Pictures, are_joined_to_an_animation) {
+  if (!has_png()) GTEST_SKIP() << "built without libpng";
+  const std::string first = png_bytes(std::vector<std::uint8_t>(3 * 16 * 16, 10), 16);
+  const std::string second = png_bytes(std::vector<std::uint8_t>(3 * 16 * 16, 200), 16);
+  const std::string file = animated_png({first, second});
+  EXPECT_EQ(file.substr(1, 3), "PNG");
+  EXPECT_LT(file.find("acTL"), file.find("IDAT"));
+  EXPECT_LT(file.find("IDAT"), file.find("fdAT"));
+  EXPECT_NE(file.find("IEND"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nbody

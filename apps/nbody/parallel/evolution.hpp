@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of the bodies, as main of rank 0 drives them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "numerics/direct.hpp"
+#include "options.hpp"
+#include "output/snapshot.hpp"
+#include "parallel/state.hpp"
+
+namespace nbody {
+
+/// Used by main of rank 0. Each phase is a call of all pieces, whose end it waits for: box, keys, counts of cells,
+/// trees, walks.
+class evolution {
+ public:
+  evolution(nacre::runtime& rt, const options& asked, store::group stores, bool simulated, evolution_state& state)
+      : rt_(rt), asked_(asked), stores_(stores), simulated_(simulated), state_(state) {}
+
+  /// Collective, the only function that is: makes the array of pieces, for bodies that were read or, if there are none,
+  /// for those of the model.
+  void make_pieces(std::uint64_t bodies_read);
+  /// Makes the bodies or takes those that were read, and computes the first forces.
+  void begin(snapshot read);
+  /// One step, with as many substeps as the bodies' rungs ask for.
+  void step();
+
+  [[nodiscard]] force_error check() const;
+  [[nodiscard]] std::uint64_t digest() const;
+  [[nodiscard]] std::vector<body> bodies() const;
+  /// Mass by pixel.
+  [[nodiscard]] std::vector<std::uint64_t> picture();
+
+ private:
+  void fill(const snapshot& read);
+  void settle();
+  void advance(const substep& now, bool measures);
+  void compute_forces(const body_box& box, walk_plan plan);
+  [[nodiscard]] walk_report walk_tree(const body_box& box, const walk_plan& plan);
+  [[nodiscard]] cut_plan cut(const body_box& box);
+  void measure(std::vector<branch_sums> sums);
+  void balance(const std::vector<double>& piece_seconds);
+  [[nodiscard]] std::vector<double> branch_weights(const std::vector<counted_cell>& branches) const;
+  [[nodiscard]] substep substep_at(std::uint32_t first) const;
+
+  nacre::runtime& rt_;
+  const options& asked_;
+  store::group stores_;
+  bool simulated_;
+  evolution_state& state_;
+};
+
+}  // namespace nbody

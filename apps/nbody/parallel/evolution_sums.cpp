@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energies and momenta, and where pieces go.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "output/projection.hpp"
+#include "parallel/evolution.hpp"
+
+namespace nbody {
+
+/// Adds the sums of branches in the order of the curve, whichever pieces they came from.
+void evolution::measure(std::vector<branch_sums> sums) {
+  std::sort(sums.begin(), sums.end(), [](const branch_sums& a, const branch_sums& b) { return a.branch < b.branch; });
+  measurement now{.time = state_.time};
+  for (const branch_sums& each : sums) {
+    now.kinetic += each.kinetic, now.potential += each.potential, now.mass += each.mass;
+    now.momentum = now.momentum + each.momentum, now.angular = now.angular + each.angular;
+    now.centre = now.centre + each.first_moment;
+    now.absolute_momentum += each.absolute[0] + each.absolute[1] + each.absolute[2];
+  }
+  now.centre = 1 / now.mass * now.centre;
+  const auto masses = rt_.reduce<&piece::radial_masses>(state_.pieces, add_all{}, now.centre, state_.mass).get();
+  for (std::size_t k = 0; k < lagrange_parts.size(); ++k) now.radii[k] = radius_of_part(masses, lagrange_parts[k]);
+  state_.last = now;
+}
+
+/// Bodies, or the time that they took in the last step, as far as that is known and asked for.
+std::vector<double> evolution::branch_weights(const std::vector<counted_cell>& branches) const {
+  std::vector<double> weights;
+  for (const counted_cell& each : branches) weights.push_back(static_cast<double>(each.count));
+  if (asked_.balance != balance_kind::cut || state_.piece_seconds.empty()) return weights;
+  // A branch weighs its bodies times the seconds that each body of the piece took in which it begins.
+  const std::size_t pieces = state_.piece_seconds.size();
+  std::vector<double> seconds_each(pieces);
+  std::vector<curve_key> begins(pieces);
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    std::uint64_t bodies = 0;
+    const std::uint32_t first = state_.first_of_piece[piece], end = state_.first_of_piece[piece + 1];
+    for (std::uint32_t k = first; k < end; ++k) bodies += state_.branches[k].count;
+    begins[piece] = first < state_.branches.size() ? state_.branches[first].cell.first : ~curve_key{0};
+    seconds_each[piece] = bodies == 0 ? 0 : state_.piece_seconds[piece] / static_cast<double>(bodies);
+  }
+  const double least = 1e-12;  // a branch without active bodies is not free
+  for (std::size_t k = 0; k < branches.size(); ++k) {
+    const auto next = std::upper_bound(begins.begin(), begins.end(), branches[k].cell.first);
+    const auto piece = static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - begins.begin() - 1, 0));
+    weights[k] *= seconds_each[piece] + least;
+  }
+  return weights;
+}
+
+/// Gives each rank a range of pieces that took an equal time, if some rank took 5 % more than the mean.
+void evolution::balance(const std::vector<double>& piece_seconds) {
+  const std::size_t pieces = state_.rank_of_piece.size();
+  state_.piece_seconds.assign(pieces, 0);
+  for (std::size_t k = 0; k + 1 < piece_seconds.size(); k += 2) {
+    state_.piece_seconds[static_cast<std::size_t>(piece_seconds[k])] = piece_seconds[k + 1];
+  }
+  if (asked_.balance == balance_kind::none || rt_.size() == 1) return;
+  std::vector<double> ranks(rt_.size());
+  double all = 0;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    ranks[state_.rank_of_piece[piece]] += state_.piece_seconds[piece], all += state_.piece_seconds[piece];
+  }
+  if (*std::max_element(ranks.begin(), ranks.end()) <= 1.05 * all / static_cast<double>(ranks.size())) return;
+  const std::vector<std::uint32_t> first = cut_runs(state_.piece_seconds, rt_.size());
+  std::vector<nacre::future<void>> moves;
+  for (std::uint32_t rank = 0; rank < rt_.size(); ++rank) {
+    for (std::uint32_t piece = first[rank]; piece < first[rank + 1]; ++piece) {
+      if (state_.rank_of_piece[piece] == rank) continue;
+      state_.rank_of_piece[piece] = rank;
+      moves.push_back(rt_.migrate(state_.pieces[piece], nacre::rank_id{rank}));
+    }
+  }
+  state_.work.moves += moves.size();
+  for (nacre::future<void>& each : moves) each.get();
+}
+
+}  // namespace nbody

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on several ranks: one state for any of them, and what it conserves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "output/job.hpp"
+
+namespace nbody {
+namespace {
+
+using settings = std::vector<std::pair<std::string, std::string>>;
+
+result run(const settings& with, options asked) {
+  nacre::config made;
+  bool simulated = false;
+  for (const auto& [name, value] : with) {
+    made.set(name, value);
+    simulated = simulated || value == "sim";
+  }
+  asked.quiet = true;
+  job_result done;
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         const job_result own = run_job(rt, asked, simulated);
+                         if (rt.rank().value() == 0) done = own;
+                       }),
+            0);
+  EXPECT_EQ(done.problem, "");
+  return done.found;
+}
+
+options small(std::uint32_t rungs = 0) {
+  options asked;
+  asked.model = {.kind = model_kind::collision, .bodies = 1500, .seed = 1};
+  asked.steps = 2, asked.step = 0.05, asked.rungs = rungs, asked.soft.length = 0.03;
+  return asked;
+}
+
+TEST(Evolution, has_one_state_on_any_ranks_and_workers) {
+  const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small()).digest;
+  for (const char* ranks : {"2", "3", "8"}) {
+    EXPECT_EQ(run({{"ranks", ranks}, {"workers", "2"}}, small()).digest, expected) << ranks;
+  }
+  EXPECT_EQ(run({{"ranks", "5"}, {"transport", "sim"}, {"balancer", "rotate"}}, small()).digest, expected);
+}
+
+TEST(Evolution, has_one_state_with_own_steps_of_bodies) {
+  const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small(6)).digest;
+  for (const balance_kind balance : {balance_kind::none, balance_kind::cut}) {
+    options asked = small(6);
+    asked.balance = balance;
+    EXPECT_EQ(run({{"ranks", "4"}, {"transport", "sim"}}, asked).digest, expected);
+    EXPECT_EQ(run({{"ranks", "3"}, {"workers", "1"}, {"balancer", "random"}}, asked).digest, expected);
+  }
+}
+
+TEST(Evolution, keeps_energy_and_momentum) {
+  options asked;
+  asked.model = {.kind = model_kind::plummer, .bodies = 1000, .seed = 5};
+  asked.steps = 40, asked.step = 0.02, asked.soft.length = 0.05;
+  const result found = run({{"workers", "1"}}, asked);
+  EXPECT_LT(found.energy_drift, 2e-4);
+  EXPECT_GT(found.energy_drift, 0);
+  EXPECT_LT(found.momentum_drift, 1e-5);
+}
+
+TEST(Evolution, with_direct_sums_is_that_of_the_tree) {
+  options asked = small();
+  asked.model.bodies = 300, asked.check = true, asked.error = 0;
+  const result direct = run({{"workers", "1"}}, asked);
+  EXPECT_LT(direct.forces.root_mean_square, 1e-14);
+  EXPECT_EQ(run({{"ranks", "3"}, {"transport", "sim"}}, asked).digest, direct.digest);
+  asked.error = 1e-5;
+  const result tree = run({{"workers", "1"}}, asked);
+  EXPECT_NEAR(tree.energy_drift, direct.energy_drift, 1e-5);
+  EXPECT_LT(tree.forces.root_mean_square, 1e-5);
+}
+
+}  // namespace
+}  // namespace nbody

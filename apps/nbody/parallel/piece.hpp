@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piece of the domain: a run of branches along the curve, with their bodies, as a mobile object.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "models/model.hpp"
+#include "numerics/body.hpp"
+#include "output/projection.hpp"
+#include "parallel/plans.hpp"
+#include "parallel/store.hpp"
+
+namespace nbody {
+
+class piece {
+ public:
+  using array = nacre::array_ptr<piece>;
+
+  piece() = default;
+
+  /// Makes the piece's share of the bodies of a model.
+  void fill(nacre::context& ctx, model_settings model, std::uint32_t pieces);
+  /// Takes bodies that rank 0 has read.
+  void adopt(std::vector<body> bodies);
+  /// Subtracts the motion and the place of the centre of mass.
+  void shift(vector3 place, vector3 velocity);
+  [[nodiscard]] std::vector<branch_sums> total() const;
+
+  /// The first half of a step's kick, and the drift. Returns the box of the bodies.
+  body_box drift(substep now);
+  [[nodiscard]] body_box box() const;
+  void sort(frame around);
+  /// How many bodies each cell has.
+  [[nodiscard]] std::vector<std::uint64_t> counts(std::vector<curve_cell> cells) const;
+
+  /// Sends bodies to the pieces that have their branches now, waits for its own, and builds its branches into the
+  /// rank's store.
+  nacre::task<std::vector<branch_root>> build(nacre::context& ctx, cut_plan plan, array pieces, store::group stores);
+  nacre::awaited<> take(epoch_number epoch, std::vector<body> bodies);
+  /// Computes the forces, when all that they need is on this rank, and ends the kicks of active bodies.
+  nacre::task<walk_report> walk(nacre::context& ctx, walk_plan plan, store::group stores);
+  nacre::awaited<> arrived(epoch_number epoch);
+
+  /// Of the bodies with these numbers, those that the piece has.
+  [[nodiscard]] std::vector<force_sample> samples(std::vector<std::uint32_t> numbers) const;
+  /// What the piece's bodies do to places.
+  [[nodiscard]] std::vector<direct_force> direct(std::vector<force_sample> places, softening soft) const;
+  /// The forces of all bodies on the piece's own, by direct sums, in place of walk.
+  walk_report walk_directly(walk_plan plan, std::vector<body> all);
+  [[nodiscard]] std::vector<body> bodies() const { return bodies_; }
+  [[nodiscard]] std::uint64_t digest() const;
+  /// Mass by radius and by pixel, as whole numbers, whose sums do not depend on their order.
+  [[nodiscard]] std::vector<std::uint64_t> radial_masses(vector3 centre, double mass) const;
+  [[nodiscard]] std::vector<std::uint64_t> pixel_masses(projection seen, double mass) const;
+
+  [[nodiscard]] double load() const { return seconds_; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(bodies_, keys_, number_, first_branch_, end_branch_, counts_, seconds_);
+  }
+
+ private:
+  void send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces);
+  void build_branches(nacre::context& ctx, const cut_plan& plan, store& here, std::vector<branch_root>& roots);
+  void walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::span<body> bodies,
+                   walk_memory& memory, walk_report& report) const;
+
+  std::vector<body> bodies_;
+  std::vector<curve_key> keys_;  // sorted, as the bodies
+  std::uint32_t number_ = 0, first_branch_ = 0, end_branch_ = 0;
+  std::vector<std::uint64_t> counts_;  // bodies of each branch
+  double seconds_ = 0;                 // of the last walk
+};
+
+}  // namespace nbody

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piece in a step: its forces, and the kicks by them.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "numerics/forest.hpp"
+#include "parallel/piece.hpp"
+
+namespace nbody {
+namespace {
+
+/// Seconds that a walk takes on the simulated machine.
+double simulated_seconds(const walk_counts& counts) noexcept {
+  constexpr double test = 5e-9, cell = 15e-9, cell_body = 4e-9, pair = 0.25e-9;  // as measured with AVX-512
+  return test * static_cast<double>(counts.tests) + cell * static_cast<double>(counts.cell_cell) +
+         cell_body * static_cast<double>(counts.cell_body) + pair * static_cast<double>(counts.body_body);
+}
+
+/// The rung whose step is at most sqrt(2 eta s / |a|) (Springel, MNRAS 364 (2005) 1105). Longer steps begin only where
+/// they fit: `end` is where the step ends that is over now.
+std::uint32_t rung_of(const body& of, const substep& now, std::uint32_t end) {
+  const double wanted = std::sqrt(2 * now.efficiency * now.softening / length(of.acceleration));
+  std::uint32_t rung = 0;
+  while (rung < now.rungs && (now.step_of(rung) > wanted || end % (1u << (now.rungs - rung)) != 0)) ++rung;
+  return rung;
+}
+
+void add_to(branch_sums& sums, const body& of, double potential) {
+  sums.kinetic += 0.5 * of.mass * dot(of.velocity, of.velocity);
+  sums.potential += 0.5 * of.mass * potential;
+  sums.mass += of.mass;
+  sums.momentum = sums.momentum + of.mass * of.velocity;
+  sums.angular = sums.angular + of.mass * cross(of.place, of.velocity);
+  sums.first_moment = sums.first_moment + of.mass * of.place;
+  for (std::size_t axis = 0; axis < 3; ++axis) sums.absolute[axis] += of.mass * std::abs(of.velocity[axis]);
+}
+
+/// Whether a step of the body ends now.
+bool acts(const walk_plan& plan, const body& of) noexcept { return plan.first || plan.now.ends(of.rung); }
+
+/// The second half of a body's kick, and its next rung. `force` is that for G = 1.
+void end_kick(const walk_plan& plan, body& of, const direct_force& force, branch_sums& sums, walk_report& report) {
+  of.acceleration = plan.gravity * force.acceleration;
+  if (!plan.first) of.velocity = of.velocity + 0.5 * plan.now.step_of(of.rung) * of.acceleration;
+  if (plan.now.rungs > 0) of.rung = rung_of(of, plan.now, plan.now.first + plan.now.length);
+  report.finest_rung = std::max(report.finest_rung, of.rung);
+  ++report.active;
+  if (plan.measures) add_to(sums, of, plan.gravity * force.potential);
+}
+
+}  // namespace
+
+nacre::awaited<> piece::arrived(epoch_number /*epoch*/) { return {}; }
+
+nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store::group stores) {
+  store& here = ctx.local(stores);
+  while (here.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
+    co_await ctx.next<&piece::arrived>(plan.epoch);
+  }
+  walk_report report;
+  const double begin = ctx.now();
+  std::unique_ptr<walk_memory> memory = here.borrow();
+  std::size_t first = 0;
+  for (std::uint32_t branch = first_branch_; branch < end_branch_; ++branch) {
+    const auto count = static_cast<std::size_t>(counts_[branch - first_branch_]);
+    walk_branch(plan, here, branch, std::span(bodies_).subspan(first, count), *memory, report);
+    first += count;
+  }
+  here.give_back(std::move(memory));
+  if (plan.simulated) ctx.charge(simulated_seconds(report.counts));
+  seconds_ = ctx.now() - begin;
+  report.piece_seconds = {static_cast<double>(number_), seconds_};
+  co_return report;
+}
+
+void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::span<body> bodies,
+                        walk_memory& memory, walk_report& report) const {
+  const tree_rules& rules = here.rules();
+  std::vector<std::uint32_t> active_before;  // empty: all are active
+  const auto is_active = [&](const body& each) { return acts(plan, each); };
+  if (!std::all_of(bodies.begin(), bodies.end(), is_active)) {
+    active_before.push_back(0);
+    for (const body& each : bodies) active_before.push_back(active_before.back() + (is_active(each) ? 1 : 0));
+    if (active_before.back() == 0) return;
+  }
+  const top_place place = here.top().places[branch];
+  walk_task task{.tree = here.top().root(),
+                 .parent = here.top().group_at(place.group, rules.wanted.order),
+                 .lane = place.lane,
+                 .branches = here.views().data(),
+                 .active_before = active_before.empty() ? nullptr : active_before.data(),
+                 .rules = walk_rules_for(rules, plan.soft, plan.measures)};
+  memory.prepare(bodies.size(), here.roots()[branch].largest_leaf);
+  best_kernels().walk[rules.wanted.order - order_min](task, memory, report.counts);
+  const result_units units = units_of(rules);
+  branch_sums sums{.branch = branch};
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (!is_active(bodies[k])) continue;
+    vector3 pull;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      pull[axis] = units.acceleration * static_cast<double>(memory.results[axis][k]);
+    }
+    end_kick(plan, bodies[k], {pull, -units.potential * static_cast<double>(memory.results[3][k])}, sums, report);
+  }
+  if (plan.measures) report.sums.push_back(sums);
+}
+
+walk_report piece::walk_directly(walk_plan plan, std::vector<body> all) {
+  walk_report report;
+  branch_sums sums{.branch = number_};
+  for (body& each : bodies_) {
+    if (!acts(plan, each)) continue;
+    direct_force force;
+    add_direct(all, each.place, each.number, plan.soft, force);
+    report.counts.body_body += all.size();
+    end_kick(plan, each, force, sums, report);
+  }
+  report.sums = {sums};
+  return report;
+}
+
+}  // namespace nbody

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Publishing, fetching, serving.
+#include "parallel/store.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "parallel/piece.hpp"
+
+namespace nbody {
+
+store_counts add_counts::operator()(const store_counts& a, const store_counts& b) const {
+  return {a.needed + b.needed, a.fetched + b.fetched, a.messages + b.messages, a.bytes + b.bytes};
+}
+
+void store::begin(epoch_number epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  own_.clear();
+  fetched_.clear();
+  waiters_.clear();
+}
+
+void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree) {
+  auto kept = std::make_unique<branch_tree>(std::move(tree));
+  const std::scoped_lock lock(mutex_);
+  begin(epoch);
+  const bool is_new = own_.emplace(number, std::move(kept)).second;
+  NACRE_EXPECT(is_new, "two pieces have built one branch");
+}
+
+void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots) {
+  const std::scoped_lock lock(mutex_);
+  begin(plan.epoch);
+  rules_ = plan.rules;
+  roots_ = std::move(roots);
+  top_ = build_top(roots_, rules_);
+  views_.assign(roots_.size(), {});
+  asked_.assign(roots_.size(), 0);
+  present_.assign(roots_.size(), 0);
+  std::size_t own = 0;
+  for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
+    if (roots_[branch].owner != ctx.rank().value()) continue;
+    ++own;
+    views_[branch] = own_.at(branch)->view();
+    present_[branch] = (1u << parts_max) - 1;
+  }
+  NACRE_EXPECT(own == own_.size(), "a branch that was built here is another rank's");
+}
+
+bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
+                  nacre::mobile_ptr<piece> who) {
+  if (ctx.size() == 1) return false;
+  const auto waiting = std::make_shared<waiter>(waiter{who, 0});
+  std::map<std::uint32_t, std::vector<part_name>> requests;  // by owner
+  {
+    const std::scoped_lock lock(mutex_);
+    std::vector<part_mask> masks(roots_.size());
+    for (std::uint32_t branch = first; branch < end; ++branch) {
+      add_essential(top_.root(), rules_.wanted.order, views_, roots_[branch].low, roots_[branch].high, masks);
+    }
+    std::uint64_t needed = 0;
+    for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
+      if (masks[branch] == 0 || roots_[branch].owner == ctx.rank().value()) continue;
+      needed += static_cast<std::uint64_t>(__builtin_popcount(masks[branch]));
+      const part_mask missing = masks[branch] & ~present_[branch];
+      for (std::uint32_t part = 0; part < parts_max; ++part) {
+        if ((missing >> part & 1) == 0) continue;
+        waiters_[{branch, part}].push_back(waiting);
+        ++waiting->parts;
+        if ((asked_[branch] >> part & 1) == 0) requests[roots_[branch].owner].push_back({branch, part});
+      }
+      asked_[branch] |= missing;
+    }
+    if (waiting->parts == 0) counts_.needed += needed;
+    for (const auto& [owner, names] : requests) ++counts_.messages, counts_.fetched += names.size();
+  }
+  for (const auto& [owner, names] : requests) {
+    ctx.send<&store::serve>(everywhere[nacre::rank_id{owner}], everywhere, epoch_, names);
+  }
+  return waiting->parts != 0;
+}
+
+part_data store::part_of(const part_name& name) const {
+  const branch_tree& tree = *own_.at(name.branch);
+  part_data data{name, {}};
+  if (name.part == groups_part) {
+    data.bytes.assign(tree.groups.data(), tree.groups.data() + tree.groups.bytes());
+    return data;
+  }
+  const body_range range = bodies_of(tree.root, tree.groups.first(), name.part);
+  const std::size_t bytes = range.count * sizeof(float);
+  data.bytes.resize(4 * bytes);
+  std::byte* to = data.bytes.data();
+  for (const std::vector<float>* each : {&tree.x, &tree.y, &tree.z, &tree.mass}) {
+    std::memcpy(to, each->data() + range.first, bytes);
+    to += bytes;
+  }
+  return data;
+}
+
+void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names) {
+  constexpr std::size_t answer_bytes = 1 << 20;  // about: larger answers would keep walks waiting for their last byte
+  NACRE_EXPECT(epoch == epoch_, "a part of another evaluation is asked for");
+  std::vector<part_data> parts;
+  std::size_t bytes = 0;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    parts.push_back(part_of(names[k]));
+    bytes += parts.back().bytes.size();
+    if (bytes < answer_bytes && k + 1 < names.size()) continue;
+    ctx.send<&store::deliver>(everywhere[ctx.source()], epoch, std::exchange(parts, {}));
+    bytes = 0;
+  }
+}
+
+void store::insert(const part_data& data) {
+  const auto [branch, part] = data.name;
+  fetched_branch& to = fetched_[branch];
+  branch_view& view = views_[branch];
+  const branch_root& root = roots_[branch];
+  const std::size_t count = root.moments.count;
+  if (part == groups_part) {
+    NACRE_EXPECT(data.bytes.size() == root.group_count * group_bytes(rules_.wanted.order), "groups that do not fit");
+    to.groups = group_array(data.bytes.size(), 1);
+    std::memcpy(to.groups.data(), data.bytes.data(), data.bytes.size());
+    view.groups = to.groups.first();
+  } else {
+    if (to.bodies.empty()) {
+      to.bodies.resize(4 * count);
+      const float* first = to.bodies.data();
+      view.bodies = {first, first + count, first + 2 * count, first + 3 * count};
+    }
+    const body_range range = bodies_of(root, view.groups, part);
+    const std::size_t bytes = range.count * sizeof(float);
+    NACRE_EXPECT(data.bytes.size() == 4 * bytes, "bodies that do not fit");
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::memcpy(to.bodies.data() + k * count + range.first, data.bytes.data() + k * bytes, bytes);
+    }
+  }
+  counts_.bytes += data.bytes.size();
+  present_[branch] |= 1u << part;
+}
+
+void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<part_data>& parts) {
+  std::vector<nacre::mobile_ptr<piece>> ready;
+  {
+    const std::scoped_lock lock(mutex_);
+    NACRE_EXPECT(epoch == epoch_, "a part of another evaluation has come");
+    for (const part_data& each : parts) {
+      insert(each);
+      const auto found = waiters_.find(each.name);
+      for (const auto& waiting : found->second) {
+        if (--waiting->parts == 0) ready.push_back(waiting->who);
+      }
+      waiters_.erase(found);
+    }
+  }
+  for (const auto& who : ready) ctx.send<&piece::arrived>(who, epoch);
+}
+
+std::unique_ptr<walk_memory> store::borrow() {
+  const std::scoped_lock lock(mutex_);
+  if (memory_.empty()) return std::make_unique<walk_memory>();
+  auto memory = std::move(memory_.back());
+  memory_.pop_back();
+  return memory;
+}
+
+void store::give_back(std::unique_ptr<walk_memory> memory) {
+  const std::scoped_lock lock(mutex_);
+  memory_.push_back(std::move(memory));
+}
+
+store_counts store::take_counts() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(counts_, {});
+}
+
+}  // namespace nbody

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree as a rank sees it: the top, its own branches, and a cache of parts of the others, for all its workers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "numerics/branch.hpp"
+#include "numerics/top_tree.hpp"
+#include "numerics/walk.hpp"
+#include "parallel/essential.hpp"
+#include "parallel/plans.hpp"
+
+namespace nbody {
+
+class piece;
+
+/// A part of a branch.
+struct part_name {
+  std::uint32_t branch = 0, part = 0;
+  friend auto operator<=>(const part_name&, const part_name&) = default;
+};
+/// A part on its way: groups as they lie in memory, or the places and masses of bodies, one after the other.
+struct part_data {
+  part_name name{};
+  std::vector<std::byte> bytes{};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(name, bytes);
+  }
+};
+
+struct store_counts {
+  std::uint64_t needed = 0;    ///< parts of other ranks that walks of this rank have read, once for each walk
+  std::uint64_t fetched = 0;   ///< parts that were asked for; the others were there, or on their way
+  std::uint64_t messages = 0;  ///< that asked
+  std::uint64_t bytes = 0;     ///< of the parts that came
+};
+struct add_counts {
+  store_counts operator()(const store_counts& a, const store_counts& b) const;
+};
+
+/// One on each rank; its group is made before images are restored, and keeps nothing from one evaluation to the next.
+///
+/// | of a part | means |
+/// |---|---|
+/// | no bit | nobody on this rank has asked for it |
+/// | asked_ bit | a message to its owner is under way: later walks wait for the same answer |
+/// | present bit | it is there; nothing of it changes until the next evaluation |
+///
+/// Walks read without a lock: a walk begins after `fetch` has seen, under the lock, that all of its parts are present.
+class store {
+ public:
+  using group = nacre::group_ptr<store>;
+
+  /// A branch that was built on this rank. Begins a new evaluation where `epoch` is one.
+  void publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree);
+  /// The roots of all branches, in the order of the curve.
+  void set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots);
+
+  [[nodiscard]] const tree_rules& rules() const noexcept { return rules_; }
+  [[nodiscard]] const top_tree& top() const noexcept { return top_; }
+  [[nodiscard]] const std::vector<branch_root>& roots() const noexcept { return roots_; }
+  [[nodiscard]] std::span<const branch_view> views() const noexcept { return views_; }
+
+  /// Asks the owners for all parts that walks of the branches from `first` to `end` need next and this rank has not.
+  /// False: everything is there. Else the piece gets a message, piece::arrived, when what is missing now has come, and
+  /// asks again.
+  [[nodiscard]] bool fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
+                           nacre::mobile_ptr<piece> who);
+  /// A request of another rank.
+  void serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names);
+  /// The answer to a request of this rank.
+  void deliver(nacre::context& ctx, epoch_number epoch, const std::vector<part_data>& parts);
+
+  /// Memory for a walk, which nobody else uses meanwhile.
+  [[nodiscard]] std::unique_ptr<walk_memory> borrow();
+  void give_back(std::unique_ptr<walk_memory> memory);
+
+  [[nodiscard]] store_counts take_counts();
+
+ private:
+  struct waiter {
+    nacre::mobile_ptr<piece> who;
+    std::size_t parts;
+  };
+  struct fetched_branch {
+    group_array groups;
+    std::vector<float> bodies;  // x, y, z, mass
+  };
+  void begin(epoch_number epoch);
+  void insert(const part_data& data);
+  [[nodiscard]] part_data part_of(const part_name& name) const;
+
+  epoch_number epoch_ = 0;
+  tree_rules rules_{};
+  top_tree top_{};
+  std::vector<branch_root> roots_{};
+  std::vector<branch_view> views_{};
+  std::map<std::uint32_t, std::unique_ptr<branch_tree>> own_{};
+
+  std::mutex mutex_{};  // guards what follows, and own_ while it is filled
+  std::vector<part_mask> asked_{}, present_{};
+  std::map<std::uint32_t, fetched_branch> fetched_{};
+  std::map<part_name, std::vector<std::shared_ptr<waiter>>> waiters_{};
+  std::vector<std::unique_ptr<walk_memory>> memory_{};
+  store_counts counts_{};
+};
+
+}  // namespace nbody
