@@ -39,6 +39,12 @@ void evolution::make_pieces(std::uint64_t bodies_read) {
   for (std::int64_t k = 0; k < pieces; ++k) state_.rank_of_piece.push_back(state_.pieces.home_of({k}).value());
 }
 
+void evolution::find_pieces() {
+  for (std::size_t k = 0; k < state_.rank_of_piece.size(); ++k) {
+    state_.rank_of_piece[k] = rt_.home_of(state_.pieces[static_cast<std::int64_t>(k)]).value();
+  }
+}
+
 void evolution::begin(snapshot read) {
   fill(read);
   walk_plan plan{.measures = true, .first = true, .now = substep_at(0)};

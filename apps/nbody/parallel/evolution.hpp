@@ -25,6 +25,8 @@ class evolution {
   /// Collective, the only function that is: makes the array of pieces, for bodies that were read or, if there are none,
   /// for those of the model.
   void make_pieces(std::uint64_t bodies_read);
+  /// Looks where the pieces of an image are, which may have been taken by another number of ranks.
+  void find_pieces();
   /// Makes the bodies or takes those that were read, and computes the first forces.
   void begin(snapshot read);
   /// One step, with as many substeps as the bodies' rungs ask for.

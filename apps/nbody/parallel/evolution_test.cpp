@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 #include <nacre/nacre.hpp>
 
@@ -59,6 +62,18 @@ TEST(Evolution, has_one_state_with_own_steps_of_bodies) {
     EXPECT_EQ(run({{"ranks", "4"}, {"transport", "sim"}}, asked).digest, expected);
     EXPECT_EQ(run({{"ranks", "3"}, {"workers", "1"}, {"balancer", "random"}}, asked).digest, expected);
   }
+}
+
+TEST(Evolution, goes_on_from_an_image_on_other_ranks) {
+  options asked = small(5);
+  asked.steps = 4;
+  const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, asked).digest;
+  const std::string folder = testing::TempDir() + "nbody_images." + std::to_string(::getpid());
+  options first = asked;
+  first.steps = 2;
+  static_cast<void>(run({{"ranks", "3"}, {"checkpoint.folder", folder}, {"checkpoint.every", "1ns"}}, first));
+  EXPECT_EQ(run({{"ranks", "2"}, {"restore", folder}}, asked).digest, expected);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Evolution, keeps_energy_and_momentum) {
