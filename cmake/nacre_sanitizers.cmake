@@ -16,7 +16,7 @@ if(NACRE_SANITIZER)
   if(NOT NACRE_SANITIZE_ALL)  # programs whose handlers do what those of others do
     set(NACRE_EXAMPLES_LEFT_OUT TRUE)
     string(APPEND NACRE_APPS_LEFT_OUT "|^(netsort|synthetic)$")
-    string(APPEND NACRE_TESTS_LEFT_OUT "|^(netsort|programs|report)_mp_test$")
+    string(APPEND NACRE_TESTS_LEFT_OUT "|^(nbody|netsort|programs|report)_mp_test$")
   endif()
 endif()
 if(NACRE_SANITIZER STREQUAL "thread")
