@@ -21,6 +21,7 @@ struct sorted_bodies {
 sorted_bodies sorted(std::uint32_t count) {
   sorted_bodies result{bodies_of_model({.kind = model_kind::plummer, .bodies = count, .seed = 2}, 0, count), {}};
   result.bodies[7].place = result.bodies[3].place;  // bodies of one key
+  std::reverse(result.bodies.begin(), result.bodies.end());
   vector3 low = result.bodies[0].place, high = low;
   for (const body& each : result.bodies) {
     for (std::size_t axis = 0; axis < 3; ++axis) {

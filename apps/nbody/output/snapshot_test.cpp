@@ -87,7 +87,8 @@ TEST(Snapshot, that_is_truncated_is_refused) {
   const auto whole = std::filesystem::file_size(name);
   for (const auto size : {whole - 8, whole / 2, whole / 8}) {
     std::filesystem::resize_file(name, size);
-    EXPECT_NE(problem_of(name).find("cut.hdf5 "), std::string::npos) << size << ": " << problem_of(name);
+    EXPECT_NE(problem_of(name).find("cut.hdf5 is no HDF5 file, or a truncated one"), std::string::npos)
+        << size << ": " << problem_of(name);
   }
 }
 
