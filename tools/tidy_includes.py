@@ -27,7 +27,7 @@ NAMES_OF = {
     "cctype": "isalnum isalpha isdigit isprint isspace isupper isxdigit tolower toupper",
     "charconv": "from_chars from_chars_result to_chars to_chars_result",
     "chrono": "chrono chrono_literals",
-    "cmath": "acos asin asinh atan atan2 cbrt ceil copysign cos cosh exp exp2 expm1 fabs floor fma fmax fmin fmod frexp hypot "
+    "cmath": "acos asin asinh atan atan2 cbrt ceil copysign cos cosh erf exp exp2 expm1 fabs floor fma fmax fmin fmod frexp hypot "
              "ilogb isfinite isinf isnan ldexp llround llroundl log log10 log1p log2 lround nan nearbyint nextafter pow "
              "remainder round scalbn signbit sin sinh sqrt tan tanh trunc",
     "compare": "common_comparison_category compare_three_way partial_ordering strong_ordering weak_ordering",

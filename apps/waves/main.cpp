@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// waves: elastic waves in three dimensions, on patches that are mobile objects (PREMA 5.3.3).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nacre/nacre.hpp>
+#include <program_options.hpp>
+
+#include "output/results.hpp"
+#include "parallel/simulation.hpp"
+#include "setup/options.hpp"
+
+namespace {
+
+using namespace waves;
+
+using problem_list = std::vector<std::shared_ptr<const problem>>;
+
+problem_list problems_of(const options& asked) {
+  problem_list problems;
+  const row_kernels& kernels = chosen_kernels(asked);
+  for (const description& each : descriptions(asked)) {
+    problems.push_back(std::make_shared<problem>(make_problem(each, kernels)));
+  }
+  return problems;
+}
+
+/// Tells how far the computation is, at most every two seconds.
+class progress_line {
+ public:
+  void operator()(int step, int steps, double seconds) {
+    if (seconds - last_ < 2 && step != steps) return;
+    last_ = step == steps ? 0 : seconds;
+    fmt::print(stderr, "step {} of {}, {:.0f} s left\n", step, steps, seconds / step * (steps - step));
+  }
+
+ private:
+  double last_ = 0;
+};
+
+observers observers_of(const options& asked, const problem& last) {
+  observers watching;
+  if (!asked.quiet) watching.on_progress = progress_line();
+  const plane_choice plane = plane_of(asked);
+  watching.plane_axis = plane.axis;
+  watching.plane_at = plane.metres;
+  if (asked.every > 0) watching.snapshot_steps = std::max(1, static_cast<int>(std::lround(asked.every / last.grid.dt)));
+  if (!asked.snapshots.empty()) {
+    watching.on_snapshot = [&asked, steps = std::max(1, watching.snapshot_steps)](
+                               int step, const plane_points& points) { write_snapshot(asked, step / steps, points); };
+  }
+  return watching;
+}
+
+report report_of(const options& asked, const problem_list& problems, const outcome& found) {
+  const problem& last = *problems.back();
+  report result;
+  result.name = descriptions(asked).front().name;
+  for (const auto& each : problems) result.spacings.push_back(each->grid.h);
+  result.errors = found.errors;
+  result.slope = slope_of(found.errors);
+  result.energy_drift = found.energy_drift;
+  result.points_per_second = found.points_per_second;
+  result.seconds = found.seconds;
+  result.bytes_per_point = found.bytes_per_point;
+  result.points = last.grid.points();
+  result.steps = last.steps;
+  result.digest = found.digest;
+  compare(asked, last, found.motions, result);
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return nacre::run_program("waves", [&] {
+    const nacre::config configuration = nacre::read_config(argc, argv);
+    const command_line command = parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    const options& asked = command.asked;
+    check_outputs(asked);
+    const problem_list problems = problems_of(asked);
+    return nacre::run(configuration, [&](nacre::runtime& rt) {
+      const observers watching = observers_of(asked, *problems.back());
+      const outcome found = simulate(rt, problems, {asked.patches, asked.chunk}, watching);
+      if (rt.rank() != nacre::rank_id{0}) return;
+      const report result = report_of(asked, problems, found);
+      fmt::print("{}", report_text(result));
+      if (!asked.json.empty()) write_file(asked.json, report_json(result));
+      write_seismograms(asked, *problems.back(), found.motions);
+    });
+  });
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// waves_mpi: the same computation over plain MPI, to measure waves by. It takes the options of waves, and computes the
+// last of its problems.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <program_options.hpp>
+
+#include "exchange.hpp"
+#include "numerics/digest.hpp"
+#include "output/report.hpp"
+#include "output/results.hpp"
+#include "setup/options.hpp"
+
+namespace {
+
+using namespace waves;
+
+std::vector<local_patch> own_patches(const std::shared_ptr<const problem>& of, const cut& into) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<local_patch> patches;
+  for (int z = 0; z < into.z(); ++z) {
+    for (int y = 0; y < into.y(); ++y) {
+      if (owner_of(into, y, z, ranks) != rank) continue;
+      patches.push_back({y, z, std::make_unique<subdomain>(of, into.box(y, z))});
+    }
+  }
+  return patches;
+}
+
+/// Returns the seconds that the steps took.
+double run(const problem& of, std::vector<local_patch>& patches, const cut& into) {
+  using field = halo_exchange::field;
+  halo_exchange halos(patches, into);
+  scratch room;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  halos.post();
+  for (int step = 0; step < of.steps; ++step) {
+    for (std::size_t k = 0; k < patches.size(); ++k) {
+      patches[k].fields->accelerate(room);
+      halos.send(k, field::acceleration);
+    }
+    halos.finish(field::acceleration);
+    halos.post();
+    for (std::size_t k = 0; k < patches.size(); ++k) {
+      patches[k].fields->advance(room);
+      halos.send(k, field::displacement);
+    }
+    halos.finish(field::displacement);
+    if (step + 1 < of.steps) halos.post();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return MPI_Wtime() - begin;
+}
+
+int run_all(const options& asked) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const description last = descriptions(asked).back();
+  const auto of = std::make_shared<const problem>(make_problem(last, chosen_kernels(asked)));
+  const cut into =
+      cut_into(of->grid, static_cast<int>(asked.patches != 0 ? asked.patches : static_cast<std::uint32_t>(ranks)));
+  if (into.patches() < ranks) {
+    if (rank == 0) fmt::print(stderr, "waves_mpi: {} patches are fewer than ranks\n", into.patches());
+    return 2;
+  }
+  std::vector<local_patch> patches = own_patches(of, into);
+  report result;
+  result.name = last.name;
+  result.seconds = run(*of, patches, into);
+  std::uint64_t own = 0;
+  for (const local_patch& each : patches) own += digest_of(*each.fields);
+  MPI_Reduce(&own, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank != 0) return 0;
+  result.points = of->grid.points();
+  result.steps = of->steps;
+  result.points_per_second = static_cast<double>(result.points) * result.steps / result.seconds;
+  fmt::print("{}", report_text(result));
+  if (!asked.json.empty()) write_file(asked.json, report_json(result));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int code = nacre::run_program("waves_mpi", [&] {
+    const command_line command = parse_command_line(argc, argv);
+    if (command.exit_code) return *command.exit_code;
+    return run_all(command.asked);
+  });
+  if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a row for the instructions that every processor of its kind has.
+#include "edge_loops.hpp"
+#include "kernel_sets.hpp"
+
+namespace waves {
+namespace {
+
+using vec = double __attribute__((vector_size(16)));
+
+void plane_stresses_portable(const row_task& row, triple out) {
+  if (row.material.layered.begin != nullptr) return plane_stresses<vec, true>(row, out);
+  plane_stresses<vec, false>(row, out);
+}
+
+void side_stresses_portable(const row_task& row, triple out) {
+  const bool layered = row.material.layered.begin != nullptr, edge = is_first_edge(row.z);
+  if (layered) return edge ? side_stresses<vec, true, true>(row, out) : side_stresses<vec, true, false>(row, out);
+  edge ? side_stresses<vec, false, true>(row, out) : side_stresses<vec, false, false>(row, out);
+}
+
+void line_stresses_portable(const row_task& row, triple out) {
+  const bool layered = row.material.layered.begin != nullptr, edge = is_first_edge(row.z);
+  if (layered) return edge ? line_stresses<vec, true, true>(row, out) : line_stresses<vec, true, false>(row, out);
+  edge ? line_stresses<vec, false, true>(row, out) : line_stresses<vec, false, false>(row, out);
+}
+
+void x_terms_portable(const row_task& row, triple line, triple sum) {
+  if (row.material.layered.begin != nullptr) return x_terms<vec, true>(row, line, sum);
+  x_terms<vec, false>(row, line, sum);
+}
+
+void y_terms_portable(const row_task& row, const stress_rows& side, triple sum) {
+  const bool layered = row.material.layered.begin != nullptr, near = row.near_layer_y;
+  if (layered) return near ? y_terms<vec, true, true>(row, side, sum) : y_terms<vec, true, false>(row, side, sum);
+  near ? y_terms<vec, false, true>(row, side, sum) : y_terms<vec, false, false>(row, side, sum);
+}
+
+void z_terms_portable(const row_task& row, const stress_rows& planes, triple sum) {
+  if (row.z.edge_row >= 0) return z_terms_at_edge<vec>(row, planes, sum);
+  row.near_layer_z ? z_terms_inside<vec, true>(row, planes, sum) : z_terms_inside<vec, false>(row, planes, sum);
+}
+
+void accelerate_portable(const advance_task& row, double per_h2, triple sum, double* a) {
+  accelerate_row<vec>(row, per_h2, sum, a);
+}
+
+void advance_portable(const advance_task& row, triple sum) { advance_row<vec>(row, sum); }
+
+void surface_portable(const surface_task& row) {
+  if (row.material.layered.begin != nullptr) return surface_row<vec, true>(row);
+  surface_row<vec, false>(row);
+}
+
+}  // namespace
+
+const row_kernels* portable_kernels() noexcept {
+  static constexpr row_kernels kernels{
+      "portable",       plane_stresses_portable, side_stresses_portable, line_stresses_portable, x_terms_portable,
+      y_terms_portable, z_terms_portable,        accelerate_portable,    advance_portable,       surface_portable};
+  return &kernels;
+}
+
+}  // namespace waves

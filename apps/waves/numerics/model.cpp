@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks materials up, and takes means at interfaces.
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "manufactured.hpp"
+
+namespace waves {
+namespace {
+
+/// Depths this near to an edge, in units of h, count as at it: depths are products of floating-point numbers.
+constexpr double tolerance = 1e-6;
+
+/// A number from 0.5 to 1.5 that depends on the place and on `which`, after splitmix64.
+double random_factor(const model& of, const position& where, std::uint64_t which) {
+  std::uint64_t state = of.seed * 0x9e3779b97f4a7c15u + which;
+  for (const double each : where) {
+    state += 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(std::llround(each / of.h) + (1ll << 32));
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+    state ^= state >> 31;
+  }
+  return 0.5 + static_cast<double>(state >> 11) * 0x1p-53;
+}
+
+isotropic nearest(const raster& points, const position& where) {
+  std::array<std::size_t, 3> at{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double place = std::round((where[axis] - points.low[axis]) / points.spacing[axis]);
+    at[axis] = static_cast<std::size_t>(std::clamp(place, 0.0, points.count[axis] - 1.0));
+  }
+  const auto nx = static_cast<std::size_t>(points.count[0]), ny = static_cast<std::size_t>(points.count[1]);
+  return points.materials[at[0] + nx * (at[1] + ny * at[2])];
+}
+
+bool is_inside(const block& box, const position& where, double slack) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (where[axis] < box.low[axis] - slack || where[axis] > box.high[axis] + slack) return false;
+  }
+  return true;
+}
+
+double speed_squared(const isotropic& m) { return (4 * m.mu + m.lambda) / m.rho; }
+
+}  // namespace
+
+stiffness mean_of(const std::vector<thin_layer>& layers, interface_mean mean) {
+  stiffness result;
+  result.rho = 0;
+  double lambda = 0, mu = 0, normal = 0, ratio = 0, in_plane = 0, shear = 0;  // the first three: of inverses
+  for (const auto& [part, m] : layers) {
+    result.rho += part * m.rho;
+    lambda += part / m.lambda;
+    mu += part / m.mu;
+    normal += part / m.normal();
+    ratio += part * m.lambda / m.normal();
+    in_plane += part * 4 * m.mu * (m.lambda + m.mu) / m.normal();
+    shear += part * m.mu;
+  }
+  if (mean == interface_mean::harmonic) return stiffness(isotropic{1 / lambda, 1 / mu, result.rho});
+  result.c33 = 1 / normal;
+  result.c44 = 1 / mu;
+  result.c66 = shear;
+  result.c13 = result.c33 * ratio;
+  result.c11 = in_plane + result.c13 * result.c13 / result.c33;
+  result.c12 = result.c11 - 2 * result.c66;
+  return result;
+}
+
+isotropic model::layer_at(double depth) const {
+  const isotropic* found = &layers.front().material;
+  for (const layer& each : layers) {
+    if (depth >= each.top) found = &each.material;
+  }
+  return *found;
+}
+
+bool model::has_interface(double depth) const {
+  for (std::size_t k = 1; k < layers.size(); ++k) {
+    if (std::abs(layers[k].top - depth) < (0.5 - tolerance) * h) return true;
+  }
+  return false;
+}
+
+stiffness model::mean_around(double depth) const {
+  const double low = depth - h / 2, high = depth + h / 2;
+  std::vector<thin_layer> parts;
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const double top = k == 0 ? low : std::max(low, layers[k].top);
+    const double bottom = k + 1 == layers.size() ? high : std::min(high, layers[k + 1].top);
+    if (bottom > top) parts.push_back({(bottom - top) / h, layers[k].material});
+  }
+  return mean_of(parts, mean);
+}
+
+stiffness model::at(const position& where) const {
+  if (kind == variation::waves) return stiffness(manufactured_material(where));
+  const double slack = tolerance * h;
+  for (auto box = blocks.rbegin(); box != blocks.rend(); ++box) {
+    if (is_inside(*box, where, slack)) return stiffness(box->material);
+  }
+  if (!points.materials.empty()) return stiffness(nearest(points, where));
+  if (has_interface(where[2])) return mean_around(where[2]);
+  isotropic material = layer_at(where[2]);
+  if (kind == variation::random) {
+    material.lambda *= random_factor(*this, where, 0);
+    material.mu *= random_factor(*this, where, 1);
+    material.rho *= random_factor(*this, where, 2);
+  }
+  return stiffness(material);
+}
+
+double model::greatest_speed_squared() const {
+  if (kind == variation::waves) return manufactured_speed_squared();
+  double greatest = 0;
+  for (const layer& each : layers) greatest = std::max(greatest, speed_squared(each.material));
+  for (const block& each : blocks) greatest = std::max(greatest, speed_squared(each.material));
+  for (const isotropic& each : points.materials) greatest = std::max(greatest, speed_squared(each));
+  return kind == variation::random ? 3 * greatest : greatest;  // 1.5 / 0.5
+}
+
+}  // namespace waves

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is computed: the same on all ranks, for any cut into patches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grid.hpp"
+#include "harmonic_motion.hpp"
+#include "model.hpp"
+#include "point_source.hpp"
+#include "row_kernels.hpp"
+
+namespace waves {
+
+/// A point whose displacement is recorded after each step.
+struct receiver {
+  std::string name;
+  position where{};         ///< as asked for
+  int x = 0, y = 0, z = 0;  ///< the nearest grid point
+};
+
+/// A source and its grid points.
+struct placed_source {
+  time_function time;
+  std::vector<source_point> points;
+};
+
+/// The displacement at first, where no exact solution says it.
+struct initial_state {
+  bool random = false;  ///< independent numbers from -1 to 1 at each point, as at rest
+  std::uint64_t seed = 1;
+};
+
+struct problem {
+  waves::grid grid;
+  model material;
+  std::vector<placed_source> sources;
+  std::vector<receiver> receivers;
+  std::shared_ptr<const harmonic_motion> exact;  ///< null: zero outside of the grid, and at first
+  initial_state initial;
+  int steps = 0;
+  const row_kernels* kernels = &best_kernels();
+
+  [[nodiscard]] position place_of(int x, int y, int z) const {
+    return {grid.origin[0] + x * grid.h, grid.origin[1] + y * grid.h, grid.origin[2] + z * grid.h};
+  }
+};
+
+}  // namespace waves

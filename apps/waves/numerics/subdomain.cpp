@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time step of a patch.
+#include "subdomain.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "boundary_stencils.hpp"
+#include "damping.hpp"
+#include "random_state.hpp"
+
+namespace waves {
+namespace {
+
+void copy_all(std::span<const double> from, rows& to) { std::copy(from.begin(), from.end(), to.all().begin()); }
+
+}  // namespace
+
+/// Makes rows of L u into rows of the acceleration.
+class subdomain::accelerator final : public row_consumer {
+ public:
+  explicit accelerator(subdomain& of) : of_(of) { task_.end = computed_length(of.box().nx); }
+  void take(int y, int z, triple sum) override {
+    task_.density_inverse = of_.material_.base.at(2, y, z);
+    task_.component = of_.a_.steps().component;
+    const double h = of_.problem_->grid.h;
+    of_.domain_.kernels->accelerate(task_, 1 / (h * h), sum, of_.a_.at(0, y, z));
+  }
+
+ private:
+  subdomain& of_;
+  advance_task task_;
+};
+
+/// Makes rows of L a into rows of the next displacement.
+class subdomain::advancer final : public row_consumer {
+ public:
+  advancer(subdomain& of, scratch& room) : of_(of), old_(room) {
+    const double dt = of.problem_->grid.dt, h = of.problem_->grid.h;
+    task_.end = computed_length(of.box().nx);
+    task_.dt2 = dt * dt;
+    task_.factor = dt * dt * dt * dt / 12 / (h * h);
+    task_.component = of.a_.steps().component;
+  }
+  void take(int y, int z, triple sum) override {
+    task_.density_inverse = of_.material_.base.at(2, y, z);
+    task_.u = of_.displacement().at(0, y, z);
+    task_.a = of_.a_.at(0, y, z);
+    task_.previous = of_.previous().at(0, y, z);
+    const triple old = old_.other();
+    if (of_.wants_energy_) std::copy_n(task_.previous, 3 * task_.component - lanes_max, old.begin);
+    of_.domain_.kernels->advance(task_, sum);
+    if (of_.wants_energy_) of_.energies_.push_back(energy(z, old.begin));
+  }
+
+ private:
+  [[nodiscard]] double energy(int z, const double* old) const {
+    const grid& at = of_.problem_->grid;
+    double sum = 0;
+    for (int number = 0; number < 3; ++number) {
+      const std::ptrdiff_t place = number * task_.component;
+      for (int x = 0; x < of_.box().nx; ++x) {
+        const double u = task_.u[place + x];
+        sum += (u * u - task_.previous[place + x] * old[place + x]) / task_.density_inverse[x];
+      }
+    }
+    const double norm = at.top == top_side::free_surface ? norm_weight(of_.box().z + z) : 1;
+    return sum * norm * at.h * at.h * at.h / task_.dt2;
+  }
+
+  subdomain& of_;
+  scratch& old_;
+  advance_task task_;
+};
+
+subdomain::subdomain(std::shared_ptr<const problem> of, const patch_box& box)
+    : problem_(std::move(of)), factors_(problem_->grid.x) {
+  domain_ = {&problem_->grid, box, &material_, &factors_, problem_->kernels, problem_->exact != nullptr};
+  for (rows& each : displacements_) each = rows(box, 3);
+  a_ = rows(box, 3);
+  if (problem_->exact) exact_ = std::make_unique<exact_data>(*problem_, box);
+  set_material();
+  set_initial();
+  place_sources();
+}
+
+void subdomain::set_material() {
+  const grid& at = problem_->grid;
+  const patch_box& box = domain_.box;
+  material_.base = rows(box, 3);
+  const int end = computed_length(box.nx) + halo;
+  patch_box plane = box;
+  plane.nz = 1;
+  // What is outside of the grid goes on as the exact solution has it, or as it is at the border.
+  const int beside = exact_ ? halo : 0;
+  const auto nearest = [&](int point, const axis& along) {
+    return std::clamp(point, -beside, along.count() - 1 + beside);
+  };
+  for (int z = -halo; z < box.nz + halo; ++z) {
+    const int gz = nearest(box.z + z, at.z);
+    rows* layered = nullptr;
+    if (problem_->material.mean == interface_mean::thin_layer && problem_->material.has_interface(gz * at.h)) {
+      layered = &(material_.layered[z] = rows(plane, 4));
+    }
+    for (int y = -halo; y < box.ny + halo; ++y) {
+      const int gy = nearest(box.y + y, at.y);
+      for (int x = -halo; x < end; ++x) {
+        const int gx = nearest(x, at.x);
+        const stiffness value = problem_->material.at(problem_->place_of(gx, gy, gz));
+        material_.base.at(0, y, z)[x] = value.c33;
+        material_.base.at(1, y, z)[x] = value.c44;
+        material_.base.at(2, y, z)[x] = x >= 0 && x < box.nx ? 1 / value.rho : 0;  // outside nothing moves
+        if (layered == nullptr) continue;
+        const double others[] = {value.c11, value.c12, value.c13, value.c66};
+        for (int number = 0; number < 4; ++number) layered->at(number, y, 0)[x] = others[number];
+      }
+    }
+  }
+}
+
+void subdomain::set_initial() {
+  if (exact_) {
+    exact_->set_all(displacement(), 0);
+    exact_->set_all(previous(), -problem_->grid.dt);
+  } else if (problem_->initial.random) {
+    set_random_state(displacement(), domain_, problem_->initial.seed);
+    copy_all(std::as_const(*this).displacement().all(), previous());
+  }
+}
+
+void subdomain::place_sources() {
+  const patch_box& box = domain_.box;
+  const auto is_inside = [&](int y, int z) {
+    return y >= box.y && y < box.y + box.ny && z >= box.z && z < box.z + box.nz;
+  };
+  for (const placed_source& each : problem_->sources) {
+    placed_source part{each.time, {}};
+    for (source_point point : each.points) {
+      if (!is_inside(point.y, point.z)) continue;
+      point.y -= box.y;
+      point.z -= box.z;
+      part.points.push_back(point);
+    }
+    if (!part.points.empty()) sources_.push_back(std::move(part));
+  }
+  for (std::size_t number = 0; number < problem_->receivers.size(); ++number) {
+    const receiver& each = problem_->receivers[number];
+    if (is_inside(each.y, each.z)) receivers_.push_back(static_cast<int>(number));
+  }
+}
+
+void subdomain::add_sources(rows& to, double factor, double (time_function::*part)(double) const) const {
+  for (const placed_source& each : sources_) {
+    const double amplitude = factor * (each.time.*part)(time());
+    for (const source_point& point : each.points) {
+      const double inverse = material_.base.at(2, point.y, point.z)[point.x];
+      for (int number = 0; number < 3; ++number) {
+        to.at(number, point.y, point.z)[point.x] += amplitude * point.force[static_cast<std::size_t>(number)] * inverse;
+      }
+    }
+  }
+}
+
+void subdomain::accelerate(scratch& room) {
+  set_ghost_points(domain_, displacement(), exact_ ? exact_->traction(time(), exchanged::displacement) : nullptr);
+  accelerator consumer(*this);
+  sweep(domain_, displacement(), room, consumer);
+  add_sources(a_, 1, &time_function::value);
+  if (exact_) {
+    exact_->add_force(a_, material_.base, time(), 1, exchanged::displacement);
+    exact_->set_outside(a_, time(), exchanged::acceleration);
+  }
+  damp(domain_, displacement(), previous(), room);
+}
+
+void subdomain::advance(scratch& room) {
+  const double dt = problem_->grid.dt, factor = dt * dt * dt * dt / 12;
+  set_ghost_points(domain_, a_, exact_ ? exact_->traction(time(), exchanged::acceleration) : nullptr);
+  energies_.clear();
+  advancer consumer(*this, room);
+  sweep(domain_, a_, room, consumer);
+  add_sources(previous(), factor, &time_function::second_derivative);
+  if (exact_) exact_->add_force(previous(), material_.base, time(), factor, exchanged::acceleration);
+  ++step_;
+  if (exact_) exact_->set_outside(displacement(), time(), exchanged::displacement);
+  record();
+}
+
+void subdomain::record() {
+  for (const int number : receivers_) {
+    const receiver& each = problem_->receivers[static_cast<std::size_t>(number)];
+    for (int component = 0; component < 3; ++component) {
+      records_.push_back(displacement().at(component, each.y - domain_.box.y, each.z - domain_.box.z)[each.x]);
+    }
+  }
+}
+
+std::vector<std::array<double, 2>> subdomain::row_errors() const {
+  if (!exact_) return {};
+  return exact_->row_errors(displacement(), time());
+}
+
+subdomain_state subdomain::state(bool with_acceleration) const {
+  const auto copy = [](const rows& from) { return std::vector<double>(from.all().begin(), from.all().end()); };
+  const auto now = static_cast<std::size_t>(step_) % 2;
+  return {step_, copy(displacements_[now]), copy(displacements_[1 - now]),
+          with_acceleration ? copy(a_) : std::vector<double>(), records_};
+}
+
+void subdomain::restore(const subdomain_state& state) {
+  step_ = state.step;
+  copy_all(state.u, displacement());
+  copy_all(state.previous, previous());
+  if (!state.a.empty()) copy_all(state.a, a_);
+  records_ = state.records;
+}
+
+std::size_t subdomain::bytes() const noexcept {
+  std::size_t sum = displacements_[0].bytes() + displacements_[1].bytes() + a_.bytes() + material_.base.bytes();
+  for (const auto& [plane, each] : material_.layered) sum += each.bytes();
+  return sum;
+}
+
+}  // namespace waves

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misfits and files.
+#include "output/results.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nacre/error.hpp>
+#include <program_options.hpp>
+
+namespace waves {
+namespace {
+
+const std::vector<std::string> axes{"x", "y", "z"}, directions_of_waves{"radial", "transverse", "vertical"};
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The horizontal components of the first receiver as seen from the first source.
+seismogram as_seen_from_source(const options& asked, const seismogram& motion) {
+  const description first = descriptions(asked).front();
+  const position &from = first.sources.front().where, &to = first.receivers.front().where;
+  const double x = to[0] - from[0], y = to[1] - from[1], distance = std::hypot(x, y);
+  return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
+}
+
+/// What the first receiver is compared with; nothing where nothing is known.
+std::optional<seismogram> known_motion(const options& asked, const problem& of) {
+  if (asked.which == known_case::lamb) {
+    seismogram motion;
+    motion.components[2] = lamb_motion(lamb_of(), of.grid.dt, of.steps + 1);
+    for (std::size_t k = 0; k < 2; ++k) {
+      motion.components[k] = motion.components[2];
+      for (double& each : motion.components[k].values) each = 0;
+    }
+    return motion;
+  }
+  if (asked.reference.empty() || of.sources.empty()) return std::nullopt;
+  const time_function& time = of.sources.front().time;
+  return for_moment(read_reference(asked.reference), time.width, time.start);
+}
+
+void add_wider(const seismogram& motion, const seismogram& known, double sigma, report& into) {
+  for (const double wider : {0.12, 0.20}) {
+    if (wider <= sigma) continue;
+    const double more = std::sqrt(wider * wider - sigma * sigma);
+    std::vector<double> misfits;
+    for (std::size_t k = 0; k < 3; ++k) {
+      misfits.push_back(relative_misfit(widened(motion.components[k], more), widened(known.components[k], more)));
+    }
+    into.wider.emplace_back(wider, misfits);
+  }
+}
+
+}  // namespace
+
+plane_choice plane_of(const options& asked) {
+  const std::string& text = asked.plane;
+  char* end = nullptr;
+  const double metres = text.size() > 2 ? std::strtod(text.c_str() + 2, &end) : 0;
+  if (text.size() < 3 || (text[0] != 'y' && text[0] != 'z') || text[1] != '=' || *end != '\0' ||
+      !std::isfinite(metres)) {
+    throw nacre::setup_error(
+        {"--plane is " + text, "it names a plane of the grid", "write z=0 or y=5000, for example"});
+  }
+  return {text[0], metres};
+}
+
+void check_outputs(const options& asked) {
+  static_cast<void>(plane_of(asked));
+  if (!asked.snapshots.empty() && !ends_with(asked.snapshots, ".png") && !ends_with(asked.snapshots, ".vti")) {
+    throw nacre::setup_error(
+        {"--snapshots is " + asked.snapshots, "the name's end says which format it is", "end it in .png or .vti"});
+  }
+  nacre::demand_writable(asked.json, "--json");
+  nacre::demand_other_file(asked.json, asked.input);
+  if (!asked.reference.empty()) static_cast<void>(read_reference(asked.reference));
+}
+
+void compare(const options& asked, const problem& of, const std::vector<seismogram>& motions, report& into) {
+  const auto known = known_motion(asked, of);
+  if (!known || motions.empty()) return;
+  const seismogram motion = as_seen_from_source(asked, motions.front());
+  if (asked.which == known_case::lamb) {  // one component is known, and its greatest error has been published
+    into.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
+    return;
+  }
+  into.misfit_radial = relative_misfit(motion.components[0], known->components[0]);
+  into.misfit_transverse = relative_misfit(motion.components[1], known->components[1]);
+  into.misfit_vertical = relative_misfit(motion.components[2], known->components[2]);
+  if (of.sources.front().time.kind == time_function::shape::gaussian) {
+    add_wider(motion, *known, of.sources.front().time.width, into);
+  }
+}
+
+void write_seismograms(const options& asked, const problem& of, const std::vector<seismogram>& motions) {
+  if (asked.seismograms.empty()) return;
+  const auto known = known_motion(asked, of);
+  for (std::size_t k = 0; k < motions.size(); ++k) {
+    const std::string name = asked.seismograms + "." + motions[k].name;
+    const bool compares = k == 0 && known.has_value();
+    const seismogram shown = compares ? as_seen_from_source(asked, motions[k]) : motions[k];
+    write_file(name + ".txt", columns_text(motions[k], axes));
+    write_file(name + ".svg", svg_text(shown, compares ? &*known : nullptr, compares ? directions_of_waves : axes));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const sac_channel channel{motions[k].name, axes[axis], axis == 1 ? 90.0 : 0.0, axis == 2 ? 180.0 : 90.0};
+      write_file(name + "." + axes[axis] + ".sac", sac_bytes(motions[k].components[axis], channel));
+    }
+  }
+}
+
+void write_snapshot(const options& asked, int number, const plane_points& plane) {
+  const std::string stem = asked.snapshots.substr(0, asked.snapshots.size() - 4);
+  const std::string end = asked.snapshots.substr(asked.snapshots.size() - 4);
+  const std::string name = asked.every > 0 ? fmt::format("{}-{:04}{}", stem, number, end) : asked.snapshots;
+  write_file(name, end == ".png" ? plane_png(plane) : vti_bytes(plane));
+}
+
+void write_file(const std::string& name, const std::string& bytes) {
+  std::ofstream file(name, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw std::runtime_error(name + " could not be written");
+}
+
+}  // namespace waves

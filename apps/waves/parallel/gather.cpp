@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls patches, and sorts what they answer.
+#include "parallel/gather.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace waves {
+
+template <auto Ask, class Put>
+void gatherer::for_each_row(Put&& put) {
+  for (int at_z = 0; at_z < cut_.z(); ++at_z) {
+    for (int at_y = 0; at_y < cut_.y(); ++at_y) {
+      const patch_box box = cut_.box(at_y, at_z);
+      const auto values = rt_.call<Ask>(patches_[{at_z, at_y}]).get();
+      std::size_t next = 0;
+      for (int z = box.z; z < box.z + box.nz; ++z) {
+        for (int y = box.y; y < box.y + box.ny && next < values.size(); ++y) put(z, y, values[next++]);
+      }
+    }
+  }
+}
+
+double gatherer::energy() {
+  const auto ny = static_cast<std::size_t>(problem_.grid.y.count());
+  std::vector<double> rows(ny * static_cast<std::size_t>(problem_.grid.z.count()));
+  for_each_row<&patch::energies>([&](int z, int y, double value) {
+    rows[static_cast<std::size_t>(z) * ny + static_cast<std::size_t>(y)] = value;
+  });
+  return std::accumulate(rows.begin(), rows.end(), 0.0);
+}
+
+double gatherer::relative_error() {
+  const auto ny = static_cast<std::size_t>(problem_.grid.y.count());
+  std::vector<std::array<double, 2>> rows(ny * static_cast<std::size_t>(problem_.grid.z.count()));
+  for_each_row<&patch::errors>([&](int z, int y, const std::array<double, 2>& value) {
+    rows[static_cast<std::size_t>(z) * ny + static_cast<std::size_t>(y)] = value;
+  });
+  double error = 0, norm = 0;
+  for (const auto& each : rows) {
+    error += each[0];
+    norm += each[1];
+  }
+  return std::sqrt(error / norm);
+}
+
+std::vector<seismogram> gatherer::motions() {
+  std::vector<seismogram> all(problem_.receivers.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k].name = problem_.receivers[k].name;
+    for (trace& each : all[k].components) each = {0, problem_.grid.dt, {0.0}};  // at rest at first
+  }
+  for (int at_z = 0; at_z < cut_.z(); ++at_z) {
+    for (int at_y = 0; at_y < cut_.y(); ++at_y) {
+      for (const receiver_record& record : rt_.call<&patch::records>(patches_[{at_z, at_y}]).get()) {
+        auto& components = all[static_cast<std::size_t>(record.number)].components;
+        for (std::size_t at = 0; at < record.values.size(); ++at) {
+          components[at % 3].values.push_back(record.values[at]);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+plane_points gatherer::plane(char axis, double metres) {
+  const grid& at = problem_.grid;
+  const bool is_level = axis == 'z';
+  const int count = is_level ? at.z.count() : at.y.count();
+  const double origin = is_level ? at.origin[2] : at.origin[1];
+  const int index = std::clamp(static_cast<int>(std::lround((metres - origin) / at.h)), 0, count - 1);
+  plane_points result;
+  result.columns = at.x.count();
+  result.rows = is_level ? at.y.count() : at.z.count();
+  result.spacing = at.h;
+  result.left = at.origin[0];
+  result.top = is_level ? at.origin[1] : at.origin[2];
+  result.down = is_level ? 'y' : 'z';
+  result.depth = origin + index * at.h;
+  const auto row = static_cast<std::size_t>(3 * result.columns);
+  result.values.resize(row * static_cast<std::size_t>(result.rows));
+  for (int at_z = 0; at_z < cut_.z(); ++at_z) {
+    for (int at_y = 0; at_y < cut_.y(); ++at_y) {
+      const plane_part part = rt_.call<&patch::plane>(patches_[{at_z, at_y}], is_level ? 2 : 1, index).get();
+      std::copy(part.values.begin(), part.values.end(),
+                result.values.begin() + static_cast<std::ptrdiff_t>(row) * part.first_row);
+    }
+  }
+  return result;
+}
+
+std::uint64_t gatherer::digest() { return rt_.reduce<&patch::digest>(patches_, std::plus<>{}).get(); }
+
+double gatherer::bytes_per_point() {
+  const auto bytes = static_cast<double>(rt_.reduce<&patch::bytes>(patches_, std::plus<>{}).get());
+  return bytes / static_cast<double>(problem_.grid.points());
+}
+
+}  // namespace waves

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of main: chunks of time steps, between which results are looked at and images can be taken.
+#include "parallel/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "parallel/gather.hpp"
+
+namespace waves {
+namespace {
+
+/// One problem after the other, on all ranks; what only rank 0 does says so.
+class simulation {
+ public:
+  simulation(nacre::runtime& rt, const run_options& asked, const observers& watching)
+      : rt_(rt), asked_(asked), watching_(watching), worlds_(rt.create_group<world>()) {}
+
+  outcome run(const std::vector<std::shared_ptr<const problem>>& problems) {
+    // The group above is made before, by every start anew: it has addresses inside.
+    kept_ = rt_.restored<progress>().value_or(progress{});
+    for (auto level = static_cast<std::size_t>(kept_.level); level < problems.size(); ++level) {
+      begin_level(problems[level]);
+      while (kept_.step < problems[level]->steps) run_chunk(*problems[level]);
+      if (leads()) finish_level(*problems[level]);
+      rt_.wait_quiescence();
+      rt_.destroy(kept_.patches);
+      kept_.patches = {};
+      kept_.step = 0;
+      ++kept_.level;
+    }
+    found_.errors = kept_.errors;
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] bool leads() const { return rt_.rank() == nacre::rank_id{0}; }
+  [[nodiscard]] static bool keeps_energy(const problem& of) {
+    return of.sources.empty() && !of.exact && !of.grid.has_layers();
+  }
+
+  void begin_level(const std::shared_ptr<const problem>& next) {
+    if (!kept_.patches) {
+      const auto usual = 2 * rt_.size() * static_cast<std::uint32_t>(rt_.workers());
+      cut_ = cut_into(next->grid, static_cast<int>(asked_.patches != 0 ? asked_.patches : usual));
+      kept_.patches_y = cut_.y();
+      kept_.patches_z = cut_.z();
+      kept_.seconds = kept_.first_energy = kept_.energy_drift = 0;
+    } else {
+      cut_ = cut(next->grid, kept_.patches_y, kept_.patches_z);  // a job that goes on has the patches of its image
+    }
+    rt_.local(worlds_).set(next, cut_);
+    rt_.barrier();
+    if (!kept_.patches) {
+      kept_.patches = rt_.create_array<patch>(
+          nacre::extents{cut_.z(), cut_.y()},
+          [this](nacre::index at) { return patch(worlds_, static_cast<int>(at[1]), static_cast<int>(at[0])); },
+          nacre::by_tile{});
+    }
+    if (leads()) found_.bytes_per_point = gather(*next).bytes_per_point();  // which makes the fields of all patches
+    rt_.wait_quiescence();
+  }
+
+  void run_chunk(const problem& of) {
+    const int last = std::min(next_stop(of), of.steps);
+    const double begin = rt_.now();
+    if (leads()) rt_.send<&patch::run_until>(kept_.patches, kept_.patches, last, keeps_energy(of));
+    rt_.wait_quiescence();
+    kept_.seconds += rt_.now() - begin;
+    if (leads()) look_at_results(of, last);
+    kept_.step = last;
+    rt_.wait_quiescence(kept_);
+  }
+
+  /// The next step at which all ranks wait.
+  [[nodiscard]] int next_stop(const problem& of) const {
+    int stop = kept_.step + static_cast<int>(asked_.chunk);
+    if (kept_.step == 0 && keeps_energy(of)) stop = 1;
+    if (watching_.on_snapshot && watching_.snapshot_steps > 0) {
+      stop = std::min(stop, (kept_.step / watching_.snapshot_steps + 1) * watching_.snapshot_steps);
+    }
+    return stop;
+  }
+
+  void look_at_results(const problem& of, int step) {
+    if (keeps_energy(of)) {
+      const double energy = gather(of).energy();
+      if (kept_.first_energy == 0) kept_.first_energy = energy;
+      kept_.energy_drift = std::max(kept_.energy_drift, std::abs(energy / kept_.first_energy - 1));
+    }
+    const bool is_due = watching_.snapshot_steps > 0 ? step % watching_.snapshot_steps == 0 : step == of.steps;
+    if (watching_.on_snapshot && is_due) {
+      watching_.on_snapshot(step, gather(of).plane(watching_.plane_axis, watching_.plane_at));
+    }
+    if (watching_.on_progress) watching_.on_progress(step, of.steps, kept_.seconds);
+  }
+
+  void finish_level(const problem& of) {
+    gatherer results = gather(of);
+    if (of.exact) kept_.errors.push_back(results.relative_error());
+    if (keeps_energy(of)) found_.energy_drift = kept_.energy_drift;
+    found_.seconds = kept_.seconds;
+    found_.points_per_second = static_cast<double>(of.grid.points()) * of.steps / std::max(kept_.seconds, 1e-9);
+    found_.digest = results.digest();
+    found_.motions = results.motions();
+  }
+
+  [[nodiscard]] gatherer gather(const problem& of) { return {rt_, kept_.patches, cut_, of}; }
+
+  nacre::runtime& rt_;
+  const run_options& asked_;
+  const observers& watching_;
+  nacre::group_ptr<world> worlds_;
+  progress kept_;
+  cut cut_;
+  outcome found_;
+};
+
+}  // namespace
+
+outcome simulate(nacre::runtime& rt, const std::vector<std::shared_ptr<const problem>>& problems,
+                 const run_options& asked, const observers& watching) {
+  return simulation(rt, asked, watching).run(problems);
+}
+
+}  // namespace waves

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs problems on an array of patches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <nacre/nacre.hpp>
+
+#include "compare/seismogram.hpp"
+#include "numerics/problem.hpp"
+#include "output/files.hpp"
+#include "parallel/patch.hpp"
+
+namespace waves {
+
+/// What main keeps in images: how far it is in which of several problems, and what it has found so far.
+struct progress {
+  int level = 0;  ///< of the problem that is computed
+  int step = 0;
+  int patches_y = 0, patches_z = 0;
+  patch::array patches;
+  double seconds = 0;  ///< of steps, in this level
+  double first_energy = 0, energy_drift = 0;
+  std::vector<double> errors;  ///< of the levels that are done
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(level, step, patches_y, patches_z, patches, seconds, first_energy, energy_drift, errors);
+  }
+};
+
+/// What a run has found; on rank 0.
+struct outcome {
+  std::vector<double> errors;  ///< relative, of each problem with an exact solution
+  std::optional<double> energy_drift;
+  double points_per_second = 0, seconds = 0, bytes_per_point = 0;  ///< of the last problem
+  std::uint64_t digest = 0;
+  std::vector<seismogram> motions;  ///< of all receivers
+};
+
+/// What a run calls on rank 0.
+struct observers {
+  std::function<void(int step, int steps, double seconds)> on_progress;
+  /// Steps at which it sees a plane: multiples of `snapshot_steps`; 0: the last one alone.
+  std::function<void(int step, const plane_points&)> on_snapshot;
+  int snapshot_steps = 0;
+  char plane_axis = 'z';
+  double plane_at = 0;  ///< metres
+};
+
+struct run_options {
+  std::uint32_t patches = 0;
+  std::uint32_t chunk = 20;
+};
+
+/// Collective. Goes on from an image if the runtime has one.
+[[nodiscard]] outcome simulate(nacre::runtime& rt, const std::vector<std::shared_ptr<const problem>>& problems,
+                               const run_options& asked, const observers& watching);
+
+}  // namespace waves

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches of a rank, and its scratch memory.
+#include "parallel/world.hpp"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace waves {
+
+void world::set(std::shared_ptr<const problem> of, const cut& into) {
+  problem_ = std::move(of);
+  cut_ = into;
+  const std::scoped_lock lock(mutex_);
+  here_.clear();
+  rooms_.clear();
+}
+
+void world::enter(int number, const std::shared_ptr<patch_data>& data) {
+  const std::scoped_lock lock(mutex_);
+  here_[number] = data;
+}
+
+std::shared_ptr<patch_data> world::find(int number) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = here_.find(number);
+  return found == here_.end() ? nullptr : found->second.lock();
+}
+
+std::unique_ptr<scratch> world::take_scratch() {
+  const std::scoped_lock lock(mutex_);
+  if (rooms_.empty()) return std::make_unique<scratch>();
+  std::unique_ptr<scratch> room = std::move(rooms_.back());
+  rooms_.pop_back();
+  return room;
+}
+
+void world::give_back(std::unique_ptr<scratch> room) {
+  const std::scoped_lock lock(mutex_);
+  rooms_.push_back(std::move(room));
+}
+
+}  // namespace waves

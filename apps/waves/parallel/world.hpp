@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank keeps for all patches that are on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "numerics/cut.hpp"
+#include "numerics/problem.hpp"
+#include "numerics/scratch.hpp"
+#include "parallel/patch_data.hpp"
+
+namespace waves {
+
+/// A member of a group: handlers of several patches use it at a time. Main sets the problem when no patch exists.
+class world {
+ public:
+  void set(std::shared_ptr<const problem> of, const cut& into);
+  [[nodiscard]] const std::shared_ptr<const problem>& of() const noexcept { return problem_; }
+  [[nodiscard]] const cut& patches() const noexcept { return cut_; }
+
+  /// Patches of this rank, so that neighbours can write to them.
+  void enter(int number, const std::shared_ptr<patch_data>& data);
+  /// Null when the patch is not here.
+  [[nodiscard]] std::shared_ptr<patch_data> find(int number);
+
+  /// Scratch memory, which `give_back` returns.
+  [[nodiscard]] std::unique_ptr<scratch> take_scratch();
+  void give_back(std::unique_ptr<scratch> room);
+
+ private:
+  std::shared_ptr<const problem> problem_;
+  cut cut_;
+  std::mutex mutex_;  // of what follows
+  std::unordered_map<int, std::weak_ptr<patch_data>> here_;
+  std::vector<std::unique_ptr<scratch>> rooms_;
+};
+
+}  // namespace waves

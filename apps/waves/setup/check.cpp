@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses what cannot be computed, before anything is.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nacre/error.hpp>
+
+#include "setup/description.hpp"
+
+namespace waves {
+namespace {
+
+constexpr double safe_step = 1.3, longest_step = 1.5;
+constexpr double points_max = 4e9;
+
+[[noreturn]] void refuse(std::string problem, std::string why, std::string remedy) {
+  throw nacre::setup_error({std::move(problem), std::move(why), std::move(remedy)});
+}
+
+std::string text_of(const position& where) { return fmt::format("({}, {}, {})", where[0], where[1], where[2]); }
+
+void demand_number(const std::string& name, double value, bool must_be_positive) {
+  if (!std::isfinite(value) || (must_be_positive && value <= 0)) {
+    refuse(fmt::format("{} is {}", name, value), must_be_positive ? "it is a positive number" : "it is a finite number",
+           "correct it in the input");
+  }
+}
+
+void check_material(const std::string& name, const isotropic& material) {
+  demand_number(name + ": rho", material.rho, true);
+  for (const double each : {material.lambda, material.mu})
+    demand_number(name + ": lambda or mu, from vp and vs", each, false);
+  if (material.mu <= 0 || 3 * material.lambda + 2 * material.mu <= 0) {
+    refuse(fmt::format("{}: lambda is {} and mu {} Pa", name, material.lambda, material.mu),
+           "such a material moves without end: mu and lambda + 2/3 mu are positive in solids",
+           "take vs > 0 and vp > 1.16 vs");
+  }
+}
+
+void check_materials(const model& material) {
+  if (material.kind == variation::waves) return;
+  if (material.layers.empty() && material.points.materials.empty()) {
+    refuse("there is no material", "every point needs one", "add a [[layer]] with top = 0");
+  }
+  for (std::size_t k = 0; k < material.layers.size(); ++k) {
+    const std::string name = fmt::format("layer {}", k + 1);
+    demand_number(name + ": top", material.layers[k].top, false);
+    if (k > 0 && material.layers[k].top <= material.layers[k - 1].top) {
+      refuse(name + " lies above the one before it", "layers are given from the top down", "sort them by top");
+    }
+    check_material(name, material.layers[k].material);
+  }
+  for (std::size_t k = 0; k < material.blocks.size(); ++k) {
+    check_material(fmt::format("block {}", k + 1), material.blocks[k].material);
+  }
+  for (std::size_t k = 0; k < material.points.materials.size(); ++k) {
+    check_material(fmt::format("raster, point {}", k + 1), material.points.materials[k]);
+  }
+}
+
+void demand_inside(const description& asked, const std::string& name, const position& where) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    demand_number(name, where[axis], false);
+    if (where[axis] >= 0 && where[axis] <= asked.size[axis]) continue;
+    refuse(fmt::format("{} is at {}", name, text_of(where)),
+           fmt::format("the box reaches from 0 to {}, and layers outside of it absorb waves", text_of(asked.size)),
+           "move it inside, or enlarge size");
+  }
+}
+
+void check_grid(const description& asked) {
+  constexpr std::array names{"size: x", "size: y", "size: z"};
+  demand_number("h", asked.h, true);
+  demand_number("time", asked.time, true);
+  double points = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    demand_number(names[axis], asked.size[axis], true);
+    const double count = asked.size[axis] / asked.h + 1 + 2 * asked.layers;
+    if (count < 16) {
+      refuse(fmt::format("{} has {:.0f} points", names[axis], count), "the operator needs 16",
+             "enlarge it, or take a smaller h");
+    }
+    points *= count;
+  }
+  if (points > points_max) {
+    refuse(fmt::format("the grid has {:.2g} points", points), fmt::format("at most {:.0g} are computed", points_max),
+           "take a larger h or a smaller box");
+  }
+}
+
+void check_step(const description& asked) {
+  demand_number("step", asked.step, true);
+  if (asked.step > longest_step) {
+    refuse(fmt::format("the step is {} h / sqrt(vp^2 + 2 vs^2)", asked.step), "above 1.5 no material is stable",
+           "take 1.3");
+  }
+  if (asked.step > safe_step && !asked.is_step_forced) {
+    refuse(fmt::format("the step is {} h / sqrt(vp^2 + 2 vs^2)", asked.step),
+           "above 1.3 it is stable in some materials only", "take 1.3, or add --unsafe-step");
+  }
+}
+
+}  // namespace
+
+void check(const description& asked) {
+  check_grid(asked);
+  check_step(asked);
+  check_materials(asked.material);
+  for (std::size_t k = 0; k < asked.sources.size(); ++k) {
+    const point_source& source = asked.sources[k];
+    const std::string name = fmt::format("source {}", k + 1);
+    demand_inside(asked, name, source.where);
+    demand_number(name + ": width", source.time.width, true);
+    demand_number(name + ": start", source.time.start, false);
+    for (const double each : source.force) demand_number(name + ": force", each, false);
+    for (const double each : source.moment) demand_number(name + ": moment", each, false);
+  }
+  for (const named_place& each : asked.receivers) demand_inside(asked, "receiver " + each.name, each.where);
+  if (asked.sources.empty() && !asked.exact && !asked.initial.random) {
+    refuse("nothing moves", "there is no source and no initial state", "add a [[source]]");
+  }
+}
+
+}  // namespace waves

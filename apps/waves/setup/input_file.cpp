@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the tables of an input file.
+#include "setup/input_file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+#include <nacre/error.hpp>
+
+#include "setup/input_table.hpp"
+
+namespace waves {
+namespace {
+
+isotropic read_material(input_table& from) {
+  const double vp = from.required_number("vp"), vs = from.required_number("vs");
+  return isotropic::of_speeds(vp, vs, from.required_number("rho"));
+}
+
+void read_grid(input_table from, description& into) {
+  into.size = from.required_numbers<3>("size");
+  into.h = from.required_number("h");
+  into.time = from.required_number("time");
+  const double layers = from.number("layers").value_or(into.layers);
+  if (!(layers >= 0 && layers <= 1000))
+    from.refuse("layers is out of bounds", "take a number of points from 0 to 1000");
+  into.layers = static_cast<int>(layers);
+  into.step = from.number("step").value_or(into.step);
+  const std::string top = from.text("top").value_or("free");
+  if (top != "free" && top != "fixed") from.refuse("top is " + top, "write \"free\" or \"fixed\"");
+  if (top == "fixed") into.top = top_side::as_other_sides;
+  const std::string mean = from.text("interface").value_or("thin_layer");
+  if (mean != "thin_layer" && mean != "harmonic")
+    from.refuse("interface is " + mean, "write \"thin_layer\" or \"harmonic\"");
+  if (mean == "harmonic") into.material.mean = interface_mean::harmonic;
+  from.finish();
+}
+
+void read_source(input_table from, description& into) {
+  point_source source;
+  source.where = from.required_numbers<3>("at");
+  source.force = from.numbers<3>("force").value_or(source.force);
+  source.moment = from.numbers<6>("moment").value_or(source.moment);
+  const std::string name = from.text("time").value_or("gaussian");
+  const auto& names = time_function_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    std::string all;
+    for (const std::string& each : names) all += " " + each;
+    from.refuse("time is " + name, "write one of" + all);
+  }
+  source.time.kind = static_cast<time_function::shape>(found - names.begin());
+  source.time.start = from.number("start").value_or(0);
+  source.time.width = from.required_number("width");
+  from.finish();
+  into.sources.push_back(source);
+}
+
+/// Numbers vp, vs, rho for each point, in text, x fastest.
+void read_raster(input_table from, const std::filesystem::path& folder, description& into) {
+  raster& points = into.material.points;
+  const auto name = from.text("file");
+  if (!name) from.refuse("there is no file", "name the file of its numbers");
+  const auto count = from.required_numbers<3>("count");
+  points.low = from.numbers<3>("low").value_or(points.low);
+  points.spacing = from.required_numbers<3>("spacing");
+  std::size_t wanted = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (!(count[axis] >= 1 && count[axis] <= 1e6 && points.spacing[axis] > 0)) {
+      from.refuse("count or spacing is out of bounds", "take counts from 1 to 1000000 and positive spacings");
+    }
+    points.count[axis] = static_cast<int>(count[axis]);
+    wanted *= static_cast<std::size_t>(count[axis]);
+  }
+  std::ifstream file(folder / *name);
+  double vp = 0, vs = 0, rho = 0;
+  while (points.materials.size() < wanted && file >> vp >> vs >> rho) {
+    points.materials.push_back(isotropic::of_speeds(vp, vs, rho));
+  }
+  if (points.materials.size() < wanted) {
+    from.refuse(
+        fmt::format("{} has {} points, or a word that is no number behind them", *name, points.materials.size()),
+        fmt::format("write vp, vs, rho for each of {} points", wanted));
+  }
+  from.finish();
+}
+
+/// Calls `read` for each table of a list, such as [[layer]].
+template <class Read>
+void for_each(const toml::table& all, const std::string& file, const std::string& key, Read&& read) {
+  const toml::node* node = all.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  if (list == nullptr || !list->is_homogeneous(toml::node_type::table)) {
+    throw nacre::setup_error({fmt::format("{}: {} is no list of tables", file, key), "the input cannot be understood",
+                              fmt::format("write [[{}]]", key)});
+  }
+  int number = 0;
+  for (const toml::node& each : *list) read(input_table(file, fmt::format("{} {}", key, ++number), *each.as_table()));
+}
+
+void read_rest(const toml::table& all, const std::string& file, description& into) {
+  for_each(all, file, "layer", [&](input_table from) {
+    const double top = from.number("top").value_or(0);
+    into.material.layers.push_back({top, read_material(from)});
+    from.finish();
+  });
+  for_each(all, file, "block", [&](input_table from) {
+    block box;
+    box.low = from.required_numbers<3>("low");
+    box.high = from.required_numbers<3>("high");
+    box.material = read_material(from);
+    from.finish();
+    into.material.blocks.push_back(box);
+  });
+  for_each(all, file, "source", [&](input_table from) { read_source(std::move(from), into); });
+  for_each(all, file, "receiver", [&](input_table from) {
+    const auto name = from.text("name");
+    const auto where = from.required_numbers<3>("at");
+    from.finish();
+    into.receivers.push_back({name.value_or(fmt::format("receiver{}", into.receivers.size() + 1)), where});
+  });
+  if (const toml::table* table = all["raster"].as_table()) {
+    read_raster(input_table(file, "raster", *table), std::filesystem::path(file).parent_path(), into);
+  }
+  if (const toml::table* table = all["random"].as_table()) {
+    input_table from(file, "random", *table);
+    const auto seed = static_cast<std::uint64_t>(from.number("seed").value_or(1));
+    if (from.truth("material").value_or(false)) into.material.kind = variation::random;
+    into.initial.random = from.truth("state").value_or(false);
+    into.material.seed = into.initial.seed = seed;
+    from.finish();
+  }
+}
+
+}  // namespace
+
+description read_input(const std::string& file) {
+  toml::table all;
+  try {
+    all = toml::parse_file(file);
+  } catch (const toml::parse_error& error) {
+    throw nacre::setup_error({fmt::format("{}, line {}: {}", file, error.source().begin.line, error.description()),
+                              "the input cannot be read", "correct the file, or its name"});
+  }
+  for (const auto& [key, node] : all) {
+    constexpr const char* known[] = {"grid", "layer", "block", "raster", "source", "receiver", "random"};
+    if (std::find(std::begin(known), std::end(known), key.str()) == std::end(known)) {
+      throw nacre::setup_error({fmt::format("{}: {} is unknown", file, key.str()), "the input cannot be understood",
+                                "tables are grid, layer, block, raster, source, receiver, random"});
+    }
+  }
+  description asked;
+  asked.name = std::filesystem::path(file).stem().string();
+  const toml::table* grid = all["grid"].as_table();
+  if (grid == nullptr) {
+    throw nacre::setup_error({file + " has no [grid]", "it says how large the box is, h and the time", "add one"});
+  }
+  read_grid(input_table(file, "grid", *grid), asked);
+  read_rest(all, file, asked);
+  return asked;
+}
+
+}  // namespace waves
