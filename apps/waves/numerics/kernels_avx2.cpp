@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a row for AVX2.
+#include "damping_loops.hpp"
 #include "edge_loops.hpp"
 #include "kernel_sets.hpp"
 
@@ -53,12 +54,27 @@ using vec = double __attribute__((vector_size(32)));
   surface_row<vec, false>(row);
 }
 
+[[gnu::target("avx2")]] void damp_x_avx2(const damping_task& row, triple out) { damp_row_x<vec>(row, out); }
+
+[[gnu::target("avx2")]] void damp_y_avx2(const damping_task& row, triple out) {
+  damp_row_across<vec, &strides::row>(row, out);
+}
+
+[[gnu::target("avx2")]] void damp_z_avx2(const damping_task& row, triple out) {
+  damp_row_across<vec, &strides::plane>(row, out);
+}
+
+[[gnu::target("avx2")]] void apply_damping_avx2(const damping_task& row, triple damping, double* previous) {
+  apply_damping_row<vec>(row, damping, previous);
+}
+
 }  // namespace
 
 const row_kernels* avx2_kernels() noexcept {
   static constexpr row_kernels kernels{"avx2",       plane_stresses_avx2, side_stresses_avx2, line_stresses_avx2,
                                        x_terms_avx2, y_terms_avx2,        z_terms_avx2,       accelerate_avx2,
-                                       advance_avx2, surface_avx2};
+                                       advance_avx2, surface_avx2,        damp_x_avx2,        damp_y_avx2,
+                                       damp_z_avx2,  apply_damping_avx2};
   return __builtin_cpu_supports("avx2") ? &kernels : nullptr;
 }
 #else

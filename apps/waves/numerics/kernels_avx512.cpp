@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a row for AVX-512.
+#include "damping_loops.hpp"
 #include "edge_loops.hpp"
 #include "kernel_sets.hpp"
 
@@ -53,12 +54,27 @@ using vec = double __attribute__((vector_size(64)));
   surface_row<vec, false>(row);
 }
 
+[[gnu::target("avx512f")]] void damp_x_avx512(const damping_task& row, triple out) { damp_row_x<vec>(row, out); }
+
+[[gnu::target("avx512f")]] void damp_y_avx512(const damping_task& row, triple out) {
+  damp_row_across<vec, &strides::row>(row, out);
+}
+
+[[gnu::target("avx512f")]] void damp_z_avx512(const damping_task& row, triple out) {
+  damp_row_across<vec, &strides::plane>(row, out);
+}
+
+[[gnu::target("avx512f")]] void apply_damping_avx512(const damping_task& row, triple damping, double* previous) {
+  apply_damping_row<vec>(row, damping, previous);
+}
+
 }  // namespace
 
 const row_kernels* avx512_kernels() noexcept {
   static constexpr row_kernels kernels{
       "avx512",       plane_stresses_avx512, side_stresses_avx512, line_stresses_avx512, x_terms_avx512,
-      y_terms_avx512, z_terms_avx512,        accelerate_avx512,    advance_avx512,       surface_avx512};
+      y_terms_avx512, z_terms_avx512,        accelerate_avx512,    advance_avx512,       surface_avx512,
+      damp_x_avx512,  damp_y_avx512,         damp_z_avx512,        apply_damping_avx512};
   return __builtin_cpu_supports("avx512f") ? &kernels : nullptr;
 }
 #else

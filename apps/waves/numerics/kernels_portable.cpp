@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a row for the instructions that every processor of its kind has.
+#include "damping_loops.hpp"
 #include "edge_loops.hpp"
 #include "kernel_sets.hpp"
 
@@ -52,12 +53,23 @@ void surface_portable(const surface_task& row) {
   surface_row<vec, false>(row);
 }
 
+void damp_x_portable(const damping_task& row, triple out) { damp_row_x<vec>(row, out); }
+
+void damp_y_portable(const damping_task& row, triple out) { damp_row_across<vec, &strides::row>(row, out); }
+
+void damp_z_portable(const damping_task& row, triple out) { damp_row_across<vec, &strides::plane>(row, out); }
+
+void apply_damping_portable(const damping_task& row, triple damping, double* previous) {
+  apply_damping_row<vec>(row, damping, previous);
+}
+
 }  // namespace
 
 const row_kernels* portable_kernels() noexcept {
   static constexpr row_kernels kernels{
       "portable",       plane_stresses_portable, side_stresses_portable, line_stresses_portable, x_terms_portable,
-      y_terms_portable, z_terms_portable,        accelerate_portable,    advance_portable,       surface_portable};
+      y_terms_portable, z_terms_portable,        accelerate_portable,    advance_portable,       surface_portable,
+      damp_x_portable,  damp_y_portable,         damp_z_portable,        apply_damping_portable};
   return &kernels;
 }
 

@@ -18,12 +18,15 @@ class line_factors {
   explicit line_factors(const axis& x);
   [[nodiscard]] const double* stretch() const noexcept { return stretch_.data() + pad; }
   [[nodiscard]] const double* slope() const noexcept { return slope_.data() + pad; }
+  /// The profile of damping, 0 outside of the grid, and the taper.
+  [[nodiscard]] const double* profile() const noexcept { return profile_.data() + pad; }
+  [[nodiscard]] const double* taper() const noexcept { return taper_.data() + pad; }
   [[nodiscard]] int plain_begin() const noexcept { return plain_begin_; }
   [[nodiscard]] int plain_end() const noexcept { return plain_end_; }
 
  private:
   static constexpr int pad = 2 * lanes_max;
-  std::vector<double> stretch_, slope_;
+  std::vector<double> stretch_, slope_, profile_, taper_;
   int plain_begin_ = 0, plain_end_ = 0;
 };
 
@@ -51,7 +54,7 @@ struct sweep_domain {
 /// Sets the points above the surface. `traction`, times h, may be null; its plane 0 counts.
 void set_ghost_points(const sweep_domain& domain, rows& field, const rows* traction);
 
-/// A call for each row, by z, then y.
+/// A call for each row, in any order.
 class row_consumer {
  public:
   virtual ~row_consumer() = default;

@@ -82,6 +82,16 @@ struct surface_task {
   double* ghost = nullptr;  ///< components as in u
 };
 
+/// The damping of a row along one axis; see damping.hpp.
+struct damping_task {
+  int begin = 0, end = 0;
+  row_view u, previous, density_inverse;
+  double factor = 0;
+  double profiles[3] = {};            ///< at neighbours along y or z
+  const double* line = nullptr;       ///< along x: s; else the taper, at each point along x
+  const double* profile_x = nullptr;  ///< along x: p
+};
+
 struct row_kernels {
   const char* name;
   /// c44 w_x, c44 w_y, c13 (u_x + v_y) of a row, for derivatives along z.
@@ -98,6 +108,12 @@ struct row_kernels {
   void (*accelerate)(const advance_task&, double per_h2, triple sum, double* a);
   void (*advance)(const advance_task&, triple sum);
   void (*surface)(const surface_task&);
+  /// Sets `out` to the damping along x; adds that along y and z.
+  void (*damp_x)(const damping_task&, triple out);
+  void (*damp_y)(const damping_task&, triple out);
+  void (*damp_z)(const damping_task&, triple out);
+  /// previous += damping / rho
+  void (*apply_damping)(const damping_task&, triple damping, double* previous);
 };
 
 /// Those of an instruction set, by the names "portable", "avx2", "avx512". Null where this processor lacks it.

@@ -52,7 +52,7 @@ class subdomain::advancer final : public row_consumer {
     const triple old = old_.other();
     if (of_.wants_energy_) std::copy_n(task_.previous, 3 * task_.component - lanes_max, old.begin);
     of_.domain_.kernels->advance(task_, sum);
-    if (of_.wants_energy_) of_.energies_.push_back(energy(z, old.begin));
+    if (of_.wants_energy_) of_.energies_[static_cast<std::size_t>(z * of_.box().ny + y)] = energy(z, old.begin);
   }
 
  private:
@@ -178,7 +178,7 @@ void subdomain::accelerate(scratch& room) {
 void subdomain::advance(scratch& room) {
   const double dt = problem_->grid.dt, factor = dt * dt * dt * dt / 12;
   set_ghost_points(domain_, a_, exact_ ? exact_->traction(time(), exchanged::acceleration) : nullptr);
-  energies_.clear();
+  energies_.assign(wants_energy_ ? static_cast<std::size_t>(box().ny * box().nz) : 0, 0.0);
   advancer consumer(*this, room);
   sweep(domain_, a_, room, consumer);
   add_sources(previous(), factor, &time_function::second_derivative);

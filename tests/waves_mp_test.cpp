@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program waves gives the same bits however the grid is cut and wherever it runs, outlives killed ranks, and refuses
+// what cannot be computed.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launched.hpp"
+#include "transports.hpp"
+
+namespace nacre::tests {
+namespace {
+
+constexpr const char* basin = R"([grid]
+size = [800.0, 1100.0, 600.0]
+h = 50.0
+time = 0.35
+layers = 8
+
+[[layer]]
+vp = 3000.0
+vs = 1500.0
+rho = 2200.0
+
+[[layer]]
+top = 225.0
+vp = 5000.0
+vs = 2800.0
+rho = 2600.0
+
+[[block]]
+low = [300.0, 400.0, 0.0]
+high = [500.0, 700.0, 150.0]
+vp = 1500.0
+vs = 800.0
+rho = 1900.0
+
+[[source]]
+at = [310.0, 620.0, 280.0]
+moment = [1e15, 0.0, -1e15, 5e14, 0.0, 2e14]
+start = 0.1
+width = 0.02
+
+[[receiver]]
+name = "town"
+at = [500.0, 600.0, 0.0]
+)";
+
+struct waves_program : testing::Test {
+  void SetUp() override {
+    std::filesystem::create_directories(folder);
+    write(basin);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  void write(const std::string& text) const { std::ofstream(input) << text; }
+
+  /// The digest of a run that these words begin; empty when it fails.
+  [[nodiscard]] std::string digest(std::vector<std::string> words, const std::vector<std::string>& options) const {
+    words.insert(words.begin(), {"timeout", "-k", "5", "540"});
+    words.insert(words.end(), {NACRE_BIN_DIR "/waves", input, "--quiet", "--json", folder + "/result.json"});
+    words.insert(words.end(), options.begin(), options.end());
+    const outcome got = launched(words).end();
+    EXPECT_EQ(code_of(got), 0) << got.errors;
+    std::ifstream file(folder + "/result.json");
+    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+    return json.is_object() ? json.value("digest", "") : "";
+  }
+  [[nodiscard]] std::string refusal(const std::vector<std::string>& options) const {
+    std::vector<std::string> words{NACRE_BIN_DIR "/waves"};
+    words.insert(words.end(), options.begin(), options.end());
+    const outcome got = launched(words).end();
+    EXPECT_EQ(code_of(got), 2) << got.output;
+    return got.errors;
+  }
+
+  std::string folder = testing::TempDir() + "nacre_waves_mp." + std::to_string(::getpid());
+  std::string input = folder + "/basin.toml";
+};
+
+TEST_F(waves_program, gives_the_same_bits_for_any_cut_balancer_instruction_set_and_transport) {
+  const std::string alone = digest({}, {"--patches=1", "--nacre.workers=1"});
+  ASSERT_FALSE(alone.empty());
+  EXPECT_EQ(digest({}, {"--patches=6", "--nacre.workers=2", "--kernels=portable"}), alone);
+  EXPECT_EQ(digest({}, {"--patches=12", "--nacre.ranks=3", "--nacre.balancer=rotate"}), alone);
+  EXPECT_EQ(digest({}, {"--patches=6", "--nacre.transport=sim", "--nacre.ranks=8"}), alone);
+  for (const char* transport : {"shm", "tcp"}) {
+    const bench::launcher start = start_of(transport, 2);
+    if (start.missing.empty()) {
+      EXPECT_EQ(digest(start.words, {"--patches=6"}), alone) << transport;
+    }
+  }
+}
+
+TEST_F(waves_program, outlives_a_killed_rank) {
+  const std::string alone = digest({}, {"--patches=4", "--time=3", "--seismograms=" + folder + "/whole"});
+  // Kills the last rank of the job as soon as there is an image.
+  const std::string script =
+      R"("$1" run -n 2 --survive restart "$2" "$3" --quiet --patches=4 --time=3 --json "$4/result.json" \
+    --seismograms="$4/killed" --nacre.checkpoint.folder="$4/images" --nacre.checkpoint.every=1ns & job=$!
+    until ls "$4"/images/*/*/manifest.json >"$4/list" 2>&1; do sleep 0.05; done
+    kill -9 $(ps -o pid= --ppid $job | tail -1); wait $job)";
+  const outcome got = launched({"timeout", "-k", "5", "300", "sh", "-c", script, "sh", NACRE_BIN_DIR "/nacre",
+                                NACRE_BIN_DIR "/waves", input, folder})
+                          .end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE(got.errors.find("was killed by signal 9"), std::string::npos) << got.errors;
+  const auto text = [](const std::string& name) {
+    std::ifstream file(name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_FALSE(text(folder + "/whole.town.txt").empty());
+  EXPECT_EQ(text(folder + "/whole.town.txt"), text(folder + "/killed.town.txt"));
+}
+
+TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = basin;
+    text.replace(text.find(from), from.size(), to);
+    write(text);
+    return refusal({input});
+  };
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {changed("rho = 2200.0", "rho = -2200.0"), "layer 1: rho is -2200"},
+      {changed("vp = 3000.0", "vp = nan"), "layer 1: lambda or mu, from vp and vs is nan"},
+      {changed("vs = 1500.0", "vs = 2900.0"), "take vs > 0 and vp > 1.16 vs"},
+      {changed("at = [500.0, 600.0, 0.0]", "at = [500.0, 1600.0, 0.0]"), "receiver town is at (500, 1600, 0)"},
+      {changed("width = 0.02", "width = 0.0"), "source 1: width is 0"},
+      {changed("[[source]]", "[[sauce]]"), "sauce is unknown"},
+      {changed("layers = 8", "layers = [8"), "line"},
+      {refusal({folder + "/none.toml"}), "none.toml"},
+      {refusal({"--case=lamb", "--step=1.4"}), "add --unsafe-step"},
+      {refusal({"--case=lamb", "--step=1.6", "--unsafe-step"}), "above 1.5 no material is stable"},
+  };
+  for (const auto& [message, part] : faults)
+    EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
+}
+
+}  // namespace
+}  // namespace nacre::tests
