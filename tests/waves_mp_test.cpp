@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program waves gives the same bits however the grid is cut and wherever it runs, outlives killed ranks, and refuses
-// what cannot be computed.
+// The program waves gives the same bits however the grid is cut and wherever it runs, outlives a killed rank, and says
+// what to change where something cannot be computed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -31,7 +31,6 @@ class scratch {
     return {memory_.get() + lanes_max + 3 * length_ * number, length_};
   }
   std::unique_ptr<double[], free_memory> memory_;
-  std::size_t size_ = 0;
   std::ptrdiff_t length_ = 0;
   int nx_ = 0, ny_ = 0;
 };

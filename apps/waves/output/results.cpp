@@ -31,15 +31,11 @@ seismogram as_seen_from_source(const options& asked, const seismogram& motion) {
   return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
 }
 
-/// What the first receiver is compared with; nothing where nothing is known.
+/// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.
 std::optional<seismogram> known_motion(const options& asked, const problem& of) {
   if (asked.which == known_case::lamb) {
     seismogram motion;
     motion.components[2] = lamb_motion(lamb_of(), of.grid.dt, of.steps + 1);
-    for (std::size_t k = 0; k < 2; ++k) {
-      motion.components[k] = motion.components[2];
-      for (double& each : motion.components[k].values) each = 0;
-    }
     return motion;
   }
   if (asked.reference.empty() || of.sources.empty()) return std::nullopt;
