@@ -86,6 +86,7 @@ if(TARGET hops)
   foreach(every 1 6)
     add_test(NAME hops.after_${every}_moves COMMAND hops --visits=6 --every=${every} --json=hops.json --plot=hops.svg)
   endforeach()
+  add_test(NAME hops.of_long_messages COMMAND hops --visits=4 --bytes=64KiB)
   add_test(NAME hops.differ COMMAND hops --visits=3 --nacre.hops_max=1)
   set_tests_properties(hops.differ PROPERTIES
     PASS_REGULAR_EXPRESSION "after 3 moves under lazy_forwarding the counts are not those predicted:\n[^\n]* 4 \\(3\\)")

@@ -27,6 +27,7 @@ struct command {
 constexpr const char* footer = R"(Examples:
   hops                                                    6 simulated ranks, virtual time
   hops --visits 12 --every 12                             many moves unseen, then two messages
+  hops --bytes 64KiB                                      long messages
   hops --visits 2 --runs 100 --nacre.transport=inproc     threads of this process
   nacre run -n 6 hops --runs 100                          processes, connected by shared memory
   hops --nacre.help                                       options of the runtime
@@ -43,6 +44,9 @@ std::optional<int> parse(int argc, char** argv, command& asked) {
   options.add("--visits", asked.how.visits, "Ranks that the object visits; two more take part").between(1u, 190u);
   options.add("--every", asked.how.every, "Messages are sent after so many moves each time; divides the visits")
       .between(1u, 190u);
+  options.add("--bytes", asked.how.bytes, "What each message to the object brings along")
+      .between(0, 64 << 20)
+      .of_bytes();
   options.add("--runs", asked.how.runs, "Journeys under each policy").between(1, 1000000);
   options.add("--json", asked.json, "Also write the figures to this file").called("FILE");
   options.add("--plot", asked.svg, "Also draw hops, round trips and updates over moves to this file").called("FILE");

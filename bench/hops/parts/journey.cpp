@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +18,7 @@ using nacre::rank_id;
 struct traveller {
   std::uint32_t met = 0;
   std::uint32_t meet() { return ++met; }
+  std::uint32_t take(std::span<const std::byte>) { return ++met; }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(met);
@@ -36,6 +38,11 @@ cost spent(nacre::runtime& rt) {
   return {rt.all_reduce(own.hops, std::plus<>{}), rt.all_reduce(own.updates_sent, std::plus<>{})};
 }
 
+/// One round trip to the object; the answer is how many it has had.
+std::uint32_t ask(nacre::runtime& rt, const nacre::mobile_ptr<traveller>& to, std::span<const std::byte> load) {
+  return load.empty() ? rt.call<&traveller::meet>(to).get() : rt.call<&traveller::take>(to, load).get();
+}
+
 /// What `act`, which one rank does, costs in all.
 template <class Act>
 cost of(nacre::runtime& rt, std::uint32_t by, Act act) {
@@ -53,6 +60,7 @@ std::vector<stop> counted(nacre::runtime& rt, nacre::location_policy policy, con
       rt.create_array<traveller>(nacre::array_options{.location = policy}, nacre::extents{1}, on_last_rank{});
   const nacre::mobile_ptr<traveller> to = array[0];
   const rank_id here(0);
+  const std::vector<std::byte> load(how.bytes);
   if (rt.rank() == array.home_of(0)) rt.migrate(to, here).get();
   std::vector<stop> all;
   std::uint32_t met = 0;
@@ -65,8 +73,7 @@ std::vector<stop> counted(nacre::runtime& rt, nacre::location_policy policy, con
     for (std::size_t index = 0; index < next.messages.size(); ++index) {
       next.messages[index] = of(rt, here.value(), [&] {
         const double begin = rt.now();
-        if (rt.call<&traveller::meet>(to).get() != ++met)
-          throw std::runtime_error("a message came twice, or not at all");
+        if (ask(rt, to, load) != ++met) throw std::runtime_error("a message came twice, or not at all");
         next.seconds[index] = rt.now() - begin;
       });
     }

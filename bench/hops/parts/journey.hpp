@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace hops {
 struct plan {
   std::uint32_t visits = 4;
   std::uint32_t every = 1;  ///< divides visits
+  std::size_t bytes = 0;    ///< that each message to the object brings along
   int runs = 1;
 };
 

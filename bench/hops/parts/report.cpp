@@ -44,8 +44,9 @@ void add(stop& sum, const stop& more) {
 }
 
 std::string title_of(const plan& how, const surroundings& where) {
-  return fmt::format("An object visits {} ranks of {} ({}); two messages after {}", how.visits, where.ranks,
-                     where.transport, how.every == 1 ? "each move" : fmt::format("every {} moves", how.every));
+  return fmt::format("An object visits {} ranks of {} ({}); two messages{} after {}", how.visits, where.ranks,
+                     where.transport, how.bytes == 0 ? "" : fmt::format(" of {} bytes", how.bytes),
+                     how.every == 1 ? "each move" : fmt::format("every {} moves", how.every));
 }
 
 nlohmann::json json_of(const stop& at) {
@@ -105,9 +106,9 @@ std::string json(const plan& how, const surroundings& where, const std::vector<c
                        {"round_trip_us", {now.seconds[0] * 1e6, now.seconds[1] * 1e6}}});
     }
   }
-  const nlohmann::json whole{{"benchmark", "hops"}, {"visits", how.visits}, {"every", how.every},
-                             {"runs", how.runs},    {"ranks", where.ranks}, {"transport", where.transport},
-                             {"policies", policies}};
+  const nlohmann::json whole{{"benchmark", "hops"},          {"visits", how.visits}, {"every", how.every},
+                             {"bytes", how.bytes},           {"runs", how.runs},     {"ranks", where.ranks},
+                             {"transport", where.transport}, {"policies", policies}};
   return whole.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
