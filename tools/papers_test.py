@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench/papers sees a figure of docs/papers.md that has changed, renews it, and says what it cannot read or run."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs/papers.md").read_text()
+REDUCTION = "Section 5.2, reduction"
+
+
+class papers(unittest.TestCase):
+    """Each test runs the rows of the emulator's reduction, whose program is replaced by a script."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        self.emulate('echo "{\\"program\\": \\"reduce\\", \\"predicted_us\\": 95}"')
+
+    def emulate(self, script):
+        (path := self.root / "build/bin/emulate").parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def make(self, text, *options, only=REDUCTION):
+        """(exit code, what is printed, the page afterwards) for a page of that text."""
+        page = self.root / "papers.md"
+        page.write_text(text)
+        command = [sys.executable, ROOT / "bench/papers", "--build", self.root / "build", "--page", page, "--only", only, *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr, page.read_text()
+
+    def page(self, cell):
+        """The page with that cell as Nacre's figure of the reduction."""
+        text, count = re.subn(rf"(\| {REDUCTION}:[^|]*\|[^|]*\|[^|]*\|)[^|]*\|", rf"\1 {cell} |", PAGE)
+        self.assertEqual(count, 1)
+        return text
+
+    def test_a_figure_that_is_true(self):
+        text = self.page("reduce: 95.000 µs")
+        code, printed, after = self.make(text)
+        self.assertEqual((code, after), (0, text), printed)
+        self.assertIn("1 figures compared, 0 changed", printed)
+
+    def test_a_figure_that_has_changed_fails_and_stays_as_it_is(self):
+        text = self.page("reduce: 96.000 µs")
+        code, printed, after = self.make(text)
+        self.assertEqual((code, after), (1, text))
+        self.assertIn("page: reduce: 96.000 µs\n    now:  reduce: 95.000 µs", printed)
+
+    def test_a_figure_that_has_changed_is_written(self):
+        code, printed, after = self.make(self.page("?"), "--write")
+        self.assertEqual((code, after), (0, self.page("reduce: 95.000 µs")), printed)
+
+    def test_a_program_that_fails(self):
+        self.emulate("echo no >&2; exit 3")
+        code, printed, _ = self.make(PAGE)
+        self.assertEqual(code, 2)
+        self.assertIn("`emulate --program reduce --json -` ended with 3: no", printed)
+
+    def test_a_program_that_prints_something_else(self):
+        self.emulate("echo '{}'")
+        code, printed, _ = self.make(PAGE)
+        self.assertEqual(code, 2)
+        self.assertIn("no figure in what `emulate --program reduce --json -` left: KeyError", printed)
+
+    def test_a_row_that_is_lost_or_unknown(self):
+        code, printed, _ = self.make(PAGE.replace(f"| {REDUCTION}:", "| Section 5.3:"))
+        self.assertEqual(code, 2)
+        self.assertIn("bench/papers has no function for Emulator, Section 5.3", printed)
+        code, printed, _ = self.make(re.sub(rf"\| {REDUCTION}:.*\n", "", PAGE))
+        self.assertEqual(code, 2)
+        self.assertIn(f"has no row for Emulator, {REDUCTION}", printed)
+
+    def test_a_row_of_another_kind_or_length(self):
+        for wrong in ("| simulation |", "| simulated | again |"):
+            code, printed, _ = self.make(PAGE.replace("| simulated |", wrong, 1))
+            self.assertEqual(code, 2)
+            self.assertIn("a row has 7 cells", printed)
+
+    def test_words_that_no_row_has(self):
+        code, printed, _ = self.make(PAGE, only="Figure 99")
+        self.assertEqual(code, 2)
+        self.assertIn("no row has the words Figure 99", printed)
+
+    def test_what_is_measured_is_shown_and_not_compared(self):
+        self.emulate("echo fast")
+        code, printed, after = self.make(PAGE, "--real", only="time of the emulation")
+        self.assertEqual((code, after), (0, PAGE), printed)
+        self.assertEqual(printed.count("    fast\n"), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
