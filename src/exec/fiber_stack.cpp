@@ -19,7 +19,7 @@
 namespace nacre {
 namespace {
 
-constexpr std::size_t reserve = 4096;  // of the mapping, where no frame that suspends lies: it has a page to spare
+constexpr std::size_t reserve = 8192;  // below a stack without a guard: enough to say that it has overflowed
 constexpr std::size_t watched = 256;   // bytes at the end; reading them takes no memory
 
 std::size_t guarded_max() {
@@ -35,14 +35,14 @@ std::atomic<std::size_t> guarded_count{0};  // relaxed: a bound that orders noth
 }  // namespace
 
 boost::context::stack_context fiber_stack::allocate() {
-  const std::size_t page = boost::context::stack_traits::page_size(), size = (bytes_ + page - 1) / page * page + page;
-  void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (begin == MAP_FAILED) throw std::bad_alloc();
   guarded_ = guarded_count.fetch_add(1, std::memory_order_relaxed) < guarded_max();
   if (!guarded_) guarded_count.fetch_sub(1, std::memory_order_relaxed);
-  if (guarded_ && ::mprotect(begin, page, PROT_NONE) != 0) {
-    guarded_count.fetch_sub(1, std::memory_order_relaxed);
-    ::munmap(begin, size);
+  const std::size_t page = boost::context::stack_traits::page_size();
+  const std::size_t size = (bytes_ + page - 1) / page * page + (guarded_ ? page : reserve);
+  void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (begin == MAP_FAILED || (guarded_ && ::mprotect(begin, page, PROT_NONE) != 0)) {
+    if (guarded_) guarded_count.fetch_sub(1, std::memory_order_relaxed);
+    if (begin != MAP_FAILED) ::munmap(begin, size);
     throw std::bad_alloc();
   }
   if (!guarded_) ::madvise(begin, size, MADV_NOHUGEPAGE);  // neighbours are one mapping; an error does no harm

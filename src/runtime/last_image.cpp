@@ -29,13 +29,13 @@ constexpr std::chrono::seconds for_rank_zero{1};  // in which it tells, and the 
 constexpr char wish_byte = 1, end_byte = 0;
 
 std::atomic<int> pipe_of_process{-1};
-std::atomic<pid_t> process{0};  // that the signal is for
+std::atomic<pid_t> asked_process{0};  // that the signal is for
 std::atomic<bool> has_image{false};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
 /// A process that a rank has forked has the handler, and no part in the job.
 bool is_for_child(int signal) noexcept {
-  if (process.load() == ::getpid()) return false;
+  if (asked_process.load() == ::getpid()) return false;
   ::signal(signal, SIG_DFL);
   ::raise(signal);
   return true;
@@ -77,7 +77,7 @@ last_image_signals::last_image_signals(const config& configuration, bool first)
   const int signal = last_image_signal_of(configuration);
   if (configuration.get_string("checkpoint.folder").empty() || signal == 0 || !is_free(signal)) return;
   has_image = false;
-  process = ::getpid();
+  asked_process = ::getpid();
   if (!mark_of_job().empty()) {
     signal_ = signal;
     set_handler(signal, &note_nothing, SA_RESTART);
