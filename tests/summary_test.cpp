@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <nacre/nacre.hpp>
 
 namespace {
@@ -32,7 +34,7 @@ struct busy {
 };
 
 nlohmann::json summary_of(nacre::config how, const std::function<void(nacre::runtime&)>& main) {
-  const std::string path = testing::TempDir() + "nacre_summary_test.json";
+  const std::string path = testing::TempDir() + "nacre_summary_test_" + std::to_string(getpid());
   how.set("summary_json", path);
   EXPECT_EQ(nacre::run(how, main), 0);
   std::ifstream file(path);
