@@ -74,7 +74,7 @@ struct wanted {
 };
 
 TEST(files_of_the_end, that_cannot_be_written_are_told_of_before_the_start) {
-  const std::string there = testing::TempDir() + "nacre_files_of_the_end";
+  const std::string there = testing::TempDir() + "nacre_files_of_the_end" + std::to_string(getpid());
   for (const char* option : {"summary_json", "record_load"}) {
     wanted file{option};
     testing::internal::CaptureStderr();
@@ -151,7 +151,7 @@ struct waiting {
 
 TEST(summary, what_a_coroutine_takes_after_it_has_waited_is_its_handlers_time_also_in_the_trace_of_loads) {
   constexpr int coroutines = 300;
-  const std::string path = testing::TempDir() + "nacre_coroutine_loads";
+  const std::string path = testing::TempDir() + "nacre_coroutine_loads" + std::to_string(getpid());
   nacre::config how;
   how.set("transport", "sim");
   how.set("record_load", path);
