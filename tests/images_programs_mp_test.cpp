@@ -30,7 +30,7 @@ class program_with_images : public testing::TestWithParam<program> {
 };
 
 TEST_P(program_with_images, goes_on_from_its_last_image_on_another_number_of_ranks) {
-  const std::string name(GetParam().command, std::strcspn(GetParam().command, " "));
+  const std::string command = GetParam().command, name = command.substr(0, command.find(' '));
   if (!std::filesystem::exists(NACRE_BIN_DIR "/" + name)) GTEST_SKIP() << "this build has no " << name;
   const shell_outcome whole = run(3, "--nacre.checkpoint.folder=" + folder_ + " --nacre.checkpoint.every=1us");
   ASSERT_EQ(whole.exit_code, 0) << whole.output;
