@@ -36,7 +36,7 @@ namespace nacre::detail {
 /// is undeliverable, before and after.
 template <class T, class K>
 struct key_table<T, K>::leaving_key {
-  const kept_key<K>* kept;  // stays: only this round forgets keys of this home
+  K key;
   std::uint64_t element;
   std::vector<std::uint32_t> knowers;
   std::vector<sent_count> counts{};
@@ -102,7 +102,7 @@ auto key_table<T, K>::take_empty_keys(engine& core, thread_context& on, stripe& 
     if (!of->known()) continue;
     of->waits = std::make_unique<waiting>();
     of->waits->leaving = true;
-    leaving_key one{kept, of->element, of->knowers != nullptr ? *of->knowers : no_ranks()};
+    leaving_key one{kept->key, of->element, of->knowers != nullptr ? *of->knowers : no_ranks()};
     if (std::ranges::find(one.knowers, rank_.value()) == one.knowers.end()) one.knowers.push_back(rank_.value());
     taken.push_back(std::move(one));
   }
@@ -142,7 +142,7 @@ task<void> key_table<T, K>::forget_round(context& ctx, std::vector<leaving_key> 
   std::vector<future<std::vector<std::int64_t>>> answers;
   for (const auto& [rank, indices] : of_rank) {
     std::vector<K> asked;
-    for (const std::size_t each : indices) asked.push_back(keys[each].kept->key);
+    for (const std::size_t each : indices) asked.push_back(keys[each].key);
     answers.push_back(ctx.call<&key_table::leave>(about_.self[rank_id(rank)], std::move(asked)));
   }
   auto answer = answers.begin();
@@ -172,7 +172,7 @@ task<void> key_table<T, K>::forget_round(context& ctx, std::vector<leaving_key> 
   std::vector<future<void>> told;
   for (const std::uint32_t rank : asking_ranks_) {
     std::vector<K> gone, staying;
-    for (const std::size_t each : of_rank[rank]) (keys[each].left ? gone : staying).push_back(keys[each].kept->key);
+    for (const std::size_t each : of_rank[rank]) (keys[each].left ? gone : staying).push_back(keys[each].key);
     if (!staying.empty()) told.push_back(ctx.call<&key_table::stay>(about_.self[rank_id(rank)], std::move(staying)));
     if (!gone.empty() || !blocks.empty())
       told.push_back(ctx.call<&key_table::forget>(about_.self[rank_id(rank)], std::move(gone), blocks));

@@ -60,6 +60,7 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
   if (ctx.size() == 1) return false;
   const auto waiting = std::make_shared<waiter>(waiter{who, 0});
   std::map<std::uint32_t, std::vector<part_name>> requests;  // by owner
+  bool waits = false;
   {
     const std::scoped_lock lock(mutex_);
     std::vector<part_mask> masks(roots_.size());
@@ -79,13 +80,14 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
       }
       asked_[branch] |= missing;
     }
-    if (waiting->parts == 0) counts_.needed += needed;
+    waits = waiting->parts != 0;  // the last part may be here before this function returns
+    if (!waits) counts_.needed += needed;
     for (const auto& [owner, names] : requests) ++counts_.messages, counts_.fetched += names.size();
   }
   for (const auto& [owner, names] : requests) {
     ctx.send<&store::serve>(everywhere[nacre::rank_id{owner}], everywhere, epoch_, names);
   }
-  return waiting->parts != 0;
+  return waits;
 }
 
 part_data store::part_of(const part_name& name) const {
