@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# METIS divides the domain; libpng writes pictures, netCDF reads coastlines and rasters, muParser expressions.
-target_link_libraries(mesh2d_app PUBLIC meshing ${METIS_LIBRARY})
-if(PNG_FOUND)
-  target_link_libraries(mesh2d_app PUBLIC PNG::PNG)
-  target_compile_definitions(mesh2d_app PUBLIC MESH2D_HAS_PNG)
-endif()
+# METIS divides the domain; netCDF reads coastlines and rasters, muParser expressions.
+target_link_libraries(mesh2d_app PUBLIC meshing pictures ${METIS_LIBRARY})
 set(parts_left_out "/input/without_netcdf[.]cpp$")
 if(netcdf_FOUND)
   target_link_libraries(mesh2d_app PUBLIC PkgConfig::netcdf)

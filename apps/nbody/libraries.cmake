@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels are compiled for each instruction set. libpng writes pictures, libhdf5 reads and writes files as GADGET does.
+# Kernels are compiled for each instruction set. libhdf5 reads and writes files as GADGET does.
 set(kernel_options -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND kernel_options -Wno-maybe-uninitialized -Wno-uninitialized)  # what gcc 12 says of its own intrinsics
@@ -15,10 +15,7 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(FILTER sources EXCLUDE REGEX "/kernels_avx")
   set_target_properties(nbody_app PROPERTIES SOURCES "${sources}")
 endif()
-if(PNG_FOUND)
-  target_link_libraries(nbody_app PUBLIC PNG::PNG)
-  target_compile_definitions(nbody_app PUBLIC NBODY_HAS_PNG)
-endif()
+target_link_libraries(nbody_app PUBLIC pictures)
 if(hdf5_FOUND)
   target_link_libraries(nbody_app PUBLIC PkgConfig::hdf5)
   target_compile_definitions(nbody_app PUBLIC NBODY_HAS_HDF5)

@@ -9,8 +9,8 @@
 #include <program_options.hpp>
 #include <string_view>
 
-#include "output/png_file.hpp"
 #include "output/snapshot.hpp"
+#include "pictures/png_file.hpp"
 
 namespace nbody {
 namespace {
@@ -104,7 +104,9 @@ std::string problem_of(options& asked) {
   if (asked.rungs > 0 && !(asked.soft.length > 0)) {
     return "--rungs needs --softening (a body's own step follows from it): try --softening 0.01";
   }
-  if (!asked.pictures.empty() && !has_png()) return "--pictures needs libpng, and this nbody was built without it";
+  if (!asked.pictures.empty() && !pictures::has_png()) {
+    return "--pictures needs libpng, and this nbody was built without it";
+  }
   return {};
 }
 

@@ -2,16 +2,12 @@
 # Every operation is rounded as it is written, so that results do not depend on the instruction set. The stages of rows are
 # compiled apart: they name the same things for each set, and vectors that a function without it cannot return.
 target_compile_options(waves_app PRIVATE -ffp-contract=off -Wno-psabi)
-target_link_libraries(waves_app PUBLIC tomlplusplus::tomlplusplus)
+target_link_libraries(waves_app PUBLIC pictures tomlplusplus::tomlplusplus)
 get_target_property(sources waves_app SOURCES)
 list(FILTER sources EXCLUDE REGEX "/waves/mpi/")
 set_target_properties(waves_app PROPERTIES SOURCES "${sources}")
 file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/waves/numerics/kernels_*.cpp)
 set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-if(PNG_FOUND)
-  target_link_libraries(waves_app PUBLIC PNG::PNG)
-  target_compile_definitions(waves_app PRIVATE WAVES_HAS_PNG)
-endif()
 
 # mpi/main.cpp is bin/waves_mpi_<flavour> for each MPI that has a module, of the same objects; bin/waves_mpi is one of them.
 get_property(flavours GLOBAL PROPERTY NACRE_MPI_FLAVOURS)

@@ -20,7 +20,7 @@
 #include <nacre/error.hpp>
 
 #include "meshing/output_file.hpp"
-#include "output/png_file.hpp"
+#include "pictures/png_file.hpp"
 
 namespace mesh2d {
 namespace {
@@ -113,7 +113,7 @@ void write_ele(const whole_mesh& mesh, std::ostream& to) {
 }
 
 void write_png(const picture& drawn, const std::string& out) {
-  const std::string bytes = png_bytes(drawn.rgb(), drawn.frame().width, drawn.frame().height);
+  const std::string bytes = pictures::png_bytes(drawn.rgb(), drawn.frame().width, drawn.frame().height);
   write_file(out, [&](std::ostream& to) { to.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
 }
 
@@ -134,7 +134,7 @@ void check_output_name(const std::string& out, const std::string& input) {
                                 "the points of the input would be lost", "give the mesh another name"});
     }
   }
-  if (is_png(out) && !has_png()) {
+  if (is_png(out) && !pictures::has_png()) {
     throw nacre::setup_error({fmt::format("--out {} is not possible", out), "this mesh2d was built without libpng",
                               "install libpng-dev and build again, or write an .svg file"});
   }

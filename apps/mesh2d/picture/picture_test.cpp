@@ -13,13 +13,13 @@
 #include <nacre/error.hpp>
 
 #include "input/shapes.hpp"
-#include "output/png_file.hpp"
 #include "output/writers.hpp"
 #include "parallel/plan.hpp"
 #include "parallel/together_for_tests.hpp"
 #include "picture/draw_part.hpp"
+#include "pictures/png_file.hpp"
 
-#ifdef MESH2D_HAS_PNG
+#ifdef PICTURES_HAVE_PNG
 #include <png.h>
 #endif
 
@@ -104,10 +104,10 @@ TEST(Picture, a_picture_that_is_too_large_is_refused_with_a_width_that_is_not) {
   }
 }
 
-#ifdef MESH2D_HAS_PNG
+#ifdef PICTURES_HAVE_PNG
 TEST(Picture, a_png_file_holds_the_pixels) {
   const picture all = draw({.input = "comb", .subdomains = 4, .width = 200}).all;
-  const std::string bytes = png_bytes(all.rgb(), all.frame().width, all.frame().height);
+  const std::string bytes = pictures::png_bytes(all.rgb(), all.frame().width, all.frame().height);
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   ASSERT_NE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()), 0) << image.message;

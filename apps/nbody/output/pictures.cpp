@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "output/png_file.hpp"
 #include "output/projection.hpp"
+#include "pictures/png_file.hpp"
 
 namespace nbody {
 namespace {
@@ -26,16 +26,16 @@ void write_bytes(const std::string& name, const std::string& bytes) {
 
 void write_picture(const options& asked, evolution& bodies, evolution_state& state) {
   if (asked.pictures.empty() || state.step % asked.picture_steps != 0) return;
-  const std::string bytes = png_bytes(colours_of(bodies.picture(), state.bodies), asked.pixels);
+  const std::string bytes = pictures::png_bytes(colours_of(bodies.picture(), state.bodies), asked.pixels, asked.pixels);
   write_bytes(fmt::format("{}-{:06}.png", asked.pictures, state.step), bytes);
   state.pictures.emplace_back(bytes.begin(), bytes.end());
 }
 
 void write_animation(const options& asked, const evolution_state& state) {
   if (state.pictures.empty()) return;
-  std::vector<std::string> pictures;
-  for (const std::vector<std::uint8_t>& each : state.pictures) pictures.emplace_back(each.begin(), each.end());
-  write_bytes(asked.pictures + ".png", animated_png(pictures));
+  std::vector<std::string> frames;
+  for (const std::vector<std::uint8_t>& each : state.pictures) frames.emplace_back(each.begin(), each.end());
+  write_bytes(asked.pictures + ".png", pictures::animated_png(frames));
 }
 
 }  // namespace nbody

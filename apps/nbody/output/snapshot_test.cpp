@@ -14,7 +14,6 @@
 #include <nacre/error.hpp>
 
 #include "models/model.hpp"
-#include "output/png_file.hpp"
 #include "output/snapshot.hpp"
 
 namespace nbody {
@@ -90,17 +89,6 @@ TEST(Snapshot, that_is_truncated_is_refused) {
     EXPECT_NE(problem_of(name).find("cut.hdf5 is no HDF5 file, or a truncated one"), std::string::npos)
         << size << ": " << problem_of(name);
   }
-}
-
-TEST(Pictures, are_joined_to_an_animation) {
-  if (!has_png()) GTEST_SKIP() << "built without libpng";
-  const std::string first = png_bytes(std::vector<std::uint8_t>(3 * 16 * 16, 10), 16);
-  const std::string second = png_bytes(std::vector<std::uint8_t>(3 * 16 * 16, 200), 16);
-  const std::string file = animated_png({first, second});
-  EXPECT_EQ(file.substr(1, 3), "PNG");
-  EXPECT_LT(file.find("acTL"), file.find("IDAT"));
-  EXPECT_LT(file.find("IDAT"), file.find("fdAT"));
-  EXPECT_NE(file.find("IEND"), std::string::npos);
 }
 
 }  // namespace

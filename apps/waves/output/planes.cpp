@@ -4,22 +4,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#ifdef WAVES_HAS_PNG
-#include <png.h>
-#endif
-
 #include "output/files.hpp"
+#include "pictures/png_file.hpp"
 
 namespace waves {
 namespace {
 
-#ifdef WAVES_HAS_PNG
 double size_at(const plane_points& plane, std::size_t point) {
   const float* u = &plane.values[3 * point];
   return std::sqrt(double{u[0]} * u[0] + double{u[1]} * u[1] + double{u[2]} * u[2]);
@@ -35,7 +30,6 @@ void put_colour(double part, std::uint8_t* rgb) {
     rgb[k] = static_cast<std::uint8_t>(std::lround(stops[index][k] * (1 - way) + stops[index + 1][k] * way));
   }
 }
-#endif
 
 }  // namespace
 
@@ -58,7 +52,6 @@ std::string vti_bytes(const plane_points& plane) {
 }
 
 std::string plane_png(const plane_points& plane) {
-#ifdef WAVES_HAS_PNG
   const std::size_t points = plane.values.size() / 3;
   double most = 0;
   for (std::size_t point = 0; point < points; ++point) most = std::max(most, size_at(plane, point));
@@ -66,22 +59,7 @@ std::string plane_png(const plane_points& plane) {
   for (std::size_t point = 0; point < points; ++point) {
     put_colour(most > 0 ? std::sqrt(size_at(plane, point) / most) : 0, &rgb[3 * point]);
   }
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(plane.columns);
-  image.height = static_cast<png_uint_32>(plane.rows);
-  image.format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = 0;
-  std::string bytes;
-  if (png_image_write_to_memory(&image, nullptr, &size, 0, rgb.data(), 0, nullptr) != 0) {
-    bytes.resize(size);
-    if (png_image_write_to_memory(&image, bytes.data(), &size, 0, rgb.data(), 0, nullptr) != 0) return bytes;
-  }
-  throw std::runtime_error(std::string("the picture cannot be written: ") + image.message);
-#else
-  static_cast<void>(plane);
-  throw std::runtime_error("this program was built without libpng: write .vti instead");
-#endif
+  return pictures::png_bytes(rgb, static_cast<std::uint32_t>(plane.columns), static_cast<std::uint32_t>(plane.rows));
 }
 
 }  // namespace waves

@@ -14,6 +14,8 @@
 #include <nacre/error.hpp>
 #include <program_options.hpp>
 
+#include "pictures/png_file.hpp"
+
 namespace waves {
 namespace {
 
@@ -74,6 +76,10 @@ void check_outputs(const options& asked) {
   if (!asked.snapshots.empty() && !ends_with(asked.snapshots, ".png") && !ends_with(asked.snapshots, ".vti")) {
     throw nacre::setup_error(
         {"--snapshots is " + asked.snapshots, "the name's end says which format it is", "end it in .png or .vti"});
+  }
+  if (ends_with(asked.snapshots, ".png") && !pictures::has_png()) {
+    throw nacre::setup_error({"--snapshots is " + asked.snapshots, "this waves was built without libpng",
+                              "install libpng-dev and build again, or end the name in .vti"});
   }
   nacre::demand_writable(asked.json, "--json");
   nacre::demand_other_file(asked.json, asked.input);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single pictures by the simplified interface of libpng; animations by chunks (the PNG specification, third edition).
-#include "output/png_file.hpp"
+#include "pictures/png_file.hpp"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#ifdef NBODY_HAS_PNG
+#ifdef PICTURES_HAVE_PNG
 #include <png.h>
 #endif
 
-namespace nbody {
+namespace pictures {
 namespace {
 
 constexpr std::string_view signature("\x89PNG\r\n\x1a\n", 8);
@@ -68,15 +68,15 @@ std::string frame_control(std::uint32_t sequence, std::string_view size) {
 
 }  // namespace
 
-#ifdef NBODY_HAS_PNG
+#ifdef PICTURES_HAVE_PNG
 
 bool has_png() noexcept { return true; }
 
-std::string png_bytes(const std::vector<std::uint8_t>& rgb, std::uint32_t width) {
+std::string png_bytes(const std::vector<std::uint8_t>& rgb, std::uint32_t width, std::uint32_t height) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = width;
-  image.height = width;
+  image.height = height;
   image.format = PNG_FORMAT_RGB;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::string bytes(size, '\0');
@@ -92,8 +92,8 @@ std::string png_bytes(const std::vector<std::uint8_t>& rgb, std::uint32_t width)
 
 bool has_png() noexcept { return false; }
 
-std::string png_bytes(const std::vector<std::uint8_t>&, std::uint32_t) {
-  throw std::runtime_error("this nbody was built without libpng");
+std::string png_bytes(const std::vector<std::uint8_t>&, std::uint32_t, std::uint32_t) {
+  throw std::runtime_error("this program was built without libpng");
 }
 
 #endif
@@ -123,4 +123,4 @@ std::string animated_png(const std::vector<std::string>& pictures) {
   return file;
 }
 
-}  // namespace nbody
+}  // namespace pictures
