@@ -199,7 +199,7 @@ bool thread_pool::sleep(thread_context& on, Until until, idleness& how) {
     if (on.watches_) {
       watch(how);
     } else {
-      on.parker_.park_for(sleep_max);
+      on.parker_.park_for(tuning_.sleep_max);
     }
     on.reader_.online();
   }
@@ -207,8 +207,8 @@ bool thread_pool::sleep(thread_context& on, Until until, idleness& how) {
 }
 
 void thread_pool::watch(idleness& how) {
-  if (!tuning_.crowded || idle_workers() == workers()) return link_.wait(sleep_max);
-  link_.wait(sleep_max, how.timers_late);
+  if (!tuning_.crowded || idle_workers() == workers()) return link_.wait(tuning_.sleep_max);
+  link_.wait(tuning_.sleep_max, how.timers_late);
   how.timers_late = std::clamp(how.timers_late * 2, late_min, late_max);
 }
 

@@ -76,6 +76,7 @@ class thread_pool final : public worker_pool {
     bool crowded = false;  ///< more threads than cores: yield instead of spinning
     /// The fallback poller polls when no worker has for so long; 0: there is no fallback poller.
     std::chrono::nanoseconds patience{0};
+    std::chrono::nanoseconds sleep_max{std::chrono::milliseconds(100)};  ///< bounds the cost of a missed hint
     placement place = {};  ///< threads that are not in it run where the caller of `start` does
   };
   thread_pool(const settings& how, const options& tuning, backplane& link, scheduler& order);
@@ -98,7 +99,6 @@ class thread_pool final : public worker_pool {
   }
 
  private:
-  static constexpr std::chrono::milliseconds sleep_max{100};   // bounds the cost of a missed hint
   static constexpr std::uint32_t polls_per_thorough_poll = 8;  // while nothing moves; see backplane::progress
 
   /// The state of a worker that finds no work and is not woken for any. Only timers and messages end its sleeps, and

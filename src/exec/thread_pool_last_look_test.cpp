@@ -58,7 +58,8 @@ void find_work_in_the_last_look(progress_mode progress, last_source from) {
     function_item item([&](thread_context&) { ran = true; });
     staged_scheduler order(lengthy);
     ranks_of_a_test ranks;
-    thread_pool pool({.workers = 2, .seed = 1}, {.progress = progress, .spin = nanoseconds(0), .crowded = false},
+    thread_pool pool({.workers = 2, .seed = 1},
+                     {.progress = progress, .spin = nanoseconds(0), .crowded = false, .sleep_max = sleep_bound},
                      ranks.plane, order);
     ranks.sink.on_message = [&](thread_context& by, std::uint32_t) { pool.make_ready(by, item); };
     pool.start();
@@ -111,7 +112,7 @@ class stopping_scheduler final : public scheduler {
 };
 
 constexpr thread_pool::options sleepy(progress_mode progress) {
-  return {.progress = progress, .spin = nanoseconds(0), .crowded = false};
+  return {.progress = progress, .spin = nanoseconds(0), .crowded = false, .sleep_max = sleep_bound};
 }
 
 /// The first look is before the announcement, the second one after it.

@@ -36,7 +36,7 @@ void thread_pool::poll_alone() {
     } else {
       on.reader_.offline();
       watched_ = true;
-      link_.wait(sleep_max);
+      link_.wait(tuning_.sleep_max);
       watched_ = false;
       on.reader_.online();
     }
@@ -54,7 +54,7 @@ void thread_pool::run_fallback_poller() {
     fallback_parker_.park_for(pause);
     if (idle_workers() != 0) {
       fallback_asleep_ = true;
-      if (idle_workers() != 0 && !stopping_) fallback_parker_.park_for(sleep_max);
+      if (idle_workers() != 0 && !stopping_) fallback_parker_.park_for(tuning_.sleep_max);
       fallback_asleep_ = false;
     }
     bool helped = false;
