@@ -34,21 +34,12 @@ struct worker {
   void serialize(Archive&) {}
 };
 
-/// The text that a job of three ranks prints on standard error, which is a terminal. It lasts for a second, or longer
-/// on a slow machine.
-std::string said_on_terminal(const char* transport, const char* after) {
+/// The text that a process prints on standard error, which is a terminal.
+template <class Body>
+std::string said_on_terminal_by(const Body& body) {
   int terminal = -1;
   const pid_t job = forkpty(&terminal, nullptr, nullptr, nullptr);
-  if (job == 0) {
-    nacre::config how;
-    how.set("transport", transport);
-    how.set("ranks", "3");
-    how.set("workers", "1");
-    how.set("progress_line", after);
-    _exit(nacre::run(how, [](nacre::runtime& rt) {
-      rt.send<&worker::go_on>(rt.create<worker>(worker{std::chrono::steady_clock::now() + 1s}));
-    }));
-  }
+  if (job == 0) _exit(body());
   std::string said;
   std::array<char, 4096> buffer;
   pollfd watched{terminal, POLLIN, 0};
@@ -62,6 +53,29 @@ std::string said_on_terminal(const char* transport, const char* after) {
   waitpid(job, &status, 0);
   EXPECT_EQ(status, 0) << said;
   return said;
+}
+
+/// That of a job of three ranks, which lasts for a second, or longer on a slow machine.
+std::string said_on_terminal(const char* transport, const char* after) {
+  return said_on_terminal_by([&] {
+    nacre::config configuration;
+    configuration.set("transport", transport);
+    configuration.set("ranks", "3");
+    configuration.set("workers", "1");
+    configuration.set("progress_line", after);
+    return nacre::run(configuration, [](nacre::runtime& rt) {
+      rt.send<&worker::go_on>(rt.create<worker>(worker{std::chrono::steady_clock::now() + 1s}));
+    });
+  });
+}
+
+/// That of `nacre run` with this shell command, whose ranks have pipes for standard error.
+std::string said_by_launcher(const char* command) {
+  const std::string tool = NACRE_BIN_DIR "/nacre";
+  return said_on_terminal_by([&] {
+    execl(tool.c_str(), "nacre", "run", "-n", "2", "--transport", "tcp", "sh", "-c", command, nullptr);
+    return 127;
+  });
 }
 
 TEST(progress_line, tells_of_all_ranks_and_leaves_nothing_behind) {
@@ -84,6 +98,15 @@ TEST(progress_line, is_not_there_for_short_runs_or_when_it_is_not_wanted) {
   EXPECT_EQ(said_on_terminal("inproc", "60min"), "") << "the job is shorter";
   EXPECT_EQ(said_on_terminal("inproc", "0s"), "");
   EXPECT_EQ(said_on_terminal("sim", "0s"), "");
+}
+
+TEST(progress_line, of_a_launched_job_reaches_the_launchers_terminal) {
+  const std::string uts = NACRE_BIN_DIR "/uts --tree T5 --mode steal --nacre.workers=1 --nacre.progress_line=20ms";
+  const std::string said = said_by_launcher(("exec " + uts).c_str());
+  EXPECT_NE(said.find("2 of 2 ranks answer"), std::string::npos) << said;
+  EXPECT_NE(said.find("\r\x1b[K"), std::string::npos) << said;
+  const std::string of_file = said_by_launcher(("exec " + uts + " 2>/dev/null").c_str());
+  EXPECT_EQ(of_file.find("ranks answer"), std::string::npos) << of_file;
 }
 
 TEST(progress_line, counts_since_the_line_before) {

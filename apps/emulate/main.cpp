@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
@@ -59,7 +58,7 @@ std::string problem_with_output(nacre::runtime& rt, const std::string& path) {
 
 int run(const emulate::options& asked, nacre::config configuration) {
   configuration.set("progress_line", "0s", nacre::setting_source::program);  // the program has a line of its own
-  const bool line = !asked.quiet && isatty(STDERR_FILENO) == 1;
+  const bool line = !asked.quiet && nacre::progress_is_seen();
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
     if (const std::string problem = problem_with_output(rt, asked.json_path); !problem.empty()) {

@@ -3,9 +3,10 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
+
+#include <program_options.hpp>
 
 #include "report.hpp"
 
@@ -20,7 +21,7 @@ constexpr const char* erase_line = "\r\x1b[K";
 }  // namespace
 
 progress_line::progress_line(progress_mode mode, std::optional<std::uint64_t> nodes_total)
-    : enabled_(mode == progress_mode::on_terminal && isatty(STDERR_FILENO) == 1), nodes_total_(nodes_total) {}
+    : enabled_(mode == progress_mode::on_terminal && nacre::progress_is_seen()), nodes_total_(nodes_total) {}
 
 progress_line::~progress_line() {
   if (shown_nodes_ == 0) return;

@@ -130,6 +130,9 @@ void demand_other_file(const std::string& output, const std::string& other);
 /// existing file; `option` asks for it. An empty name is no file.
 void demand_writable(const std::string& output, std::string_view option);
 
+/// Whether a progress line on standard error is seen: it reaches a terminal, directly or through `nacre run`.
+[[nodiscard]] bool progress_is_seen() noexcept;
+
 /// The whole of a main: returns the exit code that `body` returns. An exception becomes one line on standard error,
 /// after `name`, and an exit code: usage_code for a setup_error, 1 for any other.
 [[nodiscard]] int run_program(std::string_view name, const std::function<int()>& body);

@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/terminal.hpp"
+#include "program_options/program_options.hpp"
+
 namespace nacre {
 namespace {
 
@@ -37,5 +40,7 @@ void check_output_at_exit() {
   static const int registered = ::on_exit(&finish_output, nullptr);
   static_cast<void>(registered);  // on failure (no memory), exit does not check
 }
+
+bool progress_is_seen() noexcept { return errors_reach_terminal(); }
 
 }  // namespace nacre

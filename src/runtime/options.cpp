@@ -132,7 +132,9 @@ constexpr option runtime_options[] = {
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},
     {"progress_line", option_kind::duration, "3s", "", "0s..60min",
-     "how long a run lasts before a line on the terminal, if standard error is one, tells how it gets on; 0s: never"},
+     "how long a run lasts before a line on the terminal, if standard error is one (that of nacre run, too), tells how "
+     "it "
+     "gets on; 0s: never"},
     {"deadlock_patience", option_kind::duration, "10s", "", "0s..60min",
      "how long nothing has happened on any rank, though calls or messages are open or code has not returned, before "
      "rank 0 says so on standard error; the job goes on. 0s: never. Under sim, where a deadlock ends the run, how long "

@@ -2,9 +2,9 @@
 // Asks all ranks for their progress and shows it on the terminal.
 #include "runtime/progress_line.hpp"
 #include "base/print_error.hpp"
+#include "base/terminal.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ std::string short_number(double value) {
 
 }  // namespace
 
-bool terminal_line::possible() noexcept { return isatty(STDERR_FILENO) == 1; }
+bool terminal_line::possible() noexcept { return errors_reach_terminal(); }
 
 void terminal_line::show(const std::string& text) {
   const std::scoped_lock lock(mutex_);

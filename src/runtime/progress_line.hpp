@@ -29,7 +29,7 @@ struct rank_progress {
   }
 };
 
-/// Rewrites one line of standard error, which must be a terminal, and erases it in the end. Any thread.
+/// Rewrites one line of standard error, which must reach a terminal, and erases it in the end. Any thread.
 class terminal_line {
  public:
   ~terminal_line() { erase(); }
