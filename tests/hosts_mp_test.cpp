@@ -219,7 +219,7 @@ TEST_F(nacre_run_by_ssh, names_the_host_and_what_to_try_when_a_start_fails) {
 /// A remote shell that runs everything here: scripts get the host as $1 and the command as $2.
 outcome by_script(const scratch_folder& folder, const std::string& script, std::vector<std::string> rest) {
   folder.write("shell", "#!/bin/sh\n" + script, 0700);
-  std::vector<std::string> all{"run", "--ssh", folder / "shell", "--address", "127.0.0.1"};
+  std::vector<std::string> all{"run", "--ssh", folder / "shell", "--address", "127.0.0.1", "--host-timeout", "300"};
   all.insert(all.end(), rest.begin(), rest.end());
   return nacre_command(all);
 }

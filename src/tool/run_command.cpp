@@ -3,6 +3,7 @@
 #include "tool/run_command.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -163,6 +164,15 @@ std::vector<host_share> parse_placement(const run_arguments& given) {
   return spread_ranks(hosts, ranks, parse_distribution(given.distribution));
 }
 
+std::chrono::seconds parse_host_timeout(const std::string& text) {
+  if (text.empty()) return remote_options{}.start_time;
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (*end == '\0' && value >= 1 && value <= 86'400) return std::chrono::seconds(value);
+  refuse_to_run(fmt::format("--host-timeout {} is no number of seconds", text),
+                "a host has so long until its agent answers", "choose 1 to 86400");
+}
+
 /// Refuses empty values. An unset shell variable gives one, and the option would silently have no effect.
 void check_empty_values(const CLI::App& command) {
   for (const CLI::Option* each : command.get_options()) {
@@ -174,7 +184,7 @@ void check_empty_values(const CLI::App& command) {
 
 /// Refuses options for other hosts when no hosts are given: they would have no effect.
 void check_one_host(const CLI::App& command) {
-  for (const char* each : {"--distribution", "--ssh", "--nacre", "--address"}) {
+  for (const char* each : {"--distribution", "--ssh", "--nacre", "--address", "--host-timeout"}) {
     if (command.get_option(each)->count() == 0) continue;
     refuse_to_run(fmt::format("{} is given, and no hosts are", each), "all ranks run on this one",
                   "leave it out, or name hosts with --hosts or --hostfile");
@@ -230,6 +240,10 @@ void add_host_options(CLI::App& command, run_arguments& given) {
       ->type_name("PATH");
   command.add_option("--address", given.address, "Numeric address of this host that the others can reach")
       ->type_name("ADDRESS");
+  command
+      .add_option("--host-timeout", given.host_timeout,
+                  "How long a host may take until its agent answers (default: 30)")
+      ->type_name("SECONDS");
   command.add_option("--wdir", given.folder, "Folder to run in, on each host (default: the current one)")
       ->type_name("DIR");
 }
@@ -254,7 +268,8 @@ int run(const CLI::App& command, const run_arguments& given) {
                   .remote = {.shell = split_words(given.shell),
                              .nacre = given.nacre.empty() ? own_path() : given.nacre,
                              .address = given.address,
-                             .folder = given.folder},
+                             .folder = given.folder,
+                             .start_time = parse_host_timeout(given.host_timeout)},
                   .transport = transport,
                   .config = given.config.empty() ? "" : std::filesystem::absolute(given.config).string(),
                   .label = given.label,

@@ -23,7 +23,8 @@ struct run_arguments {
   std::string shell = default_shell;
   std::string nacre;
   std::string address;
-  std::string folder;  // of the ranks; empty: the current one
+  std::string host_timeout;  // seconds
+  std::string folder;        // of the ranks; empty: the current one
   std::string survive;
   std::string restarts;
   std::string restore;

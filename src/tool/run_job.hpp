@@ -15,10 +15,11 @@ inline constexpr std::uint32_t ranks_max = 4096;
 
 /// How ranks are started on other hosts.
 struct remote_options {
-  std::vector<std::string> shell;  ///< words of the remote shell
-  std::string nacre;               ///< the path of nacre on the hosts
-  std::string address;             ///< of this host, numeric; empty: own_address chooses
-  std::string folder;              ///< the ranks' folder, also without hosts; empty: the current one
+  std::vector<std::string> shell;       ///< words of the remote shell
+  std::string nacre;                    ///< the path of nacre on the hosts
+  std::string address;                  ///< of this host, numeric; empty: own_address chooses
+  std::string folder;                   ///< the ranks' folder, also without hosts; empty: the current one
+  std::chrono::seconds start_time{30};  ///< from the start of a host's remote shell to the answer of its agent
 };
 
 /// The ends of ranks that the job outlives, if it has an image.

@@ -30,7 +30,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds start_time{30};
 constexpr std::chrono::seconds poll_interval{1};    // checks the deadlines of handshakes
 constexpr std::chrono::seconds shell_exit_time{2};  // for the end of a shell after host_ready
 constexpr std::size_t said_bytes_max = 4096;
@@ -112,7 +111,7 @@ void agent_startup::start(member& one, time_point now) {
   one.output = std::move(started.output);
   one.error = std::move(started.error);
   one.unsent = pack_host_spec(one.host_spec);
-  one.deadline = now + start_time;
+  one.deadline = now + how_.start_time;
   one.state = progress::starting;
   ++shells_;
 }
@@ -208,10 +207,11 @@ void agent_startup::check_time(member& one, time_point now) {
   if (now < one.deadline) return;
   if (one.state == progress::starting) {
     throw setup_error(
-        {.problem = fmt::format("host {} has not answered for {} s", one.host_spec.host, start_time.count()),
+        {.problem = fmt::format("host {} has not answered for {} s", one.host_spec.host, how_.start_time.count()),
          .why = why_all,
-         .remedy = fmt::format("look whether '{} {} true' works without a question", one.command.front(),
-                               one.host_spec.host)});
+         .remedy = fmt::format("look whether '{} {} true' works without a question, or give it more time with "
+                               "--host-timeout",
+                               one.command.front(), one.host_spec.host)});
   }
   if (one.shell != 0) ::kill(-one.shell, SIGKILL);  // its agent is ready, but it has not ended
 }

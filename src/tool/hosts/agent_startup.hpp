@@ -2,6 +2,7 @@
 // Starts an agent on every host of a job, a bounded number at a time, and waits until all are ready.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,9 @@ inline constexpr std::uint32_t shells_max = 64;
 
 /// How agents are started.
 struct agent_startup_options {
-  std::vector<std::string> shell;  ///< its words; empty: all agents start on this host
-  std::string nacre;               ///< the path of nacre on the hosts
+  std::vector<std::string> shell;       ///< its words; empty: all agents start on this host
+  std::string nacre;                    ///< the path of nacre on the hosts
+  std::chrono::seconds start_time{30};  ///< for a host's answer, from the start of its shell
 };
 
 /// Thrown when a signal comes while agents are being started.

@@ -54,7 +54,8 @@ remote_process_group::remote_process_group(const job_options& options, const rem
     if (each.ranks.front() == 0) first_host_ = static_cast<std::uint32_t>(hosts_.size());
     hosts_.push_back({.name = each.name, .ranks = each.ranks, .unacknowledged = 0, .done = false});
   }
-  const agent_startup_options how{.shell = options.remote.shell, .nacre = options.remote.nacre};
+  const agent_startup_options how{
+      .shell = options.remote.shell, .nacre = options.remote.nacre, .start_time = options.remote.start_time};
   agent_startup(how, make_host_specs(options, around, connections_), connections_, around.signals).run();
   for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
     ranks_[rank].output = &out.attach({}, false, label_of(rank, options.label));
