@@ -24,6 +24,7 @@
 #include <nacre/containers/multimap.hpp>
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "image_jobs.hpp"
 
 namespace nacre::tests {
@@ -230,7 +231,7 @@ TEST_F(a_town, goes_on_as_if_it_had_never_been_interrupted) {
 }
 
 TEST_F(a_town, may_be_interrupted_again_and_again_under_any_seed) {
-  for (int seed = 1; seed <= 20; ++seed) {
+  for (int seed = 1; seed <= static_cast<int>(rounds_in_one_thread(20)); ++seed) {
     const std::uint32_t ranks = 1 + static_cast<std::uint32_t>(seed) % 5;
     config how = options("sim", ranks);
     how.set("seed", seed);

@@ -99,7 +99,7 @@ void ending_main(runtime& rt, std::uint64_t seed) {
 }
 
 TEST(keyed_forgetting, the_array_may_end_meanwhile) {
-  for (std::uint64_t seed = 1; seed <= (sanitized ? 30U : 200U); ++seed) {
+  for (std::uint64_t seed = 1; seed <= rounds_in_one_thread(200); ++seed) {
     run_simulated(drawn_machine(seed), [&](runtime& rt) { ending_main(rt, seed); });
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
@@ -107,7 +107,7 @@ TEST(keyed_forgetting, the_array_may_end_meanwhile) {
 
 TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten) {
   const char* const seeds = std::getenv("NACRE_KEYED_SEEDS");
-  const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : sanitized ? 30 : 200;
+  const std::uint64_t last = seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : rounds_in_one_thread(200);
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
     run_simulated(drawn_machine(seed), [&](runtime& rt) { coming_and_going_main(rt, seed); });
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
