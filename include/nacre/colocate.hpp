@@ -155,4 +155,30 @@ struct colocation_of {
                                    typename split_list<count, param_list<>, typename function::params>::rest>;
 };
 
+/// Calls `body` with the type of the lambda among `args` and with all other arguments.
+template <class Body, class... Args>
+decltype(auto) split_at_lambda(Body&& body, Args&&... args) {
+  constexpr std::size_t at = objects_before_lambda<Args...>();
+  static_assert(at < sizeof...(Args),
+                "colocate wants a function, as in colocate<merge>(p, q), or a lambda behind the "
+                "objects, as in colocate(p, q, [](cell& a, cell& b) {})");
+  if constexpr (at < sizeof...(Args)) {
+    std::tuple<Args&&...> all(std::forward<Args>(args)...);
+    using lambda = std::decay_t<std::tuple_element_t<at, std::tuple<Args...>>>;
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>)->decltype(auto) {
+      return body(std::type_identity<lambda>{}, std::get < Index < at ? Index : Index + 1 > (std::move(all))...);
+    }
+    (std::make_index_sequence<sizeof...(Args) - 1>());
+  }
+}
+template <auto F, class... Args>
+message_ptr colocation_message(Args&... args) {
+  using colocation = colocation_of<F, std::decay_t<Args>...>;
+  const std::tuple<Args&...> all(args...);
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return colocation::shape::make(std::get<colocation::count + Index>(all)...);
+  }
+  (std::make_index_sequence<sizeof...(Args) - colocation::count>());
+}
+
 }  // namespace nacre::detail

@@ -82,7 +82,7 @@ void post_colocate(engine& core, thread_context& on, std::span<const object_id> 
 /// The access to an object that a main requests.
 enum class object_access : std::uint8_t { shared, exclusive };
 /// Waits in main until main has access to the object, which is on this rank then; see
-/// object_operations::with_exclusive. `key` is the key of the class that the object must have.
+/// operations::with_exclusive. `key` is the key of the class that the object must have.
 [[nodiscard]] void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key);
 void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept;
 
@@ -131,7 +131,7 @@ void stamp(message& m, with how) noexcept {
 
 }  // namespace detail
 
-/// A message that is sent later; see rank_operations::after. Dropping it changes nothing. Movable; it belongs to the
+/// A message that is sent later; see message_operations::after. Dropping it changes nothing. Movable; it belongs to the
 /// rank that made it, and may be kept longer than the job.
 class delayed_message {
  public:

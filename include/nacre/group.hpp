@@ -186,21 +186,6 @@ struct signature<member_handler<F, T>> {
   using target = void;
 };
 
-/// A range of a group's ranks whose first one asks the others.
-struct rank_range {
-  std::uint32_t first = 0, last = 0;
-};
-
-/// Runs F on all objects of a group, down a tree of ranks, and combines the results by Op; Op is void where the results
-/// are dropped.
-template <auto F, class T, class Op, class Values>
-struct group_tree;
-template <auto F, class T, class Op, class... Values>
-struct group_tree<F, T, Op, std::tuple<Values...>> {
-  using result = std::conditional_t<std::is_void_v<Op>, void, result_of<F>>;
-  static task<result> run(context& ctx, std::uint32_t group, rank_range ranks, Values... args);
-};
-
 }  // namespace detail
 }  // namespace nacre
 

@@ -45,7 +45,7 @@ using type_id = typed_id<struct type_tag, std::uint32_t>;
 
 /// The name of a mobile object, which stays the same wherever the object moves. It consists of the object's birth, the
 /// rank that gave the name, and of a number that this rank never gives twice. The home of the object, the rank that
-/// knows where it is, is its birth in most jobs: see object_operations::home_of. Zero means no object; numbers start at
+/// knows where it is, is its birth in most jobs: see operations::home_of. Zero means no object; numbers start at
 /// 1, so the id of every created object is valid().
 class object_id {
  public:

@@ -64,19 +64,24 @@ consteval bool check_key() {
 
 }  // namespace detail
 
-/// The element of one key: a value, to send to.
+/// The element of one key: a value, to send to, serializable.
 template <class T, class K>
 class keyed_element {
  public:
+  keyed_element() = default;
   /// For the runtime: see keyed_array_ptr.
   keyed_element(group_ptr<detail::key_table<T, K>> table, K key) : table_(table), key_(std::move(key)) {}
   [[nodiscard]] const K& key() const noexcept { return key_; }
   /// For the runtime.
   [[nodiscard]] group_ptr<detail::key_table<T, K>> table() const noexcept { return table_; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(table_, key_);
+  }
 
  private:
   group_ptr<detail::key_table<T, K>> table_;
-  K key_;
+  K key_{};
 };
 
 /// Names a keyed array on every rank: a value, trivially copyable, comparable, serializable. It keeps nothing alive.

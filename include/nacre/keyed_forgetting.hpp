@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <nacre/keyed_operations.hpp>
+#include <nacre/keyed_array.hpp>
 #include <nacre/keyed_posting.hpp>
 #include <nacre/keyed_table.hpp>
 #include <nacre/runtime.hpp>

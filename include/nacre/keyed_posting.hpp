@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <nacre/key_text.hpp>
-#include <nacre/keyed_operations.hpp>
+#include <nacre/keyed_array.hpp>
 #include <nacre/keyed_table.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/task.hpp>

@@ -19,7 +19,7 @@
 #include <nacre/key_entries.hpp>
 #include <nacre/key_home.hpp>
 #include <nacre/key_text.hpp>
-#include <nacre/keyed_operations.hpp>
+#include <nacre/keyed_array.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/task.hpp>
 

@@ -14,7 +14,6 @@
 #include <nacre/future.hpp>
 #include <nacre/group.hpp>
 #include <nacre/group_next.hpp>
-#include <nacre/group_tree.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/invoke.hpp>
 #include <nacre/keyed_array.hpp>
@@ -28,6 +27,7 @@
 #include <nacre/mobile_ptr.hpp>
 #include <nacre/next.hpp>
 #include <nacre/phase.hpp>
+#include <nacre/rank_tree.hpp>
 #include <nacre/run.hpp>
 #include <nacre/runtime.hpp>
 #include <nacre/scheduler.hpp>

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 
 #include <nacre/archive.hpp>
 #include <nacre/archive/held_addresses.hpp>
@@ -143,6 +144,16 @@ const object_type& type_of() noexcept {
                 "Archive> void serialize(Archive& ar) { ar(every, member); }` in it");
   static_cast<void>(&type_enlisted<T>);
   return type_row<T>;
+}
+
+/// Makes a T from the arguments, which are those of a constructor or of its members.
+template <class T, class... Args>
+T make_aggregate_or_object(Args&&... args) {
+  if constexpr (std::is_constructible_v<T, Args...>) {
+    return T(std::forward<Args>(args)...);
+  } else {
+    return T{std::forward<Args>(args)...};
+  }
 }
 
 }  // namespace nacre::detail

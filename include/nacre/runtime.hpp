@@ -121,7 +121,7 @@ class runtime : public operations {
   /// Collective: makes an array whose places are keys of type K, such as std::string. The element of a key is made on
   /// the key's home, the rank that its hash or keyed_by::home chooses, when a message is sent to the key for the first
   /// time: by T(key) if T is no aggregate and has such a constructor, else by T(). All ranks give the same options. See
-  /// keyed_array_ptr and keyed_operations.
+  /// keyed_array_ptr and message_operations.
   ///
   ///     auto words = rt.create_array<word>(nacre::keyed_by<std::string>{});
   ///     rt.send<&word::seen>(words["nacre"], 1);
@@ -138,10 +138,12 @@ class runtime : public operations {
   /// serializable. When create_group returns, every rank may send to every object. All ranks make their groups in one
   /// order; else the job ends with a line that names two different calls. When a constructor throws on one rank, its
   /// create_group throws that exception, and on the other ranks create_group throws a std::runtime_error with its text;
-  /// there is no group then. See group_operations for messages, local() and what handlers may do at the same time.
+  /// there is no group then. See message_operations for messages, local() and what handlers may do at the same time.
   template <class T, class... Args>
   [[nodiscard]] group_ptr<T> create_group(Args&&... args) {
-    const auto make = [&]() -> void* { return new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)); };
+    const auto make = [&]() -> void* {
+      return new T(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
+    };
     static_cast<void>(&detail::group_enlisted<T>);
     return group_ptr<T>(detail::make_group(*core_, *thread_, detail::group_type_of<T>, make));
   }

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include <nacre/array.hpp>
-#include <nacre/group_operations.hpp>
+#include <nacre/core.hpp>
+#include <nacre/ids.hpp>
 
 namespace nacre {
 
@@ -65,7 +66,7 @@ void visit_range(const extents& shape, const index_range& range, const std::func
 class section_ptr {
  public:
   section_ptr() = default;
-  /// For the runtime: see section_operations::create_section.
+  /// For the runtime: see operations::create_section.
   section_ptr(std::uint64_t array, std::uint64_t number, rank_id root) noexcept
       : array_(array), number_(number), root_(root) {}
   /// For the runtime: the first number of the array, the number of the section, and the root of its ranks, modulo the
@@ -165,76 +166,6 @@ class section {
   array_ptr<T, P> of_;
   std::vector<detail::section_part> parts_;                         // by rank, ascending
   std::map<std::uint32_t, std::vector<std::uint64_t>> by_birth_{};  // while it is made
-};
-
-/// Operations on sections of arrays. A base class of `operations`.
-///
-/// The home of each place sends to the element that is there when the message comes, as in a message to all elements.
-/// Between messages to sections, to all elements and to single ones there is no order, except the order that waiting
-/// for futures makes.
-class section_operations : public group_operations {
- public:
-  using group_operations::call;
-  using group_operations::reduce;
-  using group_operations::send;
-
-  /// Runs F once on each element of a section; places without an element are passed over.
-  template <auto F, class T, class P, class... Args>
-  void send(const section<T, P>& to, Args&&... args) {
-    send<F>(with{}, to, std::forward<Args>(args)...);
-  }
-  template <auto F, class T, class P, class... Args>
-  void send(with how, const section<T, P>& to, Args&&... args) {
-    detail::post_to_section(*core_, *thread_, {.first = to.array().first()}, to.parts(),
-                            object_message<F, T>(how, std::forward<Args>(args)...));
-  }
-  /// Runs F as send does. The future is ready when all those elements have run F; it fails with call_error when one
-  /// threw.
-  template <auto F, class T, class P, class... Args>
-  [[nodiscard]] future<void> call(const section<T, P>& to, Args&&... args) {
-    auto done = pending<void>();
-    detail::post_to_section(*core_, *thread_, {.first = to.array().first(), .done = done.state()}, to.parts(),
-                            object_message<F, T>(with{}, std::forward<Args>(args)...));
-    return done;
-  }
-  /// Runs F on each element of a section and combines the results in the order of section::places. Op is as for arrays.
-  /// The future fails with call_error when the section has no element, or when an element threw.
-  template <auto F, class T, class P, class Op, class... Args>
-  [[nodiscard]] future<detail::result_of<F>> reduce(const section<T, P>& of, Op, Args&&... args) {
-    using result = std::decay_t<detail::result_of<F>>;
-    static_assert(!std::is_void_v<result>, "a reduction needs results: use call, which waits for all elements");
-    static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
-                  "the operation of a reduction runs on every rank, so it has no members and no captures");
-    auto combined = pending<detail::result_of<F>>();
-    detail::post_to_section(
-        *core_, *thread_,
-        {.first = of.array().first(), .done = combined.state(), .fold = detail::fold_of<result, Op>()}, of.parts(),
-        object_message<F, T>(with{}, std::forward<Args>(args)...));
-    return combined;
-  }
-
-  /// Tells the homes of the places of a section that its elements will contribute among themselves, see
-  /// element_operations::contribute. The future gives the name by which they do so, once all those ranks know it: send
-  /// it to the elements. It costs one message for each of these ranks, and memory for each place of the section until
-  /// destroy_section or the end of the array. The future fails with call_error for a section without places, and when
-  /// the array has been destroyed.
-  template <class T, class P>
-  [[nodiscard]] future<section_ptr> create_section(const section<T, P>& of) {
-    return call<&detail::open_section>(rank(), of.array().first(),
-                                       std::vector<detail::section_part>(of.parts().begin(), of.parts().end()));
-  }
-  /// Ends the steps of a section: those that lack values are dropped, which is reported as a message that was not
-  /// delivered. Contributions that come later are reported, too, or are usage errors of their handlers. The future is
-  /// ready when no rank knows the section any more, and fails with call_error when it has been destroyed before.
-  template <std::same_as<section_ptr> Name>
-  future<void> destroy_section(const Name& of) {
-    if (!of) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
-    return call<&detail::close_section>(rank_id(of.root().value() % size()), of.array(), of.number());
-  }
-
- protected:
-  using group_operations::group_operations;
-  ~section_operations() = default;
 };
 
 }  // namespace nacre

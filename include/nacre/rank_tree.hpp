@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a handler on all objects of a group: each rank of a tree asks two others, and its own object.
+// Handlers that send on: to all ranks, by a tree in which each rank asks two others and itself; and after a delay.
 #pragma once
 
 #include <algorithm>
@@ -11,34 +11,43 @@
 
 #include <nacre/group.hpp>
 #include <nacre/runtime.hpp>
+#include <nacre/target.hpp>
 #include <nacre/task.hpp>
 
 namespace nacre::detail {
 
 inline engine& engine_of(const context& ctx) noexcept { return ctx.core(); }
 
-template <auto F, class T, class Op, class... Values>
-auto group_tree<F, T, Op, std::tuple<Values...>>::run(context& ctx, std::uint32_t group, rank_range ranks,
-                                                      Values... args) -> task<result> {
-  constexpr auto own = member_handler<F, T>{};
+template <auto F, class Op, class... Values>
+auto rank_tree<F, Op, std::tuple<Values...>>::run(context& ctx, rank_range ranks, Values... arguments) -> task<result> {
   const std::uint32_t middle = ranks.first + 1 + (ranks.last - ranks.first) / 2;  // the second half is the shorter one
   const auto ask = [&](std::uint32_t first, std::uint32_t last) {
-    return ctx.call<&group_tree::run>(rank_id(first), group, rank_range{first, last}, args...);
+    return ctx.call<&rank_tree::run>(with{.channel = ranks.channel}, rank_id(first),
+                                     rank_range{first, last, ranks.category, ranks.channel}, arguments...);
+  };
+  const auto ask_this_rank = [&] {
+    return ctx.call<F>(with{.category = ranks.category, .channel = ranks.channel}, ctx.rank(), arguments...);
   };
   std::optional<future<result>> before, behind;
   if (ranks.first + 1 < middle && ranks.first + 1 < ranks.last)
     before = ask(ranks.first + 1, std::min(middle, ranks.last));
   if (middle < ranks.last) behind = ask(middle, ranks.last);
   if constexpr (std::is_void_v<result>) {
-    co_await ctx.call<own>(ctx.rank(), group, args...);
+    co_await ask_this_rank();
     if (before) co_await std::move(*before);
     if (behind) co_await std::move(*behind);
   } else {
-    result combined = co_await ctx.call<own>(ctx.rank(), group, args...);
+    result combined = co_await ask_this_rank();
     if (before) combined = Op{}(std::move(combined), co_await std::move(*before));
     if (behind) combined = Op{}(std::move(combined), co_await std::move(*behind));
     co_return combined;
   }
+}
+
+template <auto F, class Named, class... Values>
+void deferred_send<F, Named, std::tuple<Values...>>::run(context& ctx, nacre::category category, nacre::channel channel,
+                                                         Named target, Values... arguments) {
+  ctx.send<F>(with{.category = category, .channel = channel}, target, std::move(arguments)...);
 }
 
 }  // namespace nacre::detail
