@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +85,11 @@ struct waves_program : testing::Test {
     return got.errors;
   }
 
+  [[nodiscard]] static std::string text(const std::string& name) {
+    std::ifstream file(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
   std::string folder = testing::TempDir() + "nacre_waves_mp." + std::to_string(::getpid());
   std::string input = folder + "/basin.toml";
 };
@@ -111,12 +121,53 @@ TEST_F(waves_program, outlives_a_killed_rank) {
                           .end();
   EXPECT_EQ(code_of(got), 0) << got.errors;
   EXPECT_NE(got.errors.find("was killed by signal 9"), std::string::npos) << got.errors;
-  const auto text = [](const std::string& name) {
-    std::ifstream file(name);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
   EXPECT_FALSE(text(folder + "/whole.town.txt").empty());
   EXPECT_EQ(text(folder + "/whole.town.txt"), text(folder + "/killed.town.txt"));
+}
+
+/// The numbers of the last line of a seismogram.
+std::vector<double> last_motion(const std::string& file) {
+  const std::size_t end = file.find_last_of("0123456789"), begin = file.find_last_of('\n', end);
+  std::istringstream words(file.substr(begin + 1, end - begin));
+  return {std::istream_iterator<double>(words), {}};
+}
+
+TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogram) {
+  const std::vector<std::string> asked{"--patches=6", "--seismograms=" + folder + "/out",
+                                       "--snapshots=" + folder + "/plane.vti"};
+  for (const auto& [plane, extent] :
+       std::vector<std::pair<std::string, std::string>>{{"z=0", "0 32 0 38 0 0"}, {"y=600", "0 32 0 0 0 20"}}) {
+    std::vector<std::string> options = asked;
+    options.push_back("--plane=" + plane);
+    ASSERT_FALSE(digest({}, options).empty());
+    const std::string file = text(folder + "/plane.vti"), motion = text(folder + "/out.town.txt");
+    EXPECT_NE(file.find("WholeExtent=\"" + extent + "\""), std::string::npos) << file.substr(0, 500);
+    EXPECT_NE(file.find("Spacing=\"50 50 50\""), std::string::npos);
+    const std::size_t data = file.find("encoding=\"raw\">_") + 16 + sizeof(std::uint64_t);
+    const std::size_t column = (500 + 400) / 50, row = plane == "z=0" ? (600 + 400) / 50 : 0;
+    std::array<float, 3> found{};
+    ASSERT_GT(file.size(), data + sizeof(float) * 3 * 33 * 21);
+    std::memcpy(found.data(), file.data() + data + sizeof(float) * 3 * (33 * row + column), sizeof(found));
+    const std::vector<double> last = last_motion(motion);
+    ASSERT_EQ(last.size(), 4u);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_FLOAT_EQ(found[k], static_cast<float>(last[k + 1])) << plane;
+    EXPECT_NE(found[0], 0.0f);
+  }
+}
+
+TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
+  if (refusal({input, "--snapshots=" + folder + "/none.png", "--plane=x"}).find("libpng") != std::string::npos)
+    GTEST_SKIP();
+  ASSERT_FALSE(digest({}, {"--patches=2", "--snapshots=" + folder + "/wave.png", "--every=0.1"}).empty());
+  const std::string animation = text(folder + "/wave.png"), first = text(folder + "/wave-0001.png");
+  EXPECT_FALSE(text(folder + "/wave-0003.png").empty());
+  EXPECT_TRUE(text(folder + "/wave-0004.png").empty());
+  const std::size_t control = animation.find("acTL");
+  ASSERT_NE(control, std::string::npos);
+  EXPECT_EQ(animation.substr(control + 4, 4), std::string("\0\0\0\3", 4));
+  const std::size_t pixels = first.find("IDAT");
+  ASSERT_NE(pixels, std::string::npos);
+  EXPECT_NE(animation.find(first.substr(pixels, 100)), std::string::npos) << "the first picture is another one";
 }
 
 TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {

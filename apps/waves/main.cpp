@@ -92,6 +92,7 @@ int main(int argc, char** argv) {
       fmt::print("{}", report_text(result));
       if (!asked.json.empty()) write_file(asked.json, report_json(result));
       write_seismograms(asked, *problems.back(), found.motions);
+      if (watching.snapshot_steps > 0) write_animation(asked, problems.back()->steps / watching.snapshot_steps);
     });
   });
 }

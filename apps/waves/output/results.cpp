@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,12 @@ namespace waves {
 namespace {
 
 const std::vector<std::string> axes{"x", "y", "z"}, directions_of_waves{"radial", "transverse", "vertical"};
+
+std::string snapshot_name(const options& asked, int number) {
+  const std::size_t stem = asked.snapshots.size() - 4;
+  if (asked.every == 0) return asked.snapshots;
+  return fmt::format("{}-{:04}{}", asked.snapshots.substr(0, stem), number, asked.snapshots.substr(stem));
+}
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -119,10 +126,19 @@ void write_seismograms(const options& asked, const problem& of, const std::vecto
 }
 
 void write_snapshot(const options& asked, int number, const plane_points& plane) {
-  const std::string stem = asked.snapshots.substr(0, asked.snapshots.size() - 4);
-  const std::string end = asked.snapshots.substr(asked.snapshots.size() - 4);
-  const std::string name = asked.every > 0 ? fmt::format("{}-{:04}{}", stem, number, end) : asked.snapshots;
-  write_file(name, end == ".png" ? plane_png(plane) : vti_bytes(plane));
+  write_file(snapshot_name(asked, number), ends_with(asked.snapshots, ".png") ? plane_png(plane) : vti_bytes(plane));
+}
+
+void write_animation(const options& asked, int count) {
+  if (asked.every == 0 || count < 2 || !ends_with(asked.snapshots, ".png")) return;
+  std::vector<std::string> shots;
+  for (int number = 1; number <= count; ++number) {
+    const std::string name = snapshot_name(asked, number);
+    std::ifstream file(name, std::ios::binary);
+    shots.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    if (!file || shots.back().empty()) throw std::runtime_error(name + " could not be read for the animation");
+  }
+  write_file(asked.snapshots, pictures::animated_png(shots));
 }
 
 void write_file(const std::string& name, const std::string& bytes) {

@@ -68,7 +68,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
       .add("--reference", asked.reference,
            "Seismogram to compare the first receiver with: time, radial, transverse, vertical")
       .called("FILE");
-  parser.add("--snapshots", asked.snapshots, "Picture of a plane, .png or .vti; a series gets numbers").called("FILE");
+  parser
+      .add("--snapshots", asked.snapshots,
+           "Picture of a plane, .png or .vti; a series gets numbers, and an animation of .png")
+      .called("FILE");
   parser.add("--plane", asked.plane, "Plane of the snapshots: y or z = METRES").called("PLANE");
   parser.add("--every", asked.every, "Time between snapshots")
       .called("SECONDS")
