@@ -2,6 +2,7 @@
 // Damping row by row. A plane is changed only when the planes two further on have been computed, which read it.
 #include "damping.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -47,13 +48,12 @@ class damper {
   }
 
   [[nodiscard]] damping_task task(int y, int z, span_x part) const {
-    const rows& base = domain_.material->base;
     damping_task row;
     row.begin = part.begin;
     row.end = part.end;
     row.u = {u_.at(0, y, z), u_.steps()};
     row.previous = {std::as_const(previous_).at(0, y, z), previous_.steps()};
-    row.density_inverse = {base.at(2, y, z), base.steps()};
+    row.density_inverse[1] = domain_.material->density_inverse(y, z);
     return row;
   }
 
@@ -61,16 +61,34 @@ class damper {
     const axis &along_y = domain_.grid->y, &along_z = domain_.grid->z;
     const int gy = domain_.box.y + y, gz = domain_.box.z + z;
     const triple out = room_.plane(y, z);
+    const patch_material& material = *domain_.material;
     damping_task row = task(y, z, part);
     row.profile_x = domain_.factors->profile();
     row.line = domain_.factors->stretch();
     row.factor = strength * along_y.taper(gy) * along_z.taper(gz);
-    domain_.kernels->damp_x(row, out);
+    damp_along_x(row, out);
     row.line = domain_.factors->taper();
     row.factor = strength * along_y.stretch(gy) * along_z.taper(gz);
+    for (const int k : {0, 2}) row.density_inverse[k] = material.density_inverse(y + k - 1, z);
     if (set_profiles(row, along_y, gy)) domain_.kernels->damp_y(row, out);
     row.factor = strength * along_z.stretch(gz) * along_y.taper(gy);
+    for (const int k : {0, 2}) row.density_inverse[k] = material.density_inverse(y, z + k - 1);
     if (set_profiles(row, along_z, gz)) domain_.kernels->damp_z(row, out);
+  }
+
+  /// Sets what is in reach of no layer along x to zero.
+  void damp_along_x(damping_task row, triple out) {
+    const int begin = row.begin, end = row.end;
+    const int plain_begin = std::clamp(domain_.factors->plain_begin(), begin, end);
+    const int plain_end = std::clamp(domain_.factors->plain_end(), plain_begin, end);
+    for (const span_x& part : {span_x{begin, plain_begin}, span_x{plain_end, end}}) {
+      row.begin = part.begin, row.end = part.end;
+      domain_.kernels->damp_x(row, out);
+    }
+    for (int number = 0; number < 3; ++number) {
+      double* plain = out.begin + number * out.component;
+      std::fill(plain + plain_begin, plain + plain_end, 0.0);
+    }
   }
 
   /// Returns whether there is any damping.

@@ -28,7 +28,7 @@ template <class Vec>
 [[gnu::always_inline]] inline void damp_row_x(const damping_task& row, triple out) {
   const std::ptrdiff_t c = row.u.steps.component;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
-    const double* inverse = row.density_inverse.begin + x;
+    const double* inverse = row.density_inverse[1] + x;
     Vec weights[3];
     for (int k = 0; k < 3; ++k) weights[k] = load<Vec>(row.profile_x + x + k - 1) * density<Vec>(inverse + k - 1);
     const Vec factor = row.factor * load<Vec>(row.line + x);
@@ -45,11 +45,10 @@ template <class Vec>
 template <class Vec, std::ptrdiff_t strides::*distance>
 [[gnu::always_inline]] inline void damp_row_across(const damping_task& row, triple out) {
   const std::ptrdiff_t c = row.u.steps.component, step = row.u.steps.*distance;
-  const std::ptrdiff_t before_step = row.previous.steps.*distance, m_step = row.density_inverse.steps.*distance;
+  const std::ptrdiff_t before_step = row.previous.steps.*distance;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
-    const double* inverse = row.density_inverse.begin + x;
     Vec weights[3];
-    for (int k = 0; k < 3; ++k) weights[k] = row.profiles[k] * density<Vec>(inverse + (k - 1) * m_step);
+    for (int k = 0; k < 3; ++k) weights[k] = row.profiles[k] * density<Vec>(row.density_inverse[k] + x);
     const Vec factor = row.factor * load<Vec>(row.line + x);
     for (int number = 0; number < 3; ++number) {
       const double *u = row.u.begin + number * c + x, *before = row.previous.begin + number * c + x;
@@ -66,7 +65,7 @@ template <class Vec, std::ptrdiff_t strides::*distance>
 template <class Vec>
 [[gnu::always_inline]] inline void apply_damping_row(const damping_task& row, triple damping, double* previous) {
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
-    const Vec inverse = load<Vec>(row.density_inverse.begin + x);
+    const Vec inverse = load<Vec>(row.density_inverse[1] + x);
     for (int number = 0; number < 3; ++number) {
       double* to = previous + number * row.previous.steps.component + x;
       store<Vec>(to, load<Vec>(to) + inverse * load<Vec>(damping.begin + number * damping.component + x));

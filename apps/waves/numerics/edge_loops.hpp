@@ -11,13 +11,12 @@ namespace waves {
 /// Second derivatives along z in the first six planes. The point above the surface counts in the first one.
 template <class Vec>
 [[gnu::always_inline]] inline void second_at_edge(const row_task& row, int x, double* to, std::ptrdiff_t component) {
-  const std::ptrdiff_t c = row.u.steps.component, m = row.material.base.steps.component;
-  const std::ptrdiff_t step = row.u.steps.plane, m_step = row.material.base.steps.plane;
+  const std::ptrdiff_t c = row.u.steps.component, step = row.u.steps.plane, m = row.material.component;
   const auto edge_row = static_cast<std::size_t>(row.z.edge_row);
   const double* surface = row.u.begin + x - row.z.edge_row * step;
-  const double* base = row.material.base.begin + x - row.z.edge_row * m_step;
   Vec sums[3] = {};
   if (edge_row == 0) {
+    const double* base = row.material_z[0] + x;
     const Vec normal = ghost_weight * load<Vec>(base), shear = ghost_weight * load<Vec>(base + m);
     for (int number = 0; number < 3; ++number) {
       sums[number] = (number == 2 ? normal : shear) * load<Vec>(surface + number * c - step);
@@ -29,8 +28,8 @@ template <class Vec>
     for (int place = 0; place < edge_points; ++place) {
       const double weight = weights[static_cast<std::size_t>(place)];
       if (weight == 0) continue;
-      normal += weight * load<Vec>(base + place * m_step);
-      shear += weight * load<Vec>(base + m + place * m_step);
+      normal += weight * load<Vec>(row.material_z[place] + x);
+      shear += weight * load<Vec>(row.material_z[place] + x + m);
     }
     for (int number = 0; number < 3; ++number) {
       sums[number] += (number == 2 ? normal : shear) * load<Vec>(surface + number * c + point * step);
@@ -94,7 +93,7 @@ template <class Vec, bool Layered>
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
     const auto m = moduli_at<Vec, Layered>(row.material, x);
-    const Vec c33 = load<Vec>(row.material.base.begin + x);
+    const Vec c33 = load<Vec>(row.material.begin + x);
     const Vec slope_x = load<Vec>(row.slope_x + x);
     const Vec sides[3] = {slope_x * slope<Vec>(u + 2 * c, 1), slope_y * slope<Vec>(u + 2 * c, y),
                           m.c13 * (slope_x * slope<Vec>(u, 1) + slope_y * slope<Vec>(u + c, y)) / c33};

@@ -82,12 +82,13 @@ void exact_data::set_outside(rows& field, double t, exchanged which) const {
   }
 }
 
-void exact_data::add_force(rows& field, const rows& material, double t, double factor, exchanged which) const {
+void exact_data::add_force(rows& field, const patch_material& material, double t, double factor,
+                           exchanged which) const {
   if (!force_[0]) return;
   const auto f = factors(t, which);
   for (int z = 0; z < box_.nz; ++z) {
     for (int y = 0; y < box_.ny; ++y) {
-      const double* inverse = material.at(2, y, z);
+      const double* inverse = material.density_inverse(y, z);
       for (int number = 0; number < 3; ++number) {
         const double* cosines = force_[0].at(number, y, z);
         const double* sines = force_[1].at(number, y, z);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "operator_sweep.hpp"
+#include "patch_material.hpp"
 #include "problem.hpp"
 
 namespace waves {
@@ -23,7 +24,7 @@ class exact_data {
   /// Sets the points outside of the grid.
   void set_outside(rows& field, double t, exchanged which) const;
   /// Adds factor * force / rho, where forces act.
-  void add_force(rows& field, const rows& material, double t, double factor, exchanged which) const;
+  void add_force(rows& field, const patch_material& material, double t, double factor, exchanged which) const;
   /// Tractions times h on the plane 0; null where none act.
   [[nodiscard]] const rows* traction(double t, exchanged which);
   /// The squared error and the squared solution, each summed over the points of a row, by z, then y.

@@ -3,6 +3,7 @@
 #include "damping_loops.hpp"
 #include "edge_loops.hpp"
 #include "kernel_sets.hpp"
+#include "uniform_loops.hpp"
 
 namespace waves {
 #if defined(__x86_64__)
@@ -11,29 +12,29 @@ namespace {
 using vec = double __attribute__((vector_size(64)));
 
 [[gnu::target("avx512f")]] void plane_stresses_avx512(const row_task& row, triple out) {
-  if (row.material.layered.begin != nullptr) return plane_stresses<vec, true>(row, out);
+  if (row.material.layered) return plane_stresses<vec, true>(row, out);
   plane_stresses<vec, false>(row, out);
 }
 
 [[gnu::target("avx512f")]] void side_stresses_avx512(const row_task& row, triple out) {
-  const bool layered = row.material.layered.begin != nullptr, edge = is_first_edge(row.z);
+  const bool layered = row.material.layered, edge = is_first_edge(row.z);
   if (layered) return edge ? side_stresses<vec, true, true>(row, out) : side_stresses<vec, true, false>(row, out);
   edge ? side_stresses<vec, false, true>(row, out) : side_stresses<vec, false, false>(row, out);
 }
 
 [[gnu::target("avx512f")]] void line_stresses_avx512(const row_task& row, triple out) {
-  const bool layered = row.material.layered.begin != nullptr, edge = is_first_edge(row.z);
+  const bool layered = row.material.layered, edge = is_first_edge(row.z);
   if (layered) return edge ? line_stresses<vec, true, true>(row, out) : line_stresses<vec, true, false>(row, out);
   edge ? line_stresses<vec, false, true>(row, out) : line_stresses<vec, false, false>(row, out);
 }
 
 [[gnu::target("avx512f")]] void x_terms_avx512(const row_task& row, triple line, triple sum) {
-  if (row.material.layered.begin != nullptr) return x_terms<vec, true>(row, line, sum);
+  if (row.material.layered) return x_terms<vec, true>(row, line, sum);
   x_terms<vec, false>(row, line, sum);
 }
 
 [[gnu::target("avx512f")]] void y_terms_avx512(const row_task& row, const stress_rows& side, triple sum) {
-  const bool layered = row.material.layered.begin != nullptr, near = row.near_layer_y;
+  const bool layered = row.material.layered, near = row.near_layer_y;
   if (layered) return near ? y_terms<vec, true, true>(row, side, sum) : y_terms<vec, true, false>(row, side, sum);
   near ? y_terms<vec, false, true>(row, side, sum) : y_terms<vec, false, false>(row, side, sum);
 }
@@ -43,6 +44,18 @@ using vec = double __attribute__((vector_size(64)));
   row.near_layer_z ? z_terms_inside<vec, true>(row, planes, sum) : z_terms_inside<vec, false>(row, planes, sum);
 }
 
+[[gnu::target("avx512f")]] void line_slopes_avx512(const row_task& row, triple out) { line_slopes<vec>(row, out); }
+
+[[gnu::target("avx512f")]] void side_slopes_avx512(const row_task& row, triple out) { side_slopes<vec>(row, out); }
+
+[[gnu::target("avx512f")]] void plane_slopes_avx512(const row_task& row, triple out) { plane_slopes<vec>(row, out); }
+
+[[gnu::target("avx512f")]] void uniform_terms_avx512(const row_task& row, triple line, const slope_rows& slopes,
+                                                     triple sum) {
+  if (row.near_layer_y || row.near_layer_z) return uniform_terms<vec, true>(row, line, slopes, sum);
+  uniform_terms<vec, false>(row, line, slopes, sum);
+}
+
 [[gnu::target("avx512f")]] void accelerate_avx512(const advance_task& row, double per_h2, triple sum, double* a) {
   accelerate_row<vec>(row, per_h2, sum, a);
 }
@@ -50,7 +63,7 @@ using vec = double __attribute__((vector_size(64)));
 [[gnu::target("avx512f")]] void advance_avx512(const advance_task& row, triple sum) { advance_row<vec>(row, sum); }
 
 [[gnu::target("avx512f")]] void surface_avx512(const surface_task& row) {
-  if (row.material.layered.begin != nullptr) return surface_row<vec, true>(row);
+  if (row.material.layered) return surface_row<vec, true>(row);
   surface_row<vec, false>(row);
 }
 
@@ -72,9 +85,11 @@ using vec = double __attribute__((vector_size(64)));
 
 const row_kernels* avx512_kernels() noexcept {
   static constexpr row_kernels kernels{
-      "avx512",       plane_stresses_avx512, side_stresses_avx512, line_stresses_avx512, x_terms_avx512,
-      y_terms_avx512, z_terms_avx512,        accelerate_avx512,    advance_avx512,       surface_avx512,
-      damp_x_avx512,  damp_y_avx512,         damp_z_avx512,        apply_damping_avx512};
+      "avx512",           plane_stresses_avx512, side_stresses_avx512, line_stresses_avx512,
+      x_terms_avx512,     y_terms_avx512,        z_terms_avx512,       line_slopes_avx512,
+      side_slopes_avx512, plane_slopes_avx512,   uniform_terms_avx512, accelerate_avx512,
+      advance_avx512,     surface_avx512,        damp_x_avx512,        damp_y_avx512,
+      damp_z_avx512,      apply_damping_avx512};
   return __builtin_cpu_supports("avx512f") ? &kernels : nullptr;
 }
 #else

@@ -32,6 +32,18 @@ stress_rows planes_around(const row_task& row, scratch& room, int y, int z) {
   return stresses;
 }
 
+/// Slopes lie behind the stresses of a row.
+triple slopes_of(triple stresses) { return {stresses.begin + 3 * stresses.component, stresses.component}; }
+
+slope_rows slopes_around(scratch& room, int y, int z) {
+  slope_rows slopes;
+  for (int k = 0; k <= 2 * halo; ++k) {
+    slopes.side[k] = slopes_of(room.side(y - halo + k)).begin;
+    slopes.plane[k] = slopes_of(room.plane(y, z - halo + k)).begin;
+  }
+  return slopes;
+}
+
 stress_rows sides_around(scratch& room, int y) {
   stress_rows stresses;
   for (int k = 0; k <= 2 * halo; ++k) stresses.rows[k] = room.side(y - halo + k).begin;
@@ -58,11 +70,6 @@ line_factors::line_factors(const axis& x) : plain_end_(computed_length(x.count()
     const int last = std::max(x.count() - x.layer_at_end() - halo, 0);
     plain_end_ = std::max(last / lanes_max * lanes_max, plain_begin_);
   }
-}
-
-material_view patch_material::at(int y, int z) const {
-  const auto plane = layered.find(z);
-  return {view_of(base, y, z), plane == layered.end() ? row_view{} : view_of(plane->second, y, 0)};
 }
 
 row_task sweep_domain::task(const rows& field, int y, int z) const {
@@ -131,22 +138,44 @@ class strip_sweep {
 
  private:
   void fill_plane(int z) {
+    const patch_material& material = *domain_.material;
     for (int y = part_.begin; y < part_.end; ++y) {
-      kernels_.plane_stresses(domain_.task(field_, y, z), room_.plane(y - part_.begin, z));
+      const row_task row = domain_.task(field_, y, z);
+      const triple out = room_.plane(y - part_.begin, z);
+      if (material.is(row_use::plane_mixed, y, z)) kernels_.plane_stresses(row, out);
+      if (material.is(row_use::plane_slopes, y, z)) kernels_.plane_slopes(row, slopes_of(out));
     }
   }
-  void fill_side(int y, int z) { kernels_.side_stresses(domain_.task(field_, y, z), room_.side(y - part_.begin)); }
-  void compute_row(int y, int z) {
+  void fill_side(int y, int z) {
+    const patch_material& material = *domain_.material;
     const row_task row = domain_.task(field_, y, z);
+    const triple out = room_.side(y - part_.begin);
+    if (material.is(row_use::side_mixed, y, z)) kernels_.side_stresses(row, out);
+    if (material.is(row_use::side_slopes, y, z)) kernels_.side_slopes(row, slopes_of(out));
+  }
+  void compute_row(int y, int z) {
+    row_task row = domain_.task(field_, y, z);
     row_task line = row;
     if (domain_.sides_move) {
       line.begin -= lanes_max;
       line.end += lanes_max;
     }
+    if (domain_.material->is(row_use::uniform, y, z)) {
+      kernels_.line_slopes(line, room_.line());
+      kernels_.uniform_terms(row, room_.line(), slopes_around(room_, y - part_.begin, z), room_.sum());
+      return;
+    }
+    set_materials_around(row, y, z);
     kernels_.line_stresses(line, room_.line());
     kernels_.x_terms(row, room_.line(), room_.sum());
     kernels_.y_terms(row, sides_around(room_, y - part_.begin), room_.sum());
     kernels_.z_terms(row, planes_around(row, room_, y - part_.begin, z), room_.sum());
+  }
+  void set_materials_around(row_task& row, int y, int z) const {
+    const bool is_edge = row.z.edge_row >= 0;
+    const int first = is_edge ? z - row.z.edge_row : z - halo, count = is_edge ? edge_points : 2 * halo + 1;
+    for (int k = 0; k < count; ++k) row.material_z[k] = domain_.material->row_at(y, first + k);
+    for (int k = 0; k <= 2 * halo; ++k) row.material_y[k] = domain_.material->row_at(y - halo + k, z);
   }
 
   const sweep_domain& domain_;

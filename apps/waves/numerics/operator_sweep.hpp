@@ -2,10 +2,10 @@
 // Computes L f for all rows of a patch, each of which is handed on as soon as it is ready.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "grid.hpp"
+#include "patch_material.hpp"
 #include "row_kernels.hpp"
 #include "scratch.hpp"
 
@@ -28,14 +28,6 @@ class line_factors {
   static constexpr int pad = 2 * lanes_max;
   std::vector<double> stretch_, slope_, profile_, taper_;
   int plain_begin_ = 0, plain_end_ = 0;
-};
-
-/// The material of a patch. Components of `base`: c33, c44, 1/rho. `layered` has the planes with interfaces: c11, c12,
-/// c13, c66.
-struct patch_material {
-  rows base;
-  std::map<int, rows> layered;
-  [[nodiscard]] material_view at(int y, int z) const;
 };
 
 /// What a sweep needs to know of its patch.

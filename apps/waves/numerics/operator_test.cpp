@@ -13,6 +13,7 @@
 
 #include "numerics/boundary_stencils.hpp"
 #include "numerics/operator_sweep.hpp"
+#include "numerics/patch_material.hpp"
 #include "numerics/subdomain.hpp"
 
 namespace waves {
@@ -56,15 +57,16 @@ struct medium {
   std::unique_ptr<subdomain> fields;
   patch_box box{0, 0, 11, 10, 13};
 
-  medium() {
+  explicit medium(variation kind = variation::random) {
     of->grid.x = axis(box.nx, 0, 0);
     of->grid.y = axis(box.ny, 0, 0);
     of->grid.z = axis(box.nz, 0, 0);
     of->material.layers = {{0, isotropic::of_speeds(2, 1, 1)}};
-    of->material.kind = variation::random;
+    of->material.kind = kind;
     of->grid.dt = 1;
-    fields = std::make_unique<subdomain>(of, box);
+    make_fields();
   }
+  void make_fields() { fields = std::make_unique<subdomain>(of, box); }
   [[nodiscard]] std::size_t unknowns() const { return static_cast<std::size_t>(3 * box.nx * box.ny * box.nz); }
 
   template <class Act>
@@ -104,14 +106,92 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-TEST(wave_operator, is_symmetric_and_negative_for_random_materials) {
-  medium with;
+void expect_symmetric_and_negative(medium& with) {
   for (std::uint32_t seed = 1; seed <= 3; ++seed) {
     const auto u = random_numbers(with.unknowns(), seed), v = random_numbers(with.unknowns(), seed + 100);
     const auto lu = with.weighted_force(u), lv = with.weighted_force(v);
     EXPECT_NEAR(product(v, lu), product(u, lv), 1e-11 * std::sqrt(product(u, u) * product(lu, lu)));
     EXPECT_LT(product(u, lu), -1e-3 * product(u, u));
   }
+}
+
+TEST(wave_operator, is_symmetric_and_negative_for_random_materials) {
+  medium with;
+  EXPECT_EQ(with.fields->uniform_rows(), 0u);
+  expect_symmetric_and_negative(with);
+}
+
+TEST(wave_operator, is_symmetric_where_uniform_rows_lie_beside_others) {
+  for (const interface_mean mean : {interface_mean::harmonic, interface_mean::thin_layer}) {
+    medium with(variation::none);
+    with.box = {0, 0, 11, 21, 29};
+    with.of->grid.y = axis(21, 0, 0);
+    with.of->grid.z = axis(29, 0, 0);
+    with.of->material.mean = mean;
+    with.of->material.layers.push_back({14, isotropic::of_speeds(4, 2.5, 2)});
+    with.of->material.blocks.push_back({{3, 9, 20}, {7, 11, 24}, isotropic::of_speeds(3, 1, 1.5)});
+    with.make_fields();
+    EXPECT_GT(with.fields->uniform_rows(), 100u);
+    EXPECT_LT(with.fields->uniform_rows(), 500u);
+    expect_symmetric_and_negative(with);
+  }
+}
+
+/// Materials that differ by less than matters, so that no row is uniform.
+raster hardly_varied(const isotropic& around, const patch_box& box) {
+  raster points{{box.nx, box.ny, box.nz}, {0, 0, 0}, {1, 1, 1}, {}};
+  for (int k = 0; k < box.nx * box.ny * box.nz; ++k) {
+    isotropic material = around;
+    material.mu *= 1 + 1e-13 * (k % 2);
+    points.materials.push_back(material);
+  }
+  return points;
+}
+
+TEST(wave_operator, is_the_same_for_uniform_rows_as_for_others) {
+  for (const int layer : {0, 4}) {
+    std::vector<std::vector<double>> results;
+    for (const bool uniform : {true, false}) {
+      medium with(variation::none);
+      with.box = {0, 0, 17, 14, 19};
+      with.of->grid.x = axis(17, layer, layer);
+      with.of->grid.y = axis(14, layer, layer);
+      with.of->grid.z = axis(19, 0, layer);
+      if (!uniform) with.of->material.points = hardly_varied(with.of->material.layers[0].material, with.box);
+      with.make_fields();
+      EXPECT_EQ(with.fields->uniform_rows(), uniform ? 14u * 13u : 0u);
+      results.push_back(with.weighted_force(random_numbers(with.unknowns(), 7)));
+    }
+    for (std::size_t k = 0; k < results[0].size(); ++k) ASSERT_NEAR(results[0][k], results[1][k], 1e-10) << k;
+  }
+}
+
+TEST(patch_material, has_the_same_uniform_rows_for_any_cut) {
+  medium whole(variation::none);
+  whole.box = {0, 0, 11, 24, 24};
+  whole.of->grid.y = axis(24, 0, 0);
+  whole.of->grid.z = axis(24, 0, 0);
+  whole.of->material.blocks.push_back({{3, 9, 9}, {7, 13, 14}, isotropic::of_speeds(3, 1, 1.5)});
+  whole.make_fields();
+  std::size_t uniform = 0;
+  for (const int y : {0, 12}) {
+    for (const int z : {0, 12}) uniform += subdomain(whole.of, {y, z, 11, 12, 12}).uniform_rows();
+  }
+  EXPECT_EQ(uniform, whole.fields->uniform_rows());
+}
+
+TEST(patch_material, keeps_equal_rows_once) {
+  medium with(variation::none);
+  with.box = {0, 0, 64, 40, 40};
+  with.of->grid.x = axis(64, 0, 0);
+  with.of->grid.y = axis(40, 0, 0);
+  with.of->grid.z = axis(40, 0, 0);
+  with.of->material.layers.push_back({20, isotropic::of_speeds(4, 2.5, 2)});
+  const std::size_t layered = patch_material(*with.of, with.box).bytes();
+  with.of->material.kind = variation::random;
+  const std::size_t random = patch_material(*with.of, with.box).bytes();
+  EXPECT_LT(layered, 3u * 64u * 40u * sizeof(double));  // two layers and their interface, and a word for each row
+  EXPECT_GT(random, 3u * 64u * 40u * 40u * sizeof(double));
 }
 
 /// G and the boundary term alone, by a column: H G + e1 m1 S has no weight for the ghost point.
@@ -126,7 +206,7 @@ TEST(wave_operator, has_the_same_bits_for_all_instruction_sets) {
     if (kernels == nullptr) continue;
     medium with;
     with.of->kernels = kernels;
-    with.fields = std::make_unique<subdomain>(with.of, with.box);
+    with.make_fields();
     results.push_back(with.weighted_force(random_numbers(with.unknowns(), 7)));
   }
   for (const auto& each : results) EXPECT_EQ(each, results.front());

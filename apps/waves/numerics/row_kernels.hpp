@@ -18,11 +18,12 @@ struct row_view {
   strides steps;
 };
 
-/// The material of a row. Components of `base`: c33 = lambda + 2 mu, c44 = mu, 1/rho. A plane with an interface has
-/// c11, c12, c13, c66 in `layered`; elsewhere that is empty, and the material isotropic.
+/// The material of a row: c33 = lambda + 2 mu, c44 = mu, 1/rho; with an interface, `layered`, also c11, c12, c13, c66.
+/// Elsewhere it is isotropic.
 struct material_view {
-  row_view base;
-  row_view layered;
+  const double* begin = nullptr;
+  std::ptrdiff_t component = 0;  ///< doubles from one of these to the next
+  bool layered = false;
 };
 
 /// Derivatives along z at this row: as inside, times `stretch`; or with `edge` weights on points from `first` on.
@@ -36,9 +37,11 @@ struct row_task {
   int begin = 0, end = 0;  ///< points along x, multiples of lanes_max
   row_view u;
   material_view material;
-  const double* stretch_x = nullptr;   ///< s at each point along x, with halos
-  const double* slope_x = nullptr;     ///< s/12, the factor of first derivatives
-  int plain_begin = 0, plain_end = 0;  ///< points, multiples of lanes_max, where s and its neighbours are 1
+  const double* material_y[2 * halo + 1] = {};  ///< the materials at rows -2 to 2
+  const double* material_z[edge_points] = {};   ///< at planes -2 to 2, or in an edge row at planes 0 to 7
+  const double* stretch_x = nullptr;            ///< s at each point along x, with halos
+  const double* slope_x = nullptr;              ///< s/12, the factor of first derivatives
+  int plain_begin = 0, plain_end = 0;           ///< points, multiples of lanes_max, where s and its neighbours are 1
   double stretch_y = 1;
   double stretch_y_near[2 * halo + 1] = {1, 1, 1, 1, 1};  ///< s at rows -2 to 2
   double stretch_z_near[2 * halo + 1] = {1, 1, 1, 1, 1};
@@ -57,6 +60,12 @@ struct triple {
 struct stress_rows {
   const double* rows[edge_points] = {};
   std::ptrdiff_t component = 0;
+};
+
+/// Slopes of the rows -2 to 2 along y and along z.
+struct slope_rows {
+  const double* side[2 * halo + 1] = {};
+  const double* plane[2 * halo + 1] = {};
 };
 
 /// The new displacement of a row.
@@ -85,7 +94,8 @@ struct surface_task {
 /// The damping of a row along one axis; see damping.hpp.
 struct damping_task {
   int begin = 0, end = 0;
-  row_view u, previous, density_inverse;
+  row_view u, previous;
+  const double* density_inverse[3] = {};  ///< of this row, between its neighbours along y or z
   double factor = 0;
   double profiles[3] = {};            ///< at neighbours along y or z
   const double* line = nullptr;       ///< along x: s; else the taper, at each point along x
@@ -104,6 +114,12 @@ struct row_kernels {
   void (*x_terms)(const row_task&, triple line, triple sum);
   void (*y_terms)(const row_task&, const stress_rows& side, triple sum);
   void (*z_terms)(const row_task&, const stress_rows& plane, triple sum);
+  /// The same for a row of one material among such rows: slopes v_y + w_z, u_x + w_z, u_x + v_y are read instead of
+  /// stresses, and all terms are summed at once.
+  void (*line_slopes)(const row_task&, triple out);
+  void (*side_slopes)(const row_task&, triple out);
+  void (*plane_slopes)(const row_task&, triple out);
+  void (*uniform_terms)(const row_task&, triple line, const slope_rows& slopes, triple sum);
   /// a = sum / rho / h^2
   void (*accelerate)(const advance_task&, double per_h2, triple sum, double* a);
   void (*advance)(const advance_task&, triple sum);

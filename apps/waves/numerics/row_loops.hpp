@@ -48,12 +48,6 @@ template <class Vec, bool Edge>
   }
 }
 
-/// lambda of an isotropic row.
-template <class Vec>
-[[gnu::always_inline]] inline Vec lambda_at(const double* base, std::ptrdiff_t component) {
-  return load<Vec>(base) - 2.0 * load<Vec>(base + component);
-}
-
 /// The moduli of mixed terms at one vector of points.
 template <class Vec>
 struct mixed_moduli {
@@ -61,13 +55,11 @@ struct mixed_moduli {
 };
 template <class Vec, bool Layered>
 [[gnu::always_inline]] inline mixed_moduli<Vec> moduli_at(const material_view& material, int x) {
-  const double* base = material.base.begin + x;
-  const std::ptrdiff_t component = material.base.steps.component;
-  const Vec c44 = load<Vec>(base + component);
+  const double* base = material.begin + x;
+  const std::ptrdiff_t next = material.component;
+  const Vec c44 = load<Vec>(base + next);
   if constexpr (Layered) {
-    const double* plane = material.layered.begin + x;
-    const std::ptrdiff_t next = material.layered.steps.component;
-    return {load<Vec>(plane + next), load<Vec>(plane + 2 * next), c44, load<Vec>(plane + 3 * next)};
+    return {load<Vec>(base + 4 * next), load<Vec>(base + 5 * next), c44, load<Vec>(base + 6 * next)};
   } else {
     const Vec lambda = load<Vec>(base) - 2.0 * c44;
     return {lambda, lambda, c44, c44};

@@ -12,7 +12,7 @@ void scratch::fit(const patch_box& box) {
   ny_ = box.ny;
   length_ = row_length(box.nx) + lanes_max;  // points beside a row are not those beside the next one
   const std::ptrdiff_t count = slots * ny_ + slots + 3;
-  memory_ = aligned_zeros(static_cast<std::size_t>(3 * length_ * count + 2 * lanes_max));
+  memory_ = aligned_zeros(static_cast<std::size_t>(parts * length_ * count + 2 * lanes_max));
 }
 
 }  // namespace waves

@@ -14,6 +14,7 @@ namespace waves {
 class scratch {
  public:
   static constexpr int slots = 8;
+  static constexpr int parts = 4;  ///< of a row: three stresses, and a slope
 
   /// Makes room for a patch; for one that is not larger than an earlier one nothing happens.
   void fit(const patch_box& box);
@@ -28,7 +29,7 @@ class scratch {
 
  private:
   [[nodiscard]] triple row_at(int number) noexcept {
-    return {memory_.get() + lanes_max + 3 * length_ * number, length_};
+    return {memory_.get() + lanes_max + parts * length_ * number, length_};
   }
   std::unique_ptr<double[], free_memory> memory_;
   std::ptrdiff_t length_ = 0;

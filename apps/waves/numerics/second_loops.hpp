@@ -24,15 +24,16 @@ struct second_weights {
   }
 };
 
-/// The weights for a modulus `m`. `stretch` is null, or s at the five points.
+/// The weights for a modulus at a place of five rows. `stretch` is s at these rows.
 template <class Vec, bool Stretched>
-[[gnu::always_inline]] inline second_weights<Vec> weights_along(const double* m, std::ptrdiff_t step,
-                                                                const double* stretch) {
+[[gnu::always_inline]] inline second_weights<Vec> weights_across(const double* const* m, std::ptrdiff_t at,
+                                                                 const double* stretch) {
   if constexpr (Stretched) {
-    return {load<Vec>(m - 2 * step) * stretch[0], load<Vec>(m - step) * stretch[1], load<Vec>(m) * stretch[2],
-            load<Vec>(m + step) * stretch[3], load<Vec>(m + 2 * step) * stretch[4]};
+    return {load<Vec>(m[0] + at) * stretch[0], load<Vec>(m[1] + at) * stretch[1], load<Vec>(m[2] + at) * stretch[2],
+            load<Vec>(m[3] + at) * stretch[3], load<Vec>(m[4] + at) * stretch[4]};
   } else {
-    return {load<Vec>(m - 2 * step), load<Vec>(m - step), load<Vec>(m), load<Vec>(m + step), load<Vec>(m + 2 * step)};
+    return {load<Vec>(m[0] + at), load<Vec>(m[1] + at), load<Vec>(m[2] + at), load<Vec>(m[3] + at),
+            load<Vec>(m[4] + at)};
   }
 }
 /// Along x s differs from point to point.
@@ -44,18 +45,18 @@ template <class Vec, bool Stretched>
     };
     return {product(-2), product(-1), product(0), product(1), product(2)};
   } else {
-    return weights_along<Vec, false>(m, 1, nullptr);
+    return {load<Vec>(m - 2), load<Vec>(m - 1), load<Vec>(m), load<Vec>(m + 1), load<Vec>(m + 2)};
   }
 }
 
 template <class Vec, bool Layered, bool Stretched>
 [[gnu::always_inline]] inline void x_terms_between(const row_task& row, triple line, triple sum, int begin, int end) {
-  const std::ptrdiff_t c = row.u.steps.component, m = row.material.base.steps.component;
+  const std::ptrdiff_t c = row.u.steps.component, m = row.material.component;
   for (int x = begin; x < end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
-    const double* base = row.material.base.begin + x;
-    const double* plane = Layered ? row.material.layered.begin + x : base;
-    const double* c66 = Layered ? plane + 3 * row.material.layered.steps.component : base + m;
+    const double* base = row.material.begin + x;
+    const double* plane = Layered ? base + 3 * m : base;
+    const double* c66 = Layered ? base + 6 * m : base + m;
     const double* s = row.stretch_x + x;
     const double* from = line.begin + x;
     double* to = sum.begin + x;
@@ -87,20 +88,15 @@ template <class Vec>
 
 template <class Vec, bool Layered, bool Stretched>
 [[gnu::always_inline]] inline void y_terms(const row_task& row, const stress_rows& side, triple sum) {
-  const std::ptrdiff_t c = row.u.steps.component, m = row.material.base.steps.component;
-  const std::ptrdiff_t step = row.u.steps.row, m_step = row.material.base.steps.row;
+  const std::ptrdiff_t c = row.u.steps.component, m = row.material.component, step = row.u.steps.row;
   const double slope_y = row.stretch_y / 12, second = row.stretch_y / 6;
   const double* s = row.stretch_y_near;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
-    const double* base = row.material.base.begin + x;
-    const double* plane = Layered ? row.material.layered.begin + x : base;
-    const std::ptrdiff_t p_step = Layered ? row.material.layered.steps.row : m_step;
-    const double* c66 = Layered ? plane + 3 * row.material.layered.steps.component : base + m;
     double* to = sum.begin + x;
-    const auto normal = weights_along<Vec, Stretched>(plane, p_step, s);
-    const auto shear = weights_along<Vec, Stretched>(base + m, m_step, s);
-    const auto side_shear = Layered ? weights_along<Vec, Stretched>(c66, p_step, s) : shear;
+    const auto normal = weights_across<Vec, Stretched>(row.material_y, x + (Layered ? 3 * m : 0), s);
+    const auto shear = weights_across<Vec, Stretched>(row.material_y, x + m, s);
+    const auto side_shear = Layered ? weights_across<Vec, Stretched>(row.material_y, x + 6 * m, s) : shear;
     const auto add = [&](std::ptrdiff_t number, const second_weights<Vec>& weights) __attribute__((always_inline)) {
       double* into = to + number * sum.component;
       store<Vec>(into, load<Vec>(into) + (second * weights.of(u + number * c, step) +
@@ -114,16 +110,14 @@ template <class Vec, bool Layered, bool Stretched>
 
 template <class Vec, bool Stretched>
 [[gnu::always_inline]] inline void z_terms_inside(const row_task& row, const stress_rows& planes, triple sum) {
-  const std::ptrdiff_t c = row.u.steps.component, m = row.material.base.steps.component;
-  const std::ptrdiff_t step = row.u.steps.plane, m_step = row.material.base.steps.plane;
+  const std::ptrdiff_t c = row.u.steps.component, step = row.u.steps.plane;
   const double slope_z = row.z.stretch / 12, second = row.z.stretch / 6;
   const double* s = row.stretch_z_near;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
-    const double* base = row.material.base.begin + x;
     double* to = sum.begin + x;
-    const auto normal = weights_along<Vec, Stretched>(base, m_step, s);
-    const auto shear = weights_along<Vec, Stretched>(base + m, m_step, s);
+    const auto normal = weights_across<Vec, Stretched>(row.material_z, x, s);
+    const auto shear = weights_across<Vec, Stretched>(row.material_z, x + row.material.component, s);
     const auto add = [&](std::ptrdiff_t number, const second_weights<Vec>& weights) __attribute__((always_inline)) {
       double* into = to + number * sum.component;
       store<Vec>(into, load<Vec>(into) + (second * weights.of(u + number * c, step) +

@@ -23,7 +23,7 @@ class subdomain::accelerator final : public row_consumer {
  public:
   explicit accelerator(subdomain& of) : of_(of) { task_.end = computed_length(of.box().nx); }
   void take(int y, int z, triple sum) override {
-    task_.density_inverse = of_.material_.base.at(2, y, z);
+    task_.density_inverse = of_.material_.density_inverse(y, z);
     task_.component = of_.a_.steps().component;
     const double h = of_.problem_->grid.h;
     of_.domain_.kernels->accelerate(task_, 1 / (h * h), sum, of_.a_.at(0, y, z));
@@ -45,7 +45,7 @@ class subdomain::advancer final : public row_consumer {
     task_.component = of.a_.steps().component;
   }
   void take(int y, int z, triple sum) override {
-    task_.density_inverse = of_.material_.base.at(2, y, z);
+    task_.density_inverse = of_.material_.density_inverse(y, z);
     task_.u = of_.displacement().at(0, y, z);
     task_.a = of_.a_.at(0, y, z);
     task_.previous = of_.previous().at(0, y, z);
@@ -81,43 +81,9 @@ subdomain::subdomain(std::shared_ptr<const problem> of, const patch_box& box)
   for (rows& each : displacements_) each = rows(box, 3);
   a_ = rows(box, 3);
   if (problem_->exact) exact_ = std::make_unique<exact_data>(*problem_, box);
-  set_material();
+  material_ = patch_material(*problem_, box);
   set_initial();
   place_sources();
-}
-
-void subdomain::set_material() {
-  const grid& at = problem_->grid;
-  const patch_box& box = domain_.box;
-  material_.base = rows(box, 3);
-  const int end = computed_length(box.nx) + halo;
-  patch_box plane = box;
-  plane.nz = 1;
-  // What is outside of the grid goes on as the exact solution has it, or as it is at the border.
-  const int beside = exact_ ? halo : 0;
-  const auto nearest = [&](int point, const axis& along) {
-    return std::clamp(point, -beside, along.count() - 1 + beside);
-  };
-  for (int z = -halo; z < box.nz + halo; ++z) {
-    const int gz = nearest(box.z + z, at.z);
-    rows* layered = nullptr;
-    if (problem_->material.mean == interface_mean::thin_layer && problem_->material.has_interface(gz * at.h)) {
-      layered = &(material_.layered[z] = rows(plane, 4));
-    }
-    for (int y = -halo; y < box.ny + halo; ++y) {
-      const int gy = nearest(box.y + y, at.y);
-      for (int x = -halo; x < end; ++x) {
-        const int gx = nearest(x, at.x);
-        const stiffness value = problem_->material.at(problem_->place_of(gx, gy, gz));
-        material_.base.at(0, y, z)[x] = value.c33;
-        material_.base.at(1, y, z)[x] = value.c44;
-        material_.base.at(2, y, z)[x] = x >= 0 && x < box.nx ? 1 / value.rho : 0;  // outside nothing moves
-        if (layered == nullptr) continue;
-        const double others[] = {value.c11, value.c12, value.c13, value.c66};
-        for (int number = 0; number < 4; ++number) layered->at(number, y, 0)[x] = others[number];
-      }
-    }
-  }
 }
 
 void subdomain::set_initial() {
@@ -155,7 +121,7 @@ void subdomain::add_sources(rows& to, double factor, double (time_function::*par
   for (const placed_source& each : sources_) {
     const double amplitude = factor * (each.time.*part)(time());
     for (const source_point& point : each.points) {
-      const double inverse = material_.base.at(2, point.y, point.z)[point.x];
+      const double inverse = material_.density_inverse(point.y, point.z)[point.x];
       for (int number = 0; number < 3; ++number) {
         to.at(number, point.y, point.z)[point.x] += amplitude * point.force[static_cast<std::size_t>(number)] * inverse;
       }
@@ -169,7 +135,7 @@ void subdomain::accelerate(scratch& room) {
   sweep(domain_, displacement(), room, consumer);
   add_sources(a_, 1, &time_function::value);
   if (exact_) {
-    exact_->add_force(a_, material_.base, time(), 1, exchanged::displacement);
+    exact_->add_force(a_, material_, time(), 1, exchanged::displacement);
     exact_->set_outside(a_, time(), exchanged::acceleration);
   }
   damp(domain_, displacement(), previous(), room);
@@ -182,7 +148,7 @@ void subdomain::advance(scratch& room) {
   advancer consumer(*this, room);
   sweep(domain_, a_, room, consumer);
   add_sources(previous(), factor, &time_function::second_derivative);
-  if (exact_) exact_->add_force(previous(), material_.base, time(), factor, exchanged::acceleration);
+  if (exact_) exact_->add_force(previous(), material_, time(), factor, exchanged::acceleration);
   ++step_;
   if (exact_) exact_->set_outside(displacement(), time(), exchanged::displacement);
   record();
@@ -218,9 +184,7 @@ void subdomain::restore(const subdomain_state& state) {
 }
 
 std::size_t subdomain::bytes() const noexcept {
-  std::size_t sum = displacements_[0].bytes() + displacements_[1].bytes() + a_.bytes() + material_.base.bytes();
-  for (const auto& [plane, each] : material_.layered) sum += each.bytes();
-  return sum;
+  return displacements_[0].bytes() + displacements_[1].bytes() + a_.bytes() + material_.bytes();
 }
 
 }  // namespace waves

@@ -9,6 +9,7 @@
 
 #include "exact_data.hpp"
 #include "operator_sweep.hpp"
+#include "patch_material.hpp"
 #include "problem.hpp"
 
 namespace waves {
@@ -69,9 +70,10 @@ class subdomain {
   [[nodiscard]] subdomain_state state(bool with_acceleration) const;
   void restore(const subdomain_state& state);
   [[nodiscard]] std::size_t bytes() const noexcept;
+  /// Rows that take the fast way; see row_use.
+  [[nodiscard]] std::size_t uniform_rows() const noexcept { return material_.uniform_rows(); }
 
  private:
-  void set_material();
   void set_initial();
   void set_random();
   void place_sources();
