@@ -27,7 +27,7 @@ constexpr const char* basin = R"([grid]
 size = [800.0, 1100.0, 600.0]
 h = 50.0
 time = 0.35
-layers = 8
+layers = 16
 
 [[layer]]
 vp = 3000.0
@@ -136,7 +136,7 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
   const std::vector<std::string> asked{"--patches=6", "--seismograms=" + folder + "/out",
                                        "--snapshots=" + folder + "/plane.vti"};
   for (const auto& [plane, extent] :
-       std::vector<std::pair<std::string, std::string>>{{"z=0", "0 32 0 38 0 0"}, {"y=600", "0 32 0 0 0 20"}}) {
+       std::vector<std::pair<std::string, std::string>>{{"z=0", "0 48 0 54 0 0"}, {"y=600", "0 48 0 0 0 28"}}) {
     std::vector<std::string> options = asked;
     options.push_back("--plane=" + plane);
     ASSERT_FALSE(digest({}, options).empty());
@@ -144,10 +144,10 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
     EXPECT_NE(file.find("WholeExtent=\"" + extent + "\""), std::string::npos) << file.substr(0, 500);
     EXPECT_NE(file.find("Spacing=\"50 50 50\""), std::string::npos);
     const std::size_t data = file.find("encoding=\"raw\">_") + 16 + sizeof(std::uint64_t);
-    const std::size_t column = (500 + 400) / 50, row = plane == "z=0" ? (600 + 400) / 50 : 0;
+    const std::size_t column = (500 + 800) / 50, row = plane == "z=0" ? (600 + 800) / 50 : 0;
     std::array<float, 3> found{};
-    ASSERT_GT(file.size(), data + sizeof(float) * 3 * 33 * 21);
-    std::memcpy(found.data(), file.data() + data + sizeof(float) * 3 * (33 * row + column), sizeof(found));
+    ASSERT_GT(file.size(), data + sizeof(float) * 3 * 49 * 29);
+    std::memcpy(found.data(), file.data() + data + sizeof(float) * 3 * (49 * row + column), sizeof(found));
     const std::vector<double> last = last_motion(motion);
     ASSERT_EQ(last.size(), 4u);
     for (std::size_t k = 0; k < 3; ++k) EXPECT_FLOAT_EQ(found[k], static_cast<float>(last[k + 1])) << plane;
@@ -184,7 +184,8 @@ TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
       {changed("at = [500.0, 600.0, 0.0]", "at = [500.0, 1600.0, 0.0]"), "receiver town is at (500, 1600, 0)"},
       {changed("width = 0.02", "width = 0.0"), "source 1: width is 0"},
       {changed("[[source]]", "[[sauce]]"), "sauce is unknown"},
-      {changed("layers = 8", "layers = [8"), "line"},
+      {changed("layers = 16", "layers = 8"), "layers is 8"},
+      {changed("layers = 16", "layers = [16"), "line"},
       {refusal({folder + "/none.toml"}), "none.toml"},
       {refusal({"--case=lamb", "--step=1.4"}), "add --unsafe-step"},
       {refusal({"--case=lamb", "--step=1.6", "--unsafe-step"}), "above 1.5 no material is stable"},

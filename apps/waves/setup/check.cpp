@@ -16,6 +16,7 @@ namespace {
 
 constexpr double safe_step = 1.3, longest_step = 1.5;
 constexpr double points_max = 4e9;
+constexpr int layer_points_min = 16;  // with 14, motion has been seen to grow
 
 [[noreturn]] void refuse(std::string problem, std::string why, std::string remedy) {
   throw nacre::setup_error({std::move(problem), std::move(why), std::move(remedy)});
@@ -76,6 +77,11 @@ void check_grid(const description& asked) {
   constexpr std::array names{"size: x", "size: y", "size: z"};
   demand_number("h", asked.h, true);
   demand_number("time", asked.time, true);
+  if (asked.layers != 0 && asked.layers < layer_points_min) {
+    refuse(fmt::format("layers is {}", asked.layers),
+           "in layers so thin the grid changes too fast, and motion grows without end",
+           fmt::format("take {} or more, or 0 for sides that do not move", layer_points_min));
+  }
   double points = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     demand_number(names[axis], asked.size[axis], true);
