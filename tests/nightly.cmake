@@ -35,14 +35,16 @@ if(TARGET campaign_test)
   add_dependencies(nightly nightly_campaign nightly_flow nightly_model nightly_mutants)
 endif()
 
-# Programs of others beside nbody, as far as Python finds them (NACRE_PEERS_PYTHON: that of a venv with them).
-if(TARGET nbody)
-  find_program(NACRE_PEERS_PYTHON python3)
-  add_custom_target(nightly_nbody COMMAND ${NACRE_PEERS_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracles/nbody_peers.py
-                                          $<TARGET_FILE:nbody> USES_TERMINAL VERBATIM)
-  add_dependencies(nightly_nbody nbody)
-  add_dependencies(nightly nightly_nbody)
-endif()
+# Programs of others beside nbody and waves, as far as Python finds them (NACRE_PEERS_PYTHON: that of a venv with them).
+find_program(NACRE_PEERS_PYTHON python3)
+foreach(program nbody waves)
+  if(TARGET ${program})
+    add_custom_target(nightly_${program} COMMAND ${NACRE_PEERS_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracles/${program}_peers.py
+                                                 $<TARGET_FILE:${program}> USES_TERMINAL VERBATIM)
+    add_dependencies(nightly_${program} ${program})
+    add_dependencies(nightly nightly_${program})
+  endif()
+endforeach()
 
 if(TARGET submitter_mp_test)
   add_custom_target(nightly_submitters COMMAND ${CMAKE_COMMAND} -E env NACRE_SUBMITTER_SENDS=1000000
