@@ -56,6 +56,12 @@ if(TARGET flood AND TARGET nacre_command)
            COMMAND flood --pattern=self --work=0 --messages=1000000 --peak-max=48 --nacre.workers=1)
 endif()
 
+# Waves on simulated ranks: all cuts give the same, and ranks help.
+if(TARGET waves_scaling)
+  add_test(NAME waves_scaling.on_a_few_ranks COMMAND waves_scaling --ranks 1,4,16 --patches 1,4 --side 16 --length 32 --steps 2
+                                                     --least 0.5)
+endif()
+
 # What bench/history runs of two commits finds all that it has sent.
 foreach(program words chains tiles round_trips)
   if(TARGET history_${program})

@@ -233,6 +233,17 @@ def ends(runs):
                  "chunks given", "refusals"], lines)
 
 
+def wave_scaling(runs):
+    """waves_scaling: microseconds of a step and efficiencies, a row for each number of ranks."""
+    found = runs[0].json()
+    kinds = list(dict.fromkeys((row["kind"], row["patches"] if row["kind"] == "weak" else 0) for row in found))
+    cells = {(kind, row["ranks"]): f"{1e6 * row['seconds']:,.0f} ({row['efficiency']:.2f})" for row in found for kind in kinds
+             if kind == (row["kind"], row["patches"] if row["kind"] == "weak" else 0)}
+    heads = [f"weak, {patches} patch{'es' * (patches > 1)} a rank" if kind == "weak" else "strong" for kind, patches in kinds]
+    return rows(["simulated ranks", *heads],
+                [[f"{ranks:,}", *(cells[kind, ranks] for kind in kinds)] for ranks in dict.fromkeys(row["ranks"] for row in found)])
+
+
 FORMATS = {each.__name__: each for each in (verbatim, picture, seconds, location_choice, location_worst, location_stays, shares,
                                             share_means, share_balancers, prema_aims, replays, clam_mesh, goodput,
-                                            megabits, emulated, queens, told, trees, study, ends)}
+                                            megabits, emulated, queens, told, trees, study, ends, wave_scaling)}

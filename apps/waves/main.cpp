@@ -84,9 +84,10 @@ int main(int argc, char** argv) {
     const options& asked = command.asked;
     check_outputs(asked);
     const problem_list problems = problems_of(asked);
+    const run_options how{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
       const observers watching = observers_of(asked, *problems.back());
-      const outcome found = simulate(rt, problems, {asked.patches, asked.chunk}, watching);
+      const outcome found = simulate(rt, problems, how, watching);
       if (rt.rank() != nacre::rank_id{0}) return;
       const report result = report_of(asked, problems, found);
       fmt::print("{}", report_text(result));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "numerics/digest.hpp"
+#include "parallel/simulated_costs.hpp"
 
 namespace waves {
 
@@ -33,6 +34,7 @@ void patch::run_until(nacre::context& ctx, array all, int step, bool energy) {
 }
 
 void patch::halo(nacre::context& ctx, std::uint32_t exchange, std::uint32_t from, nacre::buffer rows) {
+  if (ctx.local(home_).is_simulated()) ctx.charge(static_cast<double>(rows.size()) * copied_byte_seconds);
   if (data(ctx).take(exchange, from, std::as_const(rows).as<double>())) go_on(ctx);
 }
 
@@ -40,13 +42,13 @@ void patch::go_on(nacre::context& ctx) {
   patch_data& own = data(ctx);
   world& here = ctx.local(home_);
   while (own.fields().step() < until_ && own.consume(exchange_)) {
-    compute(here);
+    compute(ctx, here);
     ++exchange_;
     send_halos(ctx, here);
   }
 }
 
-void patch::compute(world& here) {
+void patch::compute(nacre::context& ctx, world& here) {
   subdomain& fields = data_->fields();
   std::unique_ptr<scratch> room = here.take_scratch();
   if (exchange_ % 2 == 0) {
@@ -56,6 +58,7 @@ void patch::compute(world& here) {
     fields.advance(*room);
   }
   here.give_back(std::move(room));
+  if (here.is_simulated()) ctx.charge(half_step_seconds(fields));
 }
 
 void patch::send_halos(nacre::context& ctx, world& here) {
@@ -66,14 +69,16 @@ void patch::send_halos(nacre::context& ctx, world& here) {
     const int y = at_y_ + directions[number].y, z = at_z_ + directions[number].z;
     const auto from = static_cast<std::uint32_t>(opposite(number));
     const auto neighbour = all_[{z, y}];
+    const row_range range = rows_to(fields.box(), directions[number]);
+    const std::size_t bytes = packed_size(range, field) * sizeof(double);
+    if (here.is_simulated()) ctx.charge(static_cast<double>(bytes) * copied_byte_seconds);
     if (const auto beside = here.find(y + here.patches().y() * z)) {
       if (const auto is_last = beside->take_rows(exchange_, from, field, fields.box())) {
         if (*is_last) ctx.send<&patch::go_on>(neighbour);
         continue;
       }
     }
-    const row_range range = rows_to(fields.box(), directions[number]);
-    nacre::buffer packed(packed_size(range, field) * sizeof(double));
+    nacre::buffer packed(bytes);
     pack(field, range, packed.as<double>());
     ctx.send<&patch::halo>(neighbour, exchange_, from, std::move(packed));
   }

@@ -71,7 +71,7 @@ class patch {
 
  private:
   [[nodiscard]] patch_data& data(nacre::context& ctx);
-  void compute(world& here);
+  void compute(nacre::context& ctx, world& here);
   void send_halos(nacre::context& ctx, world& here);
 
   nacre::group_ptr<world> home_;

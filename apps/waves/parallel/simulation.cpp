@@ -54,7 +54,7 @@ class simulation {
     } else {
       cut_ = cut(next->grid, kept_.patches_y, kept_.patches_z);  // a job that goes on has the patches of its image
     }
-    rt_.local(worlds_).set(next, cut_);
+    rt_.local(worlds_).set(next, cut_, asked_.is_simulated);
     rt_.barrier();
     if (!kept_.patches) {
       kept_.patches = rt_.create_array<patch>(

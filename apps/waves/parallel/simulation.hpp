@@ -55,6 +55,7 @@ struct observers {
 struct run_options {
   std::uint32_t patches = 0;
   std::uint32_t chunk = 20;
+  bool is_simulated = false;  ///< time is virtual: patches declare what they take
 };
 
 /// Collective. Goes on from an image if the runtime has one.

@@ -8,9 +8,10 @@
 
 namespace waves {
 
-void world::set(std::shared_ptr<const problem> of, const cut& into) {
+void world::set(std::shared_ptr<const problem> of, const cut& into, bool is_simulated) {
   problem_ = std::move(of);
   cut_ = into;
+  is_simulated_ = is_simulated;
   const std::scoped_lock lock(mutex_);
   here_.clear();
   rooms_.clear();

@@ -18,7 +18,9 @@ namespace waves {
 /// A member of a group: handlers of several patches use it at a time. Main sets the problem when no patch exists.
 class world {
  public:
-  void set(std::shared_ptr<const problem> of, const cut& into);
+  void set(std::shared_ptr<const problem> of, const cut& into, bool is_simulated);
+  /// Whether patches declare what they take.
+  [[nodiscard]] bool is_simulated() const noexcept { return is_simulated_; }
   [[nodiscard]] const std::shared_ptr<const problem>& of() const noexcept { return problem_; }
   [[nodiscard]] const cut& patches() const noexcept { return cut_; }
 
@@ -34,6 +36,7 @@ class world {
  private:
   std::shared_ptr<const problem> problem_;
   cut cut_;
+  bool is_simulated_ = false;
   std::mutex mutex_;  // of what follows
   std::unordered_map<int, std::weak_ptr<patch_data>> here_;
   std::vector<std::unique_ptr<scratch>> rooms_;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// How waves scales on a simulated machine, weakly and strongly, with one patch on a rank or several. Displacements are
+// computed for real; what rows and copies take of virtual time is declared.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nacre/nacre.hpp>
+#include <nlohmann/json.hpp>
+#include <program_options.hpp>
+
+#include "figures_file.hpp"
+#include "parallel/simulation.hpp"
+#include "plot.hpp"
+#include "setup/description.hpp"
+
+namespace {
+
+struct plan {
+  std::vector<std::uint32_t> ranks{1, 16, 256, 1024};
+  std::vector<std::uint32_t> patches{1, 4};  ///< on each rank
+  std::uint32_t side = 24, length = 48, steps = 4;
+  double least = 0;  ///< efficiency
+  std::string machine = NACRE_MACHINES "/perlmutter_cpu.toml", json, svg;
+};
+
+/// One run: `blocks` blocks of side x side x length points on `ranks` ranks.
+struct setting {
+  std::uint32_t ranks = 1, blocks = 1, patches = 1;
+};
+struct row {
+  std::string kind;
+  setting of;
+  double seconds = 0;        ///< of a step
+  std::uint64_t digest = 0;  ///< of the last displacement
+  double efficiency = 0;     ///< the time of one rank over this, and over the ranks where the grid is the same
+};
+
+/// Factors of a number that are nearly equal.
+std::pair<std::uint32_t, std::uint32_t> nearly_square(std::uint32_t number) {
+  auto small = static_cast<std::uint32_t>(std::sqrt(number));
+  while (number % small != 0) --small;
+  return {small, number / small};
+}
+
+waves::description rock_of(const plan& how, std::uint32_t blocks) {
+  const auto [y, z] = nearly_square(blocks);
+  waves::description rock;
+  rock.name = "scaling";
+  rock.h = 1;
+  rock.size = {how.length - 1.0, y * how.side - 1.0, z * how.side - 1.0};
+  rock.layers = 0;
+  rock.top = waves::top_side::as_other_sides;
+  rock.material.layers = {{0, waves::isotropic::of_speeds(2, 1, 1)}};
+  rock.initial.random = true;
+  rock.time = how.steps * rock.step / std::sqrt(rock.material.greatest_speed_squared());
+  check(rock);
+  return rock;
+}
+
+/// Virtual seconds of a step, and the digest.
+std::pair<double, std::uint64_t> measure(const nacre::config& machine, const plan& how, const setting& of) {
+  nacre::config asked = machine;
+  asked.set("ranks", std::to_string(of.ranks));
+  const auto problem =
+      std::make_shared<const waves::problem>(make_problem(rock_of(how, of.blocks), waves::best_kernels()));
+  const waves::run_options options{.patches = of.ranks * of.patches, .chunk = how.steps, .is_simulated = true};
+  waves::outcome found;
+  const int failed = nacre::run(asked, [&](nacre::runtime& rt) {
+    waves::outcome own = simulate(rt, {problem}, options, {});
+    if (rt.rank() == nacre::rank_id{0}) found = std::move(own);
+  });
+  if (failed != 0) throw std::runtime_error("a simulated run has failed");
+  return {found.seconds / problem->steps, found.digest};
+}
+
+class study {
+ public:
+  study(nacre::config machine, plan how) : machine_(std::move(machine)), how_(std::move(how)) {
+    machine_.set("transport", "sim");
+    machine_.set("workers", "1");
+    machine_.set("balancer", "none");
+    machine_.set("sim.machine", how_.machine);
+    if (!machine_.was_set("sim.ranks_per_host")) machine_.set("sim.ranks_per_host", "128");
+  }
+
+  std::vector<row> run() {
+    fmt::print("{:8}{:>8}{:>10}{:>10}{:>14}{:>12}\n", "scaling", "ranks", "patches", "points", "us a step",
+               "efficiency");
+    const std::uint32_t most = *std::max_element(how_.ranks.begin(), how_.ranks.end());
+    for (const std::uint32_t patches : how_.patches) {
+      for (const std::uint32_t ranks : how_.ranks) add("weak", {ranks, ranks, patches});
+    }
+    for (const std::uint32_t ranks : how_.ranks) add("strong", {ranks, most, most / ranks});
+    return rows_;
+  }
+
+ private:
+  void add(const std::string& kind, const setting& of) {
+    const auto [seconds, digest] = measure(machine_, how_, of);
+    row next{kind, of, seconds, digest, 1};
+    for (const row& each : rows_) {
+      if (each.of.blocks == of.blocks && each.digest != digest) throw std::runtime_error("two runs of a grid differ");
+    }
+    const auto first = std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
+      return each.kind == kind && (kind == "strong" || each.of.patches == of.patches);
+    });
+    if (first != rows_.end()) {
+      const double fewer = kind == "weak" ? 1.0 : static_cast<double>(first->of.ranks) / of.ranks;
+      next.efficiency = first->seconds * fewer / next.seconds;
+    }
+    fmt::print("{:8}{:>8}{:>10}{:>10}{:>14.2f}{:>12.3f}\n", kind, of.ranks, of.patches,
+               of.blocks * how_.side * how_.side * how_.length, 1e6 * next.seconds, next.efficiency);
+    rows_.push_back(next);
+  }
+
+  nacre::config machine_;
+  plan how_;
+  std::vector<row> rows_;
+};
+
+nlohmann::ordered_json json_of(const std::vector<row>& rows) {
+  auto all = nlohmann::ordered_json::array();
+  for (const row& each : rows) {
+    all.push_back({{"kind", each.kind},
+                   {"ranks", each.of.ranks},
+                   {"blocks", each.of.blocks},
+                   {"patches", each.of.patches},
+                   {"seconds", each.seconds},
+                   {"efficiency", each.efficiency}});
+  }
+  return all;
+}
+
+std::string svg_of(const std::vector<row>& rows) {
+  plot::chart chart{.title = "Waves on simulated ranks: part of the ideal",
+                    .x_label = "ranks",
+                    .y_unit = "",
+                    .x_is_bytes = false,
+                    .kind = plot::axes::share,
+                    .lines = {}};
+  for (const row& each : rows) {
+    const std::string name = each.kind == "strong" ? "strong" : fmt::format("weak, {} a rank", each.of.patches);
+    if (chart.lines.empty() || chart.lines.back().name != name) {
+      chart.lines.push_back({.name = name, .colour = chart.lines.size() + 1});
+    }
+    chart.lines.back().points.push_back({.x = static_cast<double>(each.of.ranks), .y = each.efficiency});
+  }
+  plot::page page("Elastic waves");
+  page.add_row({chart});
+  return page.svg();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return nacre::run_program("waves_scaling", [&] {
+    const nacre::config machine = nacre::read_config(argc, argv);
+    plan how;
+    nacre::program_options options("waves_scaling", "Weak and strong scaling of waves on a simulated machine.");
+    options.add("--ranks", how.ranks, "Ranks of one worker; efficiency is that of the first number")
+        .between(1, 100'000);
+    options.add("--patches", how.patches, "Patches on each rank, for weak scaling").between(1, 1024);
+    options.add("--side", how.side, "Points along y and z of what each rank has, or of the finest cut").between(8, 512);
+    options.add("--length", how.length, "Points along x").between(16, 4096);
+    options.add("--steps", how.steps, "Steps").between(1, 10'000);
+    options.add("--least", how.least, "Exit with 1 if an efficiency is below this").between(0, 1);
+    options.add("--machine", how.machine, "Machine file").called("FILE").otherwise("machines/perlmutter_cpu.toml");
+    options.add("--json", how.json, "Write all figures to this file").called("FILE");
+    options.add("--svg", how.svg, "Draw the efficiencies into this file").called("FILE");
+    if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
+    const std::vector<row> rows = study(machine, how).run();
+    bench::write_json(how.json, json_of(rows));
+    if (!how.svg.empty()) bench::write_file(how.svg, svg_of(rows));
+    const bool good =
+        std::all_of(rows.begin(), rows.end(), [&](const row& each) { return each.efficiency >= how.least; });
+    return good ? 0 : 1;
+  });
+}
