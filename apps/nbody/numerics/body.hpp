@@ -26,11 +26,11 @@ inline vector3 cross(const vector3& a, const vector3& b) noexcept {
 }
 
 struct body {
-  vector3 place{}, velocity{}, acceleration{};
+  vector3 place{}, velocity{};
   double mass = 0;
   std::uint32_t number = 0;  ///< of the body, for ever
   std::uint32_t rung = 0;    ///< the body's own step is the longest / 2^rung
 };
-static_assert(sizeof(body) == 88);
+static_assert(sizeof(body) == 64);
 
 }  // namespace nbody

@@ -65,8 +65,7 @@ class forest {
     top_ = build_top(roots_, rules);
   }
 
-  void walk(std::span<body> bodies, const tree_rules& rules, const walk_rules& how, const kernel_set& kernels,
-            forest_result& result) const {
+  void walk(const tree_rules& rules, const walk_rules& how, const kernel_set& kernels, forest_result& result) const {
     const result_units units = units_of(rules);
     walk_memory memory;
     walk_task task{.tree = top_.root(), .branches = views_.data(), .rules = how};
@@ -78,7 +77,7 @@ class forest {
       kernels.walk[rules.wanted.order - order_min](task, memory, result.counts);
       for (std::size_t at = 0; at < count; ++at) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          bodies[first + at].acceleration[axis] = units.acceleration * static_cast<double>(memory.results[axis][at]);
+          result.accelerations[first + at][axis] = units.acceleration * static_cast<double>(memory.results[axis][at]);
         }
         if (how.potential) {
           result.potentials[first + at] = -units.potential * static_cast<double>(memory.results[3][at]);
@@ -134,8 +133,9 @@ forest_result forces_of(std::vector<body>& bodies, const accuracy& wanted, const
   result.tree_seconds = thread_seconds() - begin;
 
   begin = thread_seconds();
+  result.accelerations.resize(bodies.size());
   if (potential) result.potentials.resize(bodies.size());
-  trees.walk(bodies, rules, walk_rules_for(rules, soft, potential), kernels, result);
+  trees.walk(rules, walk_rules_for(rules, soft, potential), kernels, result);
   result.walk_seconds = thread_seconds() - begin;
   return result;
 }

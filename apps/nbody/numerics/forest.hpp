@@ -25,13 +25,14 @@ struct result_units {
 [[nodiscard]] result_units units_of(const tree_rules& rules) noexcept;
 
 struct forest_result {
-  std::vector<double> potentials;  ///< by place in the sorted bodies
+  std::vector<vector3> accelerations;  ///< by place in the sorted bodies
+  std::vector<double> potentials;      ///< likewise; empty unless they were asked for
   walk_counts counts;
   std::uint32_t branches = 0;
   double sort_seconds = 0, tree_seconds = 0, walk_seconds = 0;
 };
 
-/// Sorts the bodies along the curve and sets their accelerations, for G = 1.
+/// Sorts the bodies along the curve and computes their accelerations, for G = 1.
 forest_result forces_of(std::vector<body>& bodies, const accuracy& wanted, const softening& soft,
                         const kernel_set& kernels, bool potential);
 

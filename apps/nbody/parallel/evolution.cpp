@@ -155,7 +155,7 @@ cut_plan evolution::cut(const body_box& box) {
   rules.mass_unit = state_.mass;
   rules.spline_length = asked_.soft.shape == softening_shape::spline ? 2.8 * asked_.soft.length : 0;
   rules.wanted = accuracy_for(asked_.error);
-  rt_.call<&piece::sort>(state_.pieces, rules.around).get();
+  rt_.call<&piece::sort>(state_.pieces, state_.epoch, rules.around, stores_).get();
   state_.cut.update(branch_bodies_for(state_.bodies), [&](const std::vector<curve_cell>& cells) {
     return rt_.reduce<&piece::counts>(state_.pieces, add_all{}, cells).get();
   });

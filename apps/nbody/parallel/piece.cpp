@@ -10,6 +10,14 @@
 #include <vector>
 
 namespace nbody {
+namespace {
+
+template <class T>
+void release(std::vector<T>& memory) {
+  std::vector<T>().swap(memory);
+}
+
+}  // namespace
 
 void piece::fill(nacre::context& ctx, model_settings model, std::uint32_t pieces) {
   number_ = static_cast<std::uint32_t>(ctx.index()[0]);
@@ -40,14 +48,19 @@ body_box piece::box() const {
 }
 
 body_box piece::drift(substep now) {
-  for (body& each : bodies_) {
-    if (now.begins(each.rung)) each.velocity = each.velocity + 0.5 * now.step_of(each.rung) * each.acceleration;
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    body& each = bodies_[k];
+    if (now.begins(each.rung)) each.velocity = each.velocity + 0.5 * now.step_of(each.rung) * accelerations_[k];
     each.place = each.place + now.seconds() * each.velocity;
   }
+  release(accelerations_);
   return box();
 }
 
-void piece::sort(frame around) { keys_ = sort_along_curve(bodies_, around); }
+void piece::sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores) {
+  ctx.local(stores).forget_before(epoch);
+  keys_ = sort_along_curve(bodies_, around);
+}
 
 std::vector<std::uint64_t> piece::counts(std::vector<curve_cell> cells) const {
   std::vector<std::uint64_t> result(cells.size());
@@ -58,8 +71,9 @@ std::vector<std::uint64_t> piece::counts(std::vector<curve_cell> cells) const {
   return result;
 }
 
-/// Sends away the bodies of other pieces' branches, and keeps the others.
-void piece::send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces) {
+/// Sends away the bodies of other pieces' branches, and keeps the others. Keeps the keys if all bodies stay, and none
+/// of the `expected` ones are to come.
+void piece::send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces, std::size_t expected) {
   std::vector<body> own;
   for (std::uint32_t other = 0; other + 1 < plan.first_of_piece.size(); ++other) {
     const std::uint32_t first = plan.first_of_piece[other], end = plan.first_of_piece[other + 1];
@@ -76,6 +90,9 @@ void piece::send_leavers(nacre::context& ctx, const cut_plan& plan, const array&
     }
   }
   bodies_ = std::move(own);
+  if (bodies_.size() == expected && keys_.size() == expected) return;
+  release(keys_);
+  bodies_.reserve(expected);  // growing by doubling would take half as much again
 }
 
 nacre::awaited<> piece::take(epoch_number /*epoch*/, std::vector<body> bodies) {
@@ -93,13 +110,13 @@ nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan
     counts_.push_back(plan.branches[branch].count);
     expected += counts_.back();
   }
-  send_leavers(ctx, plan, pieces);
-  const bool was_whole = bodies_.size() == expected;
+  send_leavers(ctx, plan, pieces, expected);
   while (bodies_.size() < expected) co_await ctx.next<&piece::take>(plan.epoch);
   NACRE_ENSURE(bodies_.size() == expected, "a body has two owners");
-  if (!was_whole || keys_.size() != bodies_.size()) keys_ = sort_along_curve(bodies_, plan.rules.around);
+  if (keys_.size() != bodies_.size()) keys_ = sort_along_curve(bodies_, plan.rules.around);
   std::vector<branch_root> roots;
   build_branches(ctx, plan, ctx.local(stores), roots);
+  release(keys_);
   co_return roots;
 }
 

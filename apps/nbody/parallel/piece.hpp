@@ -2,6 +2,7 @@
 // A piece of the domain: a run of branches along the curve, with their bodies, as a mobile object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,7 +34,8 @@ class piece {
   /// The first half of a step's kick, and the drift. Returns the box of the bodies.
   body_box drift(substep now);
   [[nodiscard]] body_box box() const;
-  void sort(frame around);
+  /// Sorts the bodies along the curve, for an evaluation in which the rank's tree of the last one is not needed.
+  void sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores);
   /// How many bodies each cell has.
   [[nodiscard]] std::vector<std::uint64_t> counts(std::vector<curve_cell> cells) const;
 
@@ -60,17 +62,18 @@ class piece {
   [[nodiscard]] double load() const { return seconds_; }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(bodies_, keys_, number_, first_branch_, end_branch_, counts_, seconds_);
+    ar(bodies_, accelerations_, keys_, number_, first_branch_, end_branch_, counts_, seconds_);
   }
 
  private:
-  void send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces);
+  void send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces, std::size_t expected);
   void build_branches(nacre::context& ctx, const cut_plan& plan, store& here, std::vector<branch_root>& roots);
-  void walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::span<body> bodies,
-                   walk_memory& memory, walk_report& report) const;
+  void walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::size_t first,
+                   walk_memory& memory, walk_report& report);
 
   std::vector<body> bodies_;
-  std::vector<curve_key> keys_;  // sorted, as the bodies
+  std::vector<vector3> accelerations_;  // of the bodies whose step has ended, from their walk until they drift
+  std::vector<curve_key> keys_;         // sorted, as the bodies; from the sort until the trees are built
   std::uint32_t number_ = 0, first_branch_ = 0, end_branch_ = 0;
   std::vector<std::uint64_t> counts_;  // bodies of each branch
   double seconds_ = 0;                 // of the last walk

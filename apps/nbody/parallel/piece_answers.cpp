@@ -27,9 +27,10 @@ std::uint64_t whole(double mass, double all) noexcept {
 
 std::vector<force_sample> piece::samples(std::vector<std::uint32_t> numbers) const {
   std::vector<force_sample> found;
-  for (const body& each : bodies_) {
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    const body& each = bodies_[k];
     if (std::binary_search(numbers.begin(), numbers.end(), each.number)) {
-      found.push_back({each.place, each.acceleration, each.number});
+      found.push_back({each.place, accelerations_[k], each.number});
     }
   }
   return found;

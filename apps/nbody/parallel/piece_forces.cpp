@@ -24,8 +24,8 @@ double simulated_seconds(const walk_counts& counts) noexcept {
 
 /// The rung whose step is at most sqrt(2 eta s / |a|) (Springel, MNRAS 364 (2005) 1105). Longer steps begin only where
 /// they fit: `end` is where the step ends that is over now.
-std::uint32_t rung_of(const body& of, const substep& now, std::uint32_t end) {
-  const double wanted = std::sqrt(2 * now.efficiency * now.softening / length(of.acceleration));
+std::uint32_t rung_of(const vector3& acceleration, const substep& now, std::uint32_t end) {
+  const double wanted = std::sqrt(2 * now.efficiency * now.softening / length(acceleration));
   std::uint32_t rung = 0;
   while (rung < now.rungs && (now.step_of(rung) > wanted || end % (1u << (now.rungs - rung)) != 0)) ++rung;
   return rung;
@@ -44,14 +44,15 @@ void add_to(branch_sums& sums, const body& of, double potential) {
 /// Whether a step of the body ends now.
 bool acts(const walk_plan& plan, const body& of) noexcept { return plan.first || plan.now.ends(of.rung); }
 
-/// The second half of a body's kick, and its next rung. `force` is that for G = 1.
-void end_kick(const walk_plan& plan, body& of, const direct_force& force, branch_sums& sums, walk_report& report) {
-  of.acceleration = plan.gravity * force.acceleration;
-  if (!plan.first) of.velocity = of.velocity + 0.5 * plan.now.step_of(of.rung) * of.acceleration;
-  if (plan.now.rungs > 0) of.rung = rung_of(of, plan.now, plan.now.first + plan.now.length);
+/// The second half of a body's kick, and its next rung. `force` is that for G = 1. Returns the acceleration.
+vector3 end_kick(const walk_plan& plan, body& of, const direct_force& force, branch_sums& sums, walk_report& report) {
+  const vector3 acceleration = plan.gravity * force.acceleration;
+  if (!plan.first) of.velocity = of.velocity + 0.5 * plan.now.step_of(of.rung) * acceleration;
+  if (plan.now.rungs > 0) of.rung = rung_of(acceleration, plan.now, plan.now.first + plan.now.length);
   report.finest_rung = std::max(report.finest_rung, of.rung);
   ++report.active;
   if (plan.measures) add_to(sums, of, plan.gravity * force.potential);
+  return acceleration;
 }
 
 }  // namespace
@@ -66,10 +67,11 @@ nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store:
   walk_report report;
   const double begin = ctx.now();
   std::unique_ptr<walk_memory> memory = here.borrow();
+  accelerations_.resize(bodies_.size());
   std::size_t first = 0;
   for (std::uint32_t branch = first_branch_; branch < end_branch_; ++branch) {
     const auto count = static_cast<std::size_t>(counts_[branch - first_branch_]);
-    walk_branch(plan, here, branch, std::span(bodies_).subspan(first, count), *memory, report);
+    walk_branch(plan, here, branch, first, *memory, report);
     first += count;
   }
   here.give_back(std::move(memory));
@@ -79,9 +81,10 @@ nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store:
   co_return report;
 }
 
-void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::span<body> bodies,
-                        walk_memory& memory, walk_report& report) const {
+void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::size_t first,
+                        walk_memory& memory, walk_report& report) {
   const tree_rules& rules = here.rules();
+  const std::span bodies = std::span(bodies_).subspan(first, counts_[branch - first_branch_]);
   std::vector<std::uint32_t> active_before;  // empty: all are active
   const auto is_active = [&](const body& each) { return acts(plan, each); };
   if (!std::all_of(bodies.begin(), bodies.end(), is_active)) {
@@ -106,7 +109,8 @@ void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t 
     for (std::size_t axis = 0; axis < 3; ++axis) {
       pull[axis] = units.acceleration * static_cast<double>(memory.results[axis][k]);
     }
-    end_kick(plan, bodies[k], {pull, -units.potential * static_cast<double>(memory.results[3][k])}, sums, report);
+    const double potential = -units.potential * static_cast<double>(memory.results[3][k]);
+    accelerations_[first + k] = end_kick(plan, bodies[k], {pull, potential}, sums, report);
   }
   if (plan.measures) report.sums.push_back(sums);
 }
@@ -114,12 +118,13 @@ void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t 
 walk_report piece::walk_directly(walk_plan plan, std::vector<body> all) {
   walk_report report;
   branch_sums sums{.branch = number_};
-  for (body& each : bodies_) {
-    if (!acts(plan, each)) continue;
+  accelerations_.resize(bodies_.size());
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    if (!acts(plan, bodies_[k])) continue;
     direct_force force;
-    add_direct(all, each.place, each.number, plan.soft, force);
+    add_direct(all, bodies_[k].place, bodies_[k].number, plan.soft, force);
     report.counts.body_body += all.size();
-    end_kick(plan, each, force, sums, report);
+    accelerations_[k] = end_kick(plan, bodies_[k], force, sums, report);
   }
   report.sums = {sums};
   return report;

@@ -28,6 +28,11 @@ void store::begin(epoch_number epoch) {
   waiters_.clear();
 }
 
+void store::forget_before(epoch_number epoch) {
+  const std::scoped_lock lock(mutex_);
+  begin(epoch);
+}
+
 void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree) {
   auto kept = std::make_unique<branch_tree>(std::move(tree));
   const std::scoped_lock lock(mutex_);

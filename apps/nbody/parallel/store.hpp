@@ -60,6 +60,8 @@ class store {
  public:
   using group = nacre::group_ptr<store>;
 
+  /// Drops what is kept of evaluations before this one, so that their trees do not lie beside the new ones.
+  void forget_before(epoch_number epoch);
   /// A branch that was built on this rank. Begins a new evaluation where `epoch` is one.
   void publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree);
   /// The roots of all branches, in the order of the curve.
