@@ -20,9 +20,11 @@ int main(int argc, char** argv) {
       fmt::print("{}", nbody::bench_kernels());
       return 0;
     }
+    const bool declares_time =
+        configuration.get_string("transport") == "sim" && configuration.get_string("sim.charge") == "declared";
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-      const nbody::job_result done = nbody::run_job(rt, command.asked, configuration.get_string("transport") == "sim");
+      const nbody::job_result done = nbody::run_job(rt, command.asked, declares_time);
       if (done.problem.empty() || rt.rank().value() != 0) return;
       std::fputs(fmt::format("nbody: {}\n", done.problem).c_str(), stderr);
       verdict = nacre::program_options::usage_code;

@@ -67,6 +67,8 @@ void add_computing(nacre::program_options& parser, options& asked) {
   parser.add_choice("--balance", asked.balance,
                     {{"none", balance_kind::none}, {"ranges", balance_kind::ranges}, {"cut", balance_kind::cut}},
                     "none; ranges: pieces move by their last time; cut: the curve is also cut anew by it");
+  parser.add_choice("--essential", asked.essential, {{"pull", essential_kind::pull}, {"push", essential_kind::push}},
+                    "pull: pieces ask for the cells that they need; push: ranks send them unasked");
   parser.add("--recut", asked.recut_steps, "Steps between two cuts of --balance cut").called("STEPS").between(1, 1e9);
 }
 

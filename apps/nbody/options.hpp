@@ -18,6 +18,12 @@ enum class balance_kind : std::uint8_t {
   cut      ///< the same, and the curve is cut anew into pieces that took an equal time, every recut_steps
 };
 
+/// How cells of other ranks come to a walk.
+enum class essential_kind : std::uint8_t {
+  pull,  ///< a piece that is about to walk asks for what its rank does not have yet
+  push   ///< each rank sends each other one what that one's branches can open, before they walk
+};
+
 struct options {
   model_settings model{.kind = model_kind::plummer, .bodies = 10000, .seed = 1};
   std::string model_name = "plummer";  ///< or a file
@@ -31,6 +37,7 @@ struct options {
   std::uint32_t pieces = 0;  ///< 0: by the number of bodies
   balance_kind balance = balance_kind::ranges;
   std::uint32_t recut_steps = 50;
+  essential_kind essential = essential_kind::pull;
   bool check = false;
   std::uint32_t samples = 1000;  ///< bodies that --check compares
   std::uint32_t report_steps = 10;

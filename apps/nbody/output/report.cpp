@@ -72,9 +72,11 @@ std::string result_text(const options& asked, const evolution_state& state, cons
   const store_counts& fetches = work.fetches;
   if (fetches.needed > 0) {
     text += fmt::format(
-        "parts of other ranks: {:.1f} fetched in an evaluation by {:.1f} requests, {:.2f} MB; {:.1f} % of {} "
-        "looks found them there or on their way; {} pieces moved\n",
-        static_cast<double>(fetches.fetched) / evaluations, static_cast<double>(fetches.messages) / evaluations,
+        "parts of other ranks, in an evaluation: {:.1f} asked for by {:.1f} requests, {:.1f} pushed, {:.1f} messages "
+        "with "
+        "parts, {:.2f} MB; {:.1f} % of {} looks found them there or on their way; {} pieces moved\n",
+        static_cast<double>(fetches.fetched) / evaluations, static_cast<double>(fetches.requests) / evaluations,
+        static_cast<double>(fetches.pushed) / evaluations, static_cast<double>(fetches.answers) / evaluations,
         static_cast<double>(fetches.bytes) * 1e-6 / evaluations,
         100 * (1 - static_cast<double>(fetches.fetched) / static_cast<double>(fetches.needed)), fetches.needed,
         work.moves);

@@ -140,7 +140,10 @@ walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
             [](const branch_root& a, const branch_root& b) { return a.cell.first < b.cell.first; });
   NACRE_ENSURE(roots.size() == cut_now.branches.size(), "each branch has one owner");
   rt_.call<&store::set_roots>(stores_, cut_now, std::move(roots)).get();
+  nacre::future<void> pushed;
+  if (cut_now.pushes && rt_.size() > 1) pushed = rt_.call<&store::push>(stores_, stores_);
   walk_report report = rt_.reduce<&piece::walk>(state_.pieces, join_reports{}, plan, stores_).get();
+  if (pushed.valid()) pushed.get();
   if (rt_.size() > 1) {
     state_.work.fetches =
         add_counts{}(state_.work.fetches, rt_.reduce<&store::take_counts>(stores_, add_counts{}).get());
@@ -149,7 +152,7 @@ walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
 }
 
 cut_plan evolution::cut(const body_box& box) {
-  cut_plan plan{.epoch = state_.epoch};
+  cut_plan plan{.epoch = state_.epoch, .pushes = asked_.essential == essential_kind::push};
   tree_rules& rules = plan.rules;
   rules.around = frame_around(box.low, box.high);
   rules.mass_unit = state_.mass;

@@ -64,6 +64,18 @@ TEST(Evolution, has_one_state_with_own_steps_of_bodies) {
   }
 }
 
+TEST(Evolution, has_one_state_where_parts_are_pushed) {
+  const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small(4)).digest;
+  options asked = small(4);
+  asked.essential = essential_kind::push;
+  for (const char* ranks : {"2", "7"}) {
+    EXPECT_EQ(run({{"ranks", ranks}, {"workers", "2"}}, asked).digest, expected) << ranks;
+  }
+  for (const char* balancer : {"none", "random", "rotate"}) {  // pieces that have moved before they walk ask for parts
+    EXPECT_EQ(run({{"ranks", "4"}, {"transport", "sim"}, {"balancer", balancer}}, asked).digest, expected) << balancer;
+  }
+}
+
 TEST(Evolution, goes_on_from_an_image_on_other_ranks) {
   options asked = small(5);
   asked.steps = 4;

@@ -47,7 +47,8 @@ body_box piece::box() const {
   return box;
 }
 
-body_box piece::drift(substep now) {
+body_box piece::drift(nacre::context& ctx, substep now) {
+  const nacre::phase here(ctx, "drift");
   for (std::size_t k = 0; k < bodies_.size(); ++k) {
     body& each = bodies_[k];
     if (now.begins(each.rung)) each.velocity = each.velocity + 0.5 * now.step_of(each.rung) * accelerations_[k];
@@ -58,6 +59,7 @@ body_box piece::drift(substep now) {
 }
 
 void piece::sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores) {
+  const nacre::phase here(ctx, "sort");
   ctx.local(stores).forget_before(epoch);
   keys_ = sort_along_curve(bodies_, around);
 }
@@ -102,6 +104,7 @@ nacre::awaited<> piece::take(epoch_number /*epoch*/, std::vector<body> bodies) {
 
 nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan plan, array pieces,
                                                    store::group stores) {
+  const nacre::phase here(ctx, "build");
   number_ = static_cast<std::uint32_t>(ctx.index()[0]);
   first_branch_ = plan.first_of_piece[number_], end_branch_ = plan.first_of_piece[number_ + 1];
   std::uint64_t expected = 0;

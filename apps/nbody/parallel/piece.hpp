@@ -32,7 +32,7 @@ class piece {
   [[nodiscard]] std::vector<branch_sums> total() const;
 
   /// The first half of a step's kick, and the drift. Returns the box of the bodies.
-  body_box drift(substep now);
+  body_box drift(nacre::context& ctx, substep now);
   [[nodiscard]] body_box box() const;
   /// Sorts the bodies along the curve, for an evaluation in which the rank's tree of the last one is not needed.
   void sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores);

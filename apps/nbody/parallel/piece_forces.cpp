@@ -60,6 +60,7 @@ vector3 end_kick(const walk_plan& plan, body& of, const direct_force& force, bra
 nacre::awaited<> piece::arrived(epoch_number /*epoch*/) { return {}; }
 
 nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store::group stores) {
+  const nacre::phase named(ctx, "walk");
   store& here = ctx.local(stores);
   while (here.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
     co_await ctx.next<&piece::arrived>(plan.epoch);

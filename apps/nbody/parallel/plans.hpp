@@ -64,9 +64,10 @@ struct cut_plan {
   tree_rules rules{};
   std::vector<counted_cell> branches{};
   std::vector<std::uint32_t> first_of_piece{};
+  bool pushes = false;  ///< essential parts are sent unasked
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(epoch, rules, branches, first_of_piece);
+    ar(epoch, rules, branches, first_of_piece, pushes);
   }
 };
 

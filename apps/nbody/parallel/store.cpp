@@ -17,7 +17,12 @@
 namespace nbody {
 
 store_counts add_counts::operator()(const store_counts& a, const store_counts& b) const {
-  return {a.needed + b.needed, a.fetched + b.fetched, a.messages + b.messages, a.bytes + b.bytes};
+  return {.needed = a.needed + b.needed,
+          .fetched = a.fetched + b.fetched,
+          .pushed = a.pushed + b.pushed,
+          .requests = a.requests + b.requests,
+          .answers = a.answers + b.answers,
+          .bytes = a.bytes + b.bytes};
 }
 
 void store::begin(epoch_number epoch) {
@@ -42,9 +47,11 @@ void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree
 }
 
 void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots) {
+  const nacre::phase here(ctx, "top");
   const std::scoped_lock lock(mutex_);
   begin(plan.epoch);
   rules_ = plan.rules;
+  pushes_ = plan.pushes;
   roots_ = std::move(roots);
   top_ = build_top(roots_, rules_);
   views_.assign(roots_.size(), {});
@@ -63,11 +70,13 @@ void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<bra
 bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
                   nacre::mobile_ptr<piece> who) {
   if (ctx.size() == 1) return false;
+  const nacre::phase here(ctx, "look");
   const auto waiting = std::make_shared<waiter>(waiter{who, 0});
   std::map<std::uint32_t, std::vector<part_name>> requests;  // by owner
   bool waits = false;
   {
     const std::scoped_lock lock(mutex_);
+    const bool asks = !pushes_ || (first < end && roots_[first].owner != ctx.rank().value());
     std::vector<part_mask> masks(roots_.size());
     for (std::uint32_t branch = first; branch < end; ++branch) {
       add_essential(top_.root(), rules_.wanted.order, views_, roots_[branch].low, roots_[branch].high, masks);
@@ -81,13 +90,13 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
         if ((missing >> part & 1) == 0) continue;
         waiters_[{branch, part}].push_back(waiting);
         ++waiting->parts;
-        if ((asked_[branch] >> part & 1) == 0) requests[roots_[branch].owner].push_back({branch, part});
+        if (asks && (asked_[branch] >> part & 1) == 0) requests[roots_[branch].owner].push_back({branch, part});
       }
-      asked_[branch] |= missing;
+      if (asks) asked_[branch] |= missing;
     }
     waits = waiting->parts != 0;  // the last part may be here before this function returns
     if (!waits) counts_.needed += needed;
-    for (const auto& [owner, names] : requests) ++counts_.messages, counts_.fetched += names.size();
+    for (const auto& [owner, names] : requests) ++counts_.requests, counts_.fetched += names.size();
   }
   for (const auto& [owner, names] : requests) {
     ctx.send<&store::serve>(everywhere[nacre::rank_id{owner}], everywhere, epoch_, names);
@@ -114,15 +123,56 @@ part_data store::part_of(const part_name& name) const {
 }
 
 void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names) {
-  constexpr std::size_t answer_bytes = 1 << 20;  // about: larger answers would keep walks waiting for their last byte
   NACRE_EXPECT(epoch == epoch_, "a part of another evaluation is asked for");
+  send_parts(ctx, everywhere, ctx.source(), names);
+}
+
+void store::push(nacre::context& ctx, group everywhere) {
+  const nacre::phase named(ctx, "push");
+  const std::uint32_t here = ctx.rank().value();
+  std::vector<branch_view> own;
+  {
+    const std::scoped_lock lock(mutex_);  // parts of other ranks may be on their way already
+    own = views_;
+  }
+  for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
+    if (roots_[branch].owner != here) own[branch] = {};
+  }
+  std::vector<std::vector<part_name>> names(ctx.size());
+  std::vector<std::vector<part_mask>> masks(ctx.size());
+  for (std::uint32_t target = 0; target < roots_.size(); ++target) {
+    const branch_root& root = roots_[target];
+    if (root.owner == here) continue;
+    masks[root.owner].resize(roots_.size());
+    add_essential(top_.root(), rules_.wanted.order, own, root.low, root.high, masks[root.owner]);
+  }
+  for (std::uint32_t rank = 0; rank < ctx.size(); ++rank) {
+    for (std::uint32_t branch = 0; branch < masks[rank].size(); ++branch) {
+      if (roots_[branch].owner != here) continue;
+      for (std::uint32_t part = 0; part < parts_max; ++part) {
+        if ((masks[rank][branch] >> part & 1) != 0) names[rank].push_back({branch, part});
+      }
+    }
+    if (names[rank].empty()) continue;
+    {
+      const std::scoped_lock lock(mutex_);
+      counts_.pushed += names[rank].size();
+    }
+    send_parts(ctx, everywhere, nacre::rank_id{rank}, names[rank]);
+  }
+}
+
+void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target,
+                       const std::vector<part_name>& names) {
+  const nacre::phase here(ctx, "send parts");
+  constexpr std::size_t answer_bytes = 1 << 20;  // about: larger answers would keep walks waiting for their last byte
   std::vector<part_data> parts;
   std::size_t bytes = 0;
   for (std::size_t k = 0; k < names.size(); ++k) {
     parts.push_back(part_of(names[k]));
     bytes += parts.back().bytes.size();
     if (bytes < answer_bytes && k + 1 < names.size()) continue;
-    ctx.send<&store::deliver>(everywhere[ctx.source()], epoch, std::exchange(parts, {}));
+    ctx.send<&store::deliver>(everywhere[target], epoch_, std::exchange(parts, {}));
     bytes = 0;
   }
 }
@@ -159,10 +209,14 @@ void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<p
   std::vector<nacre::mobile_ptr<piece>> ready;
   {
     const std::scoped_lock lock(mutex_);
+    if (pushes_ && epoch < epoch_) return;
     NACRE_EXPECT(epoch == epoch_, "a part of another evaluation has come");
+    ++counts_.answers;
     for (const part_data& each : parts) {
+      if ((present_[each.name.branch] >> each.name.part & 1) != 0) continue;  // pushed, and asked for by a moved piece
       insert(each);
       const auto found = waiters_.find(each.name);
+      if (found == waiters_.end()) continue;  // pushed before a walk has looked
       for (const auto& waiting : found->second) {
         if (--waiting->parts == 0) ready.push_back(waiting->who);
       }

@@ -40,7 +40,9 @@ struct part_data {
 struct store_counts {
   std::uint64_t needed = 0;    ///< parts of other ranks that walks of this rank have read, once for each walk
   std::uint64_t fetched = 0;   ///< parts that were asked for; the others were there, or on their way
-  std::uint64_t messages = 0;  ///< that asked
+  std::uint64_t pushed = 0;    ///< parts that were sent to other ranks unasked
+  std::uint64_t requests = 0;  ///< messages that asked
+  std::uint64_t answers = 0;   ///< messages with parts, asked for or not
   std::uint64_t bytes = 0;     ///< of the parts that came
 };
 struct add_counts {
@@ -54,6 +56,9 @@ struct add_counts {
 /// | no bit | nobody on this rank has asked for it |
 /// | asked_ bit | a message to its owner is under way: later walks wait for the same answer |
 /// | present bit | it is there; nothing of it changes until the next evaluation |
+///
+/// With pushes, walks of branches that were built here ask for nothing. A piece that was moved between its build and
+/// its walk asks, as nobody sends parts for it to its new rank.
 ///
 /// Walks read without a lock: a walk begins after `fetch` has seen, under the lock, that all of its parts are present.
 class store {
@@ -77,9 +82,13 @@ class store {
   /// asks again.
   [[nodiscard]] bool fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
                            nacre::mobile_ptr<piece> who);
+  /// Sends each other rank the parts that walks of the branches which were built there can open. Every rank has the
+  /// roots of this evaluation.
+  void push(nacre::context& ctx, group everywhere);
   /// A request of another rank.
   void serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names);
-  /// The answer to a request of this rank.
+  /// The answer to a request of this rank, or what another rank has pushed: of an evaluation that is over, if the piece
+  /// that needed it has been moved away.
   void deliver(nacre::context& ctx, epoch_number epoch, const std::vector<part_data>& parts);
 
   /// Memory for a walk, which nobody else uses meanwhile.
@@ -100,8 +109,10 @@ class store {
   void begin(epoch_number epoch);
   void insert(const part_data& data);
   [[nodiscard]] part_data part_of(const part_name& name) const;
+  void send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target, const std::vector<part_name>& names);
 
   epoch_number epoch_ = 0;
+  bool pushes_ = false;
   tree_rules rules_{};
   top_tree top_{};
   std::vector<branch_root> roots_{};
