@@ -12,9 +12,9 @@ namespace {
 
 class essential_walk {
  public:
-  essential_walk(std::size_t bytes, std::span<const branch_view> views, const vector3& low, const vector3& high,
+  essential_walk(std::size_t bytes, const looked_branches& branches, const vector3& low, const vector3& high,
                  std::span<part_mask> masks)
-      : bytes_(bytes), views_(views), low_(low), high_(high), masks_(masks) {}
+      : bytes_(bytes), branches_(branches), low_(low), high_(high), masks_(masks) {}
 
   /// `branch` has the group, of which the lanes belong to the parts in `part`; 0: each lane has its own.
   void look(const group_head* g, bool is_top, std::uint32_t branch, std::uint32_t part) {
@@ -34,12 +34,14 @@ class essential_walk {
 
  private:
   void look_at_branch(std::uint32_t branch, bool is_leaf) {
+    if ((branches_.roots[branch].owner == branches_.rank) != branches_.owned) return;
     if (is_leaf) {
       masks_[branch] |= 2;
       return;
     }
     masks_[branch] |= 1u << groups_part;
-    if (views_[branch].groups != nullptr) look(views_[branch].groups, false, branch, 0);
+    const group_head* groups = branches_.views[branch].groups;
+    if (groups != nullptr) look(groups, false, branch, 0);
   }
   [[nodiscard]] const group_head* child(const group_head* g, std::uint32_t link) const {
     const auto* first = reinterpret_cast<const std::byte*>(g) - g->index * bytes_;
@@ -58,7 +60,7 @@ class essential_walk {
   }
 
   std::size_t bytes_;
-  std::span<const branch_view> views_;
+  const looked_branches& branches_;
   const vector3 &low_, &high_;
   std::span<part_mask> masks_;
 };
@@ -73,9 +75,9 @@ body_range bodies_of(const branch_root& root, const group_head* groups, std::uin
   return range;
 }
 
-void add_essential(const group_head* root, int order, std::span<const branch_view> views, const vector3& low,
+void add_essential(const group_head* root, int order, const looked_branches& branches, const vector3& low,
                    const vector3& high, std::span<part_mask> masks) {
-  essential_walk(group_bytes(order), views, low, high, masks).look(root, true, 0, 0);
+  essential_walk(group_bytes(order), branches, low, high, masks).look(root, true, 0, 0);
 }
 
 }  // namespace nbody

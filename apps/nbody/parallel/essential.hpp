@@ -22,10 +22,18 @@ struct body_range {
 };
 [[nodiscard]] body_range bodies_of(const branch_root& root, const group_head* groups, std::uint32_t part);
 
+/// The branches that a look is about.
+struct looked_branches {
+  std::span<const branch_view> views{};
+  std::span<const branch_root> roots{};
+  std::uint32_t rank = 0;
+  bool owned = false;  ///< true: those that this rank owns; false: all others
+};
+
 /// Adds the parts that targets in the box may open, to `masks`, which has a mask for each branch. Branches whose groups
 /// are not there yet are looked at no further. A walk opens a cell only at a target within the cell's reach, so a cell
 /// whose reach ends outside of the box is not opened by any target inside.
-void add_essential(const group_head* root, int order, std::span<const branch_view> views, const vector3& low,
+void add_essential(const group_head* root, int order, const looked_branches& branches, const vector3& low,
                    const vector3& high, std::span<part_mask> masks);
 
 }  // namespace nbody

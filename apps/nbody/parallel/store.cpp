@@ -78,12 +78,13 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
     const std::scoped_lock lock(mutex_);
     const bool asks = !pushes_ || (first < end && roots_[first].owner != ctx.rank().value());
     std::vector<part_mask> masks(roots_.size());
+    const looked_branches others{.views = views_, .roots = roots_, .rank = ctx.rank().value(), .owned = false};
     for (std::uint32_t branch = first; branch < end; ++branch) {
-      add_essential(top_.root(), rules_.wanted.order, views_, roots_[branch].low, roots_[branch].high, masks);
+      add_essential(top_.root(), rules_.wanted.order, others, roots_[branch].low, roots_[branch].high, masks);
     }
     std::uint64_t needed = 0;
     for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
-      if (masks[branch] == 0 || roots_[branch].owner == ctx.rank().value()) continue;
+      if (masks[branch] == 0) continue;
       needed += static_cast<std::uint64_t>(__builtin_popcount(masks[branch]));
       const part_mask missing = masks[branch] & ~present_[branch];
       for (std::uint32_t part = 0; part < parts_max; ++part) {
@@ -130,14 +131,7 @@ void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, con
 void store::push(nacre::context& ctx, group everywhere) {
   const nacre::phase named(ctx, "push");
   const std::uint32_t here = ctx.rank().value();
-  std::vector<branch_view> own;
-  {
-    const std::scoped_lock lock(mutex_);  // parts of other ranks may be on their way already
-    own = views_;
-  }
-  for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
-    if (roots_[branch].owner != here) own[branch] = {};
-  }
+  const looked_branches own{.views = views_, .roots = roots_, .rank = here, .owned = true};
   std::vector<std::vector<part_name>> names(ctx.size());
   std::vector<std::vector<part_mask>> masks(ctx.size());
   for (std::uint32_t target = 0; target < roots_.size(); ++target) {
@@ -148,7 +142,6 @@ void store::push(nacre::context& ctx, group everywhere) {
   }
   for (std::uint32_t rank = 0; rank < ctx.size(); ++rank) {
     for (std::uint32_t branch = 0; branch < masks[rank].size(); ++branch) {
-      if (roots_[branch].owner != here) continue;
       for (std::uint32_t part = 0; part < parts_max; ++part) {
         if ((masks[rank][branch] >> part & 1) != 0) names[rank].push_back({branch, part});
       }
@@ -165,7 +158,7 @@ void store::push(nacre::context& ctx, group everywhere) {
 void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target,
                        const std::vector<part_name>& names) {
   const nacre::phase here(ctx, "send parts");
-  constexpr std::size_t answer_bytes = 1 << 20;  // about: larger answers would keep walks waiting for their last byte
+  constexpr std::size_t answer_bytes = 1 << 16;  // about: larger ones keep walks waiting, in memory from the system
   std::vector<part_data> parts;
   std::size_t bytes = 0;
   for (std::size_t k = 0; k < names.size(); ++k) {
