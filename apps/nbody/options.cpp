@@ -64,12 +64,19 @@ void add_computing(nacre::program_options& parser, options& asked) {
       .called("COUNT")
       .between(1, pieces_max)
       .otherwise("one for 20000 bodies, at least 8");
-  parser.add_choice("--balance", asked.balance,
-                    {{"none", balance_kind::none}, {"ranges", balance_kind::ranges}, {"cut", balance_kind::cut}},
-                    "none; ranges: pieces move by their last time; cut: the curve is also cut anew by it");
+  parser.add_choice(
+      "--balance", asked.balance,
+      {{"none", balance_kind::none},
+       {"bound", balance_kind::bound},
+       {"ranges", balance_kind::ranges},
+       {"cut", balance_kind::cut}},
+      "none: pieces of equal numbers of bodies; bound: of the same part of space, as long as --recut says; "
+      "ranges: pieces move by their last time; cut: the curve is also cut anew by it");
   parser.add_choice("--essential", asked.essential, {{"pull", essential_kind::pull}, {"push", essential_kind::push}},
                     "pull: pieces ask for the cells that they need; push: ranks send them unasked");
-  parser.add("--recut", asked.recut_steps, "Steps between two cuts of --balance cut").called("STEPS").between(1, 1e9);
+  parser.add("--recut", asked.recut_steps, "Steps between two cuts by time of --balance bound; 0: none")
+      .called("STEPS")
+      .between(0, 1e9);
 }
 
 void add_output(nacre::program_options& parser, options& asked) {

@@ -13,9 +13,10 @@ namespace nbody {
 
 /// How the work of pieces is balanced over the ranks.
 enum class balance_kind : std::uint8_t {
-  none,    ///< pieces stay where the first cut of the curve has put them
+  none,    ///< pieces have equal numbers of bodies, and stay on their ranks
+  bound,   ///< pieces keep their part of space and their ranks; cut by the time of the last step every recut_steps
   ranges,  ///< after a step, pieces move so that each rank has a range of the curve that took an equal time
-  cut      ///< the same, and the curve is cut anew into pieces that took an equal time, every recut_steps
+  cut      ///< the same, and the curve is cut into pieces that took an equal time
 };
 
 /// How cells of other ranks come to a walk.
@@ -36,7 +37,7 @@ struct options {
   softening soft{};
   std::uint32_t pieces = 0;  ///< 0: by the number of bodies
   balance_kind balance = balance_kind::ranges;
-  std::uint32_t recut_steps = 50;
+  std::uint32_t recut_steps = 0;  ///< of balance_kind::bound; 0: never after the first cut
   essential_kind essential = essential_kind::pull;
   bool check = false;
   std::uint32_t samples = 1000;  ///< bodies that --check compares

@@ -53,6 +53,16 @@ curve_key frame::key_of(const vector3& place) const noexcept {
   return key;
 }
 
+vector3 frame::place_of(curve_key key) const noexcept {
+  vector3 place;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::uint64_t cell = 0;
+    for (int bit = 0; bit < levels_max; ++bit) cell |= (key >> (3 * bit + 2 - static_cast<int>(axis)) & 1) << bit;
+    place[axis] = origin[axis] + (static_cast<double>(cell) + 0.5) / (1 << levels_max) * size;
+  }
+  return place;
+}
+
 frame frame_around(const vector3& low, const vector3& high) {
   double size = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) size = std::max(size, high[axis] - low[axis]);
@@ -60,6 +70,24 @@ frame frame_around(const vector3& low, const vector3& high) {
   size *= 1 + 1e-9;
   const vector3 middle = 0.5 * (low + high);
   return {{middle[0] - size / 2, middle[1] - size / 2, middle[2] - size / 2}, size, size};
+}
+
+frame frame_after(const frame& last, const vector3& low, const vector3& high) {
+  constexpr double size_max = 64;  // in units of the box: a level more for each factor of 2
+  const frame tight = frame_around(low, high);
+  frame grown = last;
+  for (std::size_t axis = 0; grown.size <= size_max * tight.size; axis = 0) {
+    const auto fits = [&](std::size_t k) {
+      return low[k] >= grown.origin[k] && high[k] < grown.origin[k] + grown.size;
+    };
+    while (axis < 3 && fits(axis)) ++axis;
+    if (axis == 3) return grown;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (low[k] < grown.origin[k]) grown.origin[k] -= grown.size;
+    }
+    grown.size *= 2;
+  }
+  return tight;
 }
 
 std::vector<curve_key> sort_along_curve(std::vector<body>& bodies, const frame& around) {

@@ -22,10 +22,17 @@ struct frame {
   double unit = 1;
 
   [[nodiscard]] curve_key key_of(const vector3& place) const noexcept;
+  /// The middle of the smallest cell with this key.
+  [[nodiscard]] vector3 place_of(curve_key key) const noexcept;
 };
 
 /// The cube around a box, with a little room on each side.
 [[nodiscard]] frame frame_around(const vector3& low, const vector3& high);
+
+/// The frame for a box when the last one was `last`: the same, if the box is inside; else `last` doubled until it holds
+/// the box, so that cells stay where they are and the curve passes them in the same order. A new one, if `last` is far
+/// too large.
+[[nodiscard]] frame frame_after(const frame& last, const vector3& low, const vector3& high);
 
 /// A cell of the octree: all keys with the same first 3 * level bits.
 struct curve_cell {

@@ -50,6 +50,28 @@ TEST(Curve, cells_hold_the_keys_of_their_children) {
   EXPECT_EQ(curve_cell::octant_of(cell.child(6).first, 2), 6u);
 }
 
+TEST(Curve, frame_after_another_has_its_cells) {
+  const frame first = frame_around({0, 0, 0}, {1, 0.7, 0.9});
+  EXPECT_EQ(frame_after(first, {0.2, 0.1, 0.1}, {0.9, 0.6, 0.8}).origin, first.origin);
+  EXPECT_EQ(frame_after(first, {0.2, 0.1, 0.1}, {0.9, 0.6, 0.8}).size, first.size);
+  const frame grown = frame_after(first, {-0.1, 0.1, 0.1}, {0.9, 0.6, 1.4});
+  EXPECT_EQ(grown.size, 2 * first.size);
+  EXPECT_DOUBLE_EQ(grown.origin[0] + first.size, first.origin[0]);
+  EXPECT_EQ(grown.origin[2], first.origin[2]);
+  const vector3 low{0.3, 0.4, 0.5}, high{0.3, 0.5, 0.1};  // passed in this order, before and after
+  EXPECT_LT(first.key_of(high), first.key_of(low));
+  EXPECT_LT(grown.key_of(high), grown.key_of(low));
+  EXPECT_EQ(first.key_of(low) >> 3, grown.key_of(low) & ((curve_key{1} << 3 * (levels_max - 1)) - 1));
+  EXPECT_LT(frame_after(first, {0, 0, 0}, {1e-3, 1e-3, 1e-3}).size, 2e-3);
+}
+
+TEST(Curve, place_of_a_key_has_that_key) {
+  const frame around = frame_around({-3, 1, 2}, {5, 2, 4});
+  for (const curve_key key : {curve_key{0}, curve_key{0x123456789abcdefu}, (curve_key{1} << 3 * levels_max) - 1}) {
+    EXPECT_EQ(around.key_of(around.place_of(key)), key);
+  }
+}
+
 cell_counter counter_of(const std::vector<curve_key>& keys) {
   return [&keys](const std::vector<curve_cell>& cells) {
     std::vector<std::uint64_t> counts;
@@ -82,6 +104,23 @@ TEST(Cutter, finds_the_same_branches_from_the_root_and_from_another_cut) {
       EXPECT_EQ(found[k].count, branches[k].count);
     }
   }
+}
+
+TEST(Cutter, cuts_runs_at_the_places_of_another_frame) {
+  const sorted_bodies all = sorted(2000);
+  cutter cut;
+  cut.update(50, counter_of(all.keys));
+  const std::vector<counted_cell> branches = cut.branches();
+  const std::vector<std::uint32_t> first = cut_runs(std::vector<double>(branches.size(), 1), 5);
+  const frame around = frame_around({-2, -2, -2}, {2, 2, 2});  // whichever: keys alone decide
+  std::vector<vector3> corners;
+  for (std::size_t run = 0; run < 5; ++run) corners.push_back(around.place_of(branches[first[run]].cell.first));
+  EXPECT_EQ(runs_from(corners, branches, around), first);
+  std::swap(corners[1], corners[3]);
+  const std::vector<std::uint32_t> turned = runs_from(corners, branches, around);
+  EXPECT_TRUE(std::is_sorted(turned.begin(), turned.end()));
+  EXPECT_EQ(turned.front(), 0u);
+  EXPECT_EQ(turned.back(), branches.size());
 }
 
 TEST(Cutter, cuts_runs_of_about_equal_weight) {

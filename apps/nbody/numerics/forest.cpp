@@ -28,13 +28,6 @@ void cut(std::span<const curve_key> keys, std::size_t first, std::size_t end, co
   }
 }
 
-/// Processor time of this thread, which other programs do not lengthen.
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 tree_rules rules_of(std::span<const body> bodies, const accuracy& wanted, const softening& soft) {
   vector3 low = bodies[0].place, high = low;
   tree_rules rules{.mass_unit = 0, .wanted = wanted};
@@ -95,6 +88,12 @@ class forest {
 };
 
 }  // namespace
+
+double thread_seconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 walk_rules walk_rules_for(const tree_rules& rules, const softening& soft, bool potential) {
   // Keeps a body from acting on itself, and is too small to change anything else: 1e-12 of a branch.

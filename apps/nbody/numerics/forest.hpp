@@ -24,6 +24,9 @@ struct result_units {
 };
 [[nodiscard]] result_units units_of(const tree_rules& rules) noexcept;
 
+/// Processor time of this thread, which other programs do not lengthen.
+[[nodiscard]] double thread_seconds() noexcept;
+
 struct forest_result {
   std::vector<vector3> accelerations;  ///< by place in the sorted bodies
   std::vector<double> potentials;      ///< likewise; empty unless they were asked for

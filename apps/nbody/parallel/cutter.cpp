@@ -93,4 +93,17 @@ std::vector<std::uint32_t> cut_runs(const std::vector<double>& weights, std::uin
   return first;
 }
 
+std::vector<std::uint32_t> runs_from(const std::vector<vector3>& corners, const std::vector<counted_cell>& branches,
+                                     const frame& around) {
+  std::vector<std::uint32_t> first;
+  const auto before = [](const counted_cell& branch, curve_key key) { return branch.cell.first < key; };
+  for (const vector3& corner : corners) {
+    const auto found = std::lower_bound(branches.begin(), branches.end(), around.key_of(corner), before);
+    const auto next = static_cast<std::uint32_t>(found - branches.begin());
+    first.push_back(first.empty() ? 0 : std::max(first.back(), next));  // a new frame may turn their order
+  }
+  first.push_back(static_cast<std::uint32_t>(branches.size()));
+  return first;
+}
+
 }  // namespace nbody

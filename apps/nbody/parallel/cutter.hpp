@@ -43,4 +43,8 @@ class cutter {
 /// Cuts the branches into runs of about equal weight. Returns the first branch of each run, and the end.
 [[nodiscard]] std::vector<std::uint32_t> cut_runs(const std::vector<double>& weights, std::uint32_t runs);
 
+/// Cuts the branches where the curve passes the corners, so that runs keep their parts of space.
+[[nodiscard]] std::vector<std::uint32_t> runs_from(const std::vector<vector3>& corners,
+                                                   const std::vector<counted_cell>& branches, const frame& around);
+
 }  // namespace nbody

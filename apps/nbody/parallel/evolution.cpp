@@ -51,6 +51,7 @@ void evolution::begin(snapshot read) {
   plan.now.length = 0;
   const double begin = rt_.now();
   compute_forces(rt_.reduce<&piece::box>(state_.pieces, join_boxes{}).get(), plan);
+  balance();
   state_.work.seconds += rt_.now() - begin;
   state_.first = state_.last;
 }
@@ -104,6 +105,7 @@ void evolution::step() {
     first += now.length;
     advance(now, measures && first == units);
   }
+  balance();
   state_.work.seconds += rt_.now() - begin;
 }
 
@@ -129,7 +131,7 @@ void evolution::compute_forces(const body_box& box, walk_plan plan) {
   work.counts += report.counts, work.active += report.active, ++work.evaluations;
   work.force_seconds += rt_.now() - begin;
   if (plan.measures) measure(std::move(report.sums));
-  if (asked_.error != 0) balance(report.piece_seconds);
+  add_seconds(report.piece_seconds);
 }
 
 walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
@@ -154,7 +156,8 @@ walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
 cut_plan evolution::cut(const body_box& box) {
   cut_plan plan{.epoch = state_.epoch, .pushes = asked_.essential == essential_kind::push};
   tree_rules& rules = plan.rules;
-  rules.around = frame_around(box.low, box.high);
+  state_.around = state_.epoch == 1 ? frame_around(box.low, box.high) : frame_after(state_.around, box.low, box.high);
+  rules.around = state_.around;
   rules.mass_unit = state_.mass;
   rules.spline_length = asked_.soft.shape == softening_shape::spline ? 2.8 * asked_.soft.length : 0;
   rules.wanted = accuracy_for(asked_.error);
@@ -164,8 +167,7 @@ cut_plan evolution::cut(const body_box& box) {
   });
   plan.branches = state_.cut.branches();
   rules.around.unit = unit_of(plan.branches, rules.around.size);
-  plan.first_of_piece =
-      cut_runs(branch_weights(plan.branches), static_cast<std::uint32_t>(state_.rank_of_piece.size()));
+  plan.first_of_piece = cut_pieces(plan.branches, rules.around);
   state_.branches = plan.branches, state_.first_of_piece = plan.first_of_piece;
   return plan;
 }

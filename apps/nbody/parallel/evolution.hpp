@@ -46,7 +46,12 @@ class evolution {
   [[nodiscard]] walk_report walk_tree(const body_box& box, const walk_plan& plan);
   [[nodiscard]] cut_plan cut(const body_box& box);
   void measure(std::vector<branch_sums> sums);
-  void balance(const std::vector<double>& piece_seconds);
+  void add_seconds(const std::vector<double>& piece_seconds);
+  /// The largest time of a rank in the last step, in units of the mean.
+  [[nodiscard]] double imbalance() const;
+  /// At the end of a step.
+  void balance();
+  [[nodiscard]] std::vector<std::uint32_t> cut_pieces(const std::vector<counted_cell>& branches, const frame& around);
   [[nodiscard]] std::vector<double> branch_weights(const std::vector<counted_cell>& branches) const;
   [[nodiscard]] substep substep_at(std::uint32_t first) const;
 

@@ -10,6 +10,11 @@
 #include "parallel/evolution.hpp"
 
 namespace nbody {
+namespace {
+
+constexpr double imbalance_max = 1.05;  // of ranks: what pieces are moved for, and the curve cut
+
+}  // namespace
 
 /// Adds the sums of branches in the order of the curve, whichever pieces they came from.
 void evolution::measure(std::vector<branch_sums> sums) {
@@ -27,11 +32,31 @@ void evolution::measure(std::vector<branch_sums> sums) {
   state_.last = now;
 }
 
+/// Cuts the branches into pieces: by their weights, or where the pieces began at the last cut.
+std::vector<std::uint32_t> evolution::cut_pieces(const std::vector<counted_cell>& branches, const frame& around) {
+  const auto pieces = static_cast<std::uint32_t>(state_.rank_of_piece.size());
+  const bool keeps_places = asked_.balance == balance_kind::bound || asked_.balance == balance_kind::cut;
+  if (!keeps_places) return cut_runs(branch_weights(branches), pieces);
+  const std::int64_t steps = state_.step - state_.cut_step;
+  const bool is_due = asked_.balance == balance_kind::bound ? asked_.recut_steps != 0 && steps >= asked_.recut_steps
+                                                            : steps > 0 && imbalance() > imbalance_max;
+  if (!state_.piece_corners.empty() && !is_due) return runs_from(state_.piece_corners, branches, around);
+  std::vector<std::uint32_t> first = cut_runs(branch_weights(branches), pieces);
+  state_.cut_step = state_.step;
+  state_.piece_corners.clear();
+  for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+    const bool is_empty = first[piece] == branches.size();
+    state_.piece_corners.push_back(around.place_of(is_empty ? ~curve_key{0} : branches[first[piece]].cell.first));
+  }
+  return first;
+}
+
 /// Bodies, or the time that they took in the last step, as far as that is known and asked for.
 std::vector<double> evolution::branch_weights(const std::vector<counted_cell>& branches) const {
   std::vector<double> weights;
   for (const counted_cell& each : branches) weights.push_back(static_cast<double>(each.count));
-  if (asked_.balance != balance_kind::cut || state_.piece_seconds.empty()) return weights;
+  const bool by_time = asked_.balance == balance_kind::cut || asked_.balance == balance_kind::bound;
+  if (!by_time || state_.piece_seconds.empty()) return weights;
   // A branch weighs its bodies times the seconds that each body of the piece took in which it begins.
   const std::size_t pieces = state_.piece_seconds.size();
   std::vector<double> seconds_each(pieces);
@@ -52,20 +77,27 @@ std::vector<double> evolution::branch_weights(const std::vector<counted_cell>& b
   return weights;
 }
 
-/// Gives each rank a range of pieces that took an equal time, if some rank took 5 % more than the mean.
-void evolution::balance(const std::vector<double>& piece_seconds) {
-  const std::size_t pieces = state_.rank_of_piece.size();
-  state_.piece_seconds.assign(pieces, 0);
+void evolution::add_seconds(const std::vector<double>& piece_seconds) {
+  state_.step_seconds.resize(state_.rank_of_piece.size());
   for (std::size_t k = 0; k + 1 < piece_seconds.size(); k += 2) {
-    state_.piece_seconds[static_cast<std::size_t>(piece_seconds[k])] = piece_seconds[k + 1];
+    state_.step_seconds[static_cast<std::size_t>(piece_seconds[k])] += piece_seconds[k + 1];
   }
-  if (asked_.balance == balance_kind::none || rt_.size() == 1) return;
+}
+
+double evolution::imbalance() const {
   std::vector<double> ranks(rt_.size());
   double all = 0;
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
+  for (std::size_t piece = 0; piece < state_.piece_seconds.size(); ++piece) {
     ranks[state_.rank_of_piece[piece]] += state_.piece_seconds[piece], all += state_.piece_seconds[piece];
   }
-  if (*std::max_element(ranks.begin(), ranks.end()) <= 1.05 * all / static_cast<double>(ranks.size())) return;
+  return all > 0 ? *std::max_element(ranks.begin(), ranks.end()) * static_cast<double>(ranks.size()) / all : 1;
+}
+
+/// Gives each rank a range of pieces that took an equal time in this step, if some rank took 5 % more than the mean.
+void evolution::balance() {
+  state_.piece_seconds = std::exchange(state_.step_seconds, {});
+  const bool moves_pieces = asked_.balance == balance_kind::ranges || asked_.balance == balance_kind::cut;
+  if (!moves_pieces || rt_.size() == 1 || imbalance() <= imbalance_max) return;
   const std::vector<std::uint32_t> first = cut_runs(state_.piece_seconds, rt_.size());
   std::vector<nacre::future<void>> moves;
   for (std::uint32_t rank = 0; rank < rt_.size(); ++rank) {

@@ -64,6 +64,17 @@ TEST(Evolution, has_one_state_with_own_steps_of_bodies) {
   }
 }
 
+TEST(Evolution, has_one_state_where_pieces_keep_their_part_of_space) {
+  options asked = small(3);
+  asked.steps = 3;
+  const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, asked).digest;
+  asked.balance = balance_kind::bound;
+  for (const std::uint32_t steps : {0u, 1u}) {
+    asked.recut_steps = steps;
+    EXPECT_EQ(run({{"ranks", "3"}, {"workers", "1"}}, asked).digest, expected) << steps;
+  }
+}
+
 TEST(Evolution, has_one_state_where_parts_are_pushed) {
   const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small(4)).digest;
   options asked = small(4);
@@ -107,7 +118,7 @@ TEST(Evolution, with_direct_sums_is_that_of_the_tree) {
   asked.error = 1e-5;
   const result tree = run({{"workers", "1"}}, asked);
   EXPECT_NEAR(tree.energy_drift, direct.energy_drift, 1e-5);
-  EXPECT_LT(tree.forces.root_mean_square, 1e-5);
+  EXPECT_LT(tree.forces.root_mean_square, 2e-5);  // in the middle between the spheres forces cancel
 }
 
 }  // namespace

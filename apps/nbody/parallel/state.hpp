@@ -41,10 +41,14 @@ struct evolution_state {
   double time = 0, mass = 0;
   std::uint64_t bodies = 0;
   std::uint32_t finest_rung = 0;
+  frame around{};
   cutter cut{};
   std::vector<std::uint32_t> first_of_piece{};  ///< of the last cut, among its branches
   std::vector<counted_cell> branches{};
-  std::vector<double> piece_seconds{};
+  std::vector<vector3> piece_corners{};  ///< where the part of space of each piece begins, with balance_kind::bound
+  std::int64_t cut_step = 0;             ///< of the last cut
+  std::vector<double> piece_seconds{};   ///< of the walks in the last step
+  std::vector<double> step_seconds{};    ///< in this step so far
   std::vector<std::uint32_t> rank_of_piece{};
   measurement first{}, last{};
   work_sums work{};
@@ -52,8 +56,8 @@ struct evolution_state {
   std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(pieces, step, epoch, time, mass, bodies, finest_rung, cut, first_of_piece, branches, piece_seconds,
-       rank_of_piece, first, last, work, half_width, pictures);
+    ar(pieces, step, epoch, time, mass, bodies, finest_rung, around, cut, first_of_piece, branches, piece_corners,
+       cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pictures);
   }
 };
 
