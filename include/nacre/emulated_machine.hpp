@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nacre {
@@ -74,10 +75,22 @@ struct emulated_machine {
   std::uint32_t input_packets = 32;    ///< packets that wait for a thread before others wait in the network; 0: any
   std::vector<coordinates> missing{};  ///< nodes that do not exist: packets go around them
 
+  // Costs that a handler may charge by charge_accesses and charge_floats (paper, section 2); a cycle of 0: none.
+  std::chrono::nanoseconds cycle{0};    ///< of a thread
+  std::uint32_t processor_threads = 8;  ///< threads that share a processor's floating-point units, one after the other
+  std::uint32_t local_cache_cycles = 10;    ///< for an access to the cache of the own processor
+  std::uint32_t local_memory_cycles = 20;   ///< to its memory
+  std::uint32_t remote_cache_cycles = 20;   ///< to the cache of another processor of the node
+  std::uint32_t remote_memory_cycles = 30;  ///< to the memory of another one
+  std::uint32_t float_cycles = 6;           ///< from the begin of a floating-point operation to its result
+
   /// The number of nodes, missing ones included.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) * static_cast<std::uint64_t>(grid.z);
   }
+
+  /// The number of nodes that are not missing.
+  [[nodiscard]] std::uint64_t nodes_present() const;
 
   /// Reads a machine from a TOML file whose names are those of the members above: times are texts such as "5ns", a grid
   /// is [34, 34, 36], missing is a list of such places. Throws setup_error, with file and line, for anything else.
@@ -86,9 +99,30 @@ struct emulated_machine {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(grid, threads, communication_threads, hop, turn, handler, measured, turns, topology, switch_ports, injection,
-       bandwidth, contention, packet_bytes, output_packets, input_packets, missing);
+       bandwidth, contention, packet_bytes, output_packets, input_packets, missing, cycle, processor_threads,
+       local_cache_cycles, local_memory_cycles, remote_cache_cycles, remote_memory_cycles, float_cycles);
   }
 };
+
+/// Memory accesses of a handler, each of which waits for the one before.
+struct emulated_accesses {
+  std::uint64_t local_cache = 0;
+  std::uint64_t local_memory = 0;
+  std::uint64_t remote_cache = 0;
+  std::uint64_t remote_memory = 0;
+};
+
+/// Independent floating-point operations of a handler. A processor has one unit for each of the two kinds, which all
+/// its threads share; a unit begins one operation each cycle.
+struct emulated_floats {
+  std::uint64_t additions = 0;
+  std::uint64_t multiplications = 0;
+};
+
+/// Reads nodes that are missing in a grid: places such as "1,2,3:4,5,6", or a share of the nodes such as "1%", rounded
+/// down, which a number draws ("1%@7"; by itself 1). Equal texts name equal nodes, in the order of their numbers.
+/// Throws setup_error for any other text, and for places outside of the grid.
+[[nodiscard]] std::vector<coordinates> parse_missing_nodes(std::string_view text, const coordinates& grid);
 
 /// Throws setup_error when the machine cannot be emulated; the text names the member and its bounds.
 void check_machine(const emulated_machine& machine);

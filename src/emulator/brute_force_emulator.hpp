@@ -17,7 +17,7 @@
 #include "emulator/brute_force_links.hpp"
 #include "emulator/brute_force_switches.hpp"
 #include "emulator/random_programs.hpp"
-#include "emulator/travel_times.hpp"
+#include "machine/travel_times.hpp"
 
 namespace nacre::emulator {
 
@@ -292,7 +292,8 @@ class brute_force {
     count(a.x, b.x, machine_.grid.x);
     count(a.y, b.y, machine_.grid.y);
     count(a.z, b.z, machine_.grid.z);
-    const route around = machine_.missing.empty() ? route{} : travel_times(machine_).route_of(a, b);
+    const machine::route around =
+        machine_.missing.empty() ? machine::route{} : machine::travel_times(machine_).route_of(a, b);
     if (!machine_.missing.empty()) hops = around.hops;
     std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
     if (!machine_.missing.empty()) turns = around.turns;

@@ -19,7 +19,7 @@
 
 #include "base/processor_time.hpp"
 #include "base/sanitized.hpp"
-#include "emulator/travel_times.hpp"
+#include "machine/travel_times.hpp"
 
 namespace nacre::emulator {
 namespace {
@@ -165,11 +165,11 @@ TEST(emulation, packets_go_around_missing_nodes_and_none_goes_to_one) {
   emulated_machine machine{.grid = {5, 5, 1}, .hop = 10ns, .turn = 1ns, .handler = 100ns};
   machine.missing = {{1, 0, 0}, {2, 0, 0}, {2, 1, 0}};
   machine.turns = turn_rule::counted;
-  const travel_times times(machine);
-  const route around = times.route_of({0, 0, 0}, {4, 0, 0});
+  const machine::travel_times times(machine);
+  const machine::route around = times.route_of({0, 0, 0}, {4, 0, 0});
   EXPECT_EQ(around.hops, 8u);  // up two rows, over, and down two
   EXPECT_EQ(around.turns, 2u);
-  const route straight = times.route_of({0, 3, 0}, {4, 3, 0});
+  const machine::route straight = times.route_of({0, 3, 0}, {4, 3, 0});
   EXPECT_EQ(straight.hops, 4u);
   EXPECT_EQ(straight.turns, 0u);
   expect_error(machine,
@@ -189,7 +189,7 @@ TEST(emulation, a_dragonfly_joins_its_groups_by_single_links) {
   emulated_machine machine{.grid = {9, 8, 1}, .hop = 10ns, .turn = 3ns, .handler = 100ns};
   machine.topology = emulated_topology::dragonfly;
   machine.switch_ports = 2;  // routers of 2 nodes, groups of 4 routers, 9 groups
-  const travel_times times(machine);
+  const machine::travel_times times(machine);
   EXPECT_EQ(times.route_of({0, 0, 0}, {1, 0, 0}).hops, 1u);  // the same router
   EXPECT_EQ(times.route_of({0, 0, 0}, {7, 0, 0}).hops, 2u);  // the same group
   EXPECT_EQ(times.route_of({0, 0, 0}, {8, 0, 0}).hops, 2u);  // node 8: the router at the other end of the link

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "machine/packet_way.hpp"
+
 namespace nacre::emulator {
 
-/// Virtual time in nanoseconds.
-using virtual_time = std::int64_t;
+using machine::virtual_time;
 inline constexpr virtual_time no_time = std::numeric_limits<virtual_time>::max();
 
 /// The handlers of the emulator itself have the first numbers.
@@ -19,14 +20,7 @@ enum reserved_handler : std::uint16_t { wake_thread, resume_stretch, depart_pack
 enum reserved_source : std::uint32_t { source_departure, source_wake, first_source };
 
 /// Precedes the packet in an event by which a node passes a packet to its port or to the next link.
-struct packet_way {
-  static constexpr std::uint8_t no_axis = 3;
-  std::uint32_t destination = 0;  ///< number of the receiving node in the whole grid; only where links have contention
-  std::uint16_t block = 0;        ///< of the receiving node
-  std::uint8_t axis = no_axis;    ///< of the link over which the packet has come
-  bool detour = false;            ///< around missing nodes
-};
-static_assert(sizeof(packet_way) == 8);
+using machine::packet_way;
 
 /// The head of an event; the payload follows in whole words. The order of events of one node is (time, source, number),
 /// which depends on no schedule: `source` is a reserved one for the node's own purposes, else first_source plus the

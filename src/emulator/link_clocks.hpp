@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emulator/event.hpp"
-#include "emulator/switch_links.hpp"
-#include "emulator/travel_times.hpp"
+#include "machine/switch_links.hpp"
+#include "machine/travel_times.hpp"
 
 namespace nacre::emulator {
 
@@ -18,15 +18,15 @@ namespace nacre::emulator {
 /// from their first use on. One thread at a time.
 class link_clocks {
  public:
-  link_clocks(const travel_times& times, std::uint32_t nodes)
+  link_clocks(const machine::travel_times& times, std::uint32_t nodes)
       : size_(times.is_grid() ? std::size_t{nodes} * links_a_node : 0), free_(size_), transfer_(times.transfer()) {}
 
   /// A packet asks for a link at `time`, no earlier than any other has asked for it. Returns when the link begins to
   /// carry it; the link is free again a packet's transfer later.
-  [[nodiscard]] virtual_time carry(std::uint32_t node, const link_step& link, virtual_time time) noexcept {
+  [[nodiscard]] virtual_time carry(std::uint32_t node, const machine::link_step& link, virtual_time time) noexcept {
     return carry_by(free_[std::size_t{node} * links_a_node + 2U * link.axis + (link.up ? 1U : 0U)], time);
   }
-  [[nodiscard]] virtual_time carry(const switch_link& link, virtual_time time) {
+  [[nodiscard]] virtual_time carry(const machine::switch_link& link, virtual_time time) {
     return carry_by(free_by_id_[link.id], time);
   }
   template <class Archive>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <nacre/error.hpp>
 #include "emulator/node_loop.hpp"
@@ -33,6 +34,20 @@ void check_contention(const emulated_machine& m) {
          "give bandwidth in bytes a second");
   expect(m.hop.count() > 0, "contention with a hop of 0ns: all routers would have to wait for each other",
          "set hop to 1ns or more");
+}
+
+void check_cycles(const emulated_machine& m) {
+  expect(m.cycle.count() >= 0 && m.cycle <= std::chrono::microseconds(1),
+         "cycle = " + std::to_string(m.cycle.count()) + "ns", "set it between 0 and 1us");
+  expect(m.processor_threads >= 1, "processor_threads = 0", "use 1 or more");
+  for (const auto& [name, cycles] : {std::pair("local_cache_cycles", m.local_cache_cycles),
+                                     {"local_memory_cycles", m.local_memory_cycles},
+                                     {"remote_cache_cycles", m.remote_cache_cycles},
+                                     {"remote_memory_cycles", m.remote_memory_cycles},
+                                     {"float_cycles", m.float_cycles}}) {
+    expect(cycles <= 1'000'000, name + (" = " + std::to_string(cycles)), "use 0 to 1000000");
+  }
+  expect(m.float_cycles >= 1, "float_cycles = 0", "use 1 or more");
 }
 
 }  // namespace
@@ -75,6 +90,7 @@ void check_machine(const emulated_machine& m) {
   expect(m.packet_bytes >= 8 && m.packet_bytes <= packet_bytes_max, "packet_bytes = " + std::to_string(m.packet_bytes),
          "use 8 to 128");
   check_contention(m);
+  check_cycles(m);
   static_cast<void>(detail::node_loop::window_width(m));
 }
 

@@ -48,7 +48,7 @@ emulator::virtual_time node_loop::window_width(const emulated_machine& machine) 
   if (machine.contention) return std::max<virtual_time>(machine.hop.count(), 1);  // from router to router
   // A packet that waits for the port leaves later than its handler's end, so the handler's cost is no part of it.
   const virtual_time before = machine.injection.count() > 0 ? machine.injection.count() : machine.handler.count();
-  const virtual_time width = before + emulator::travel_times(machine).least();
+  const virtual_time width = before + machine::travel_times(machine).least();
   if (width > 0) return width;
   throw setup_error({"a message between two nodes takes no time on this machine",
                      "the emulator runs nodes beside each other for as long as no message can arrive",
@@ -210,6 +210,7 @@ void node_loop::finish(const std::function<void(emulated_node&)>& program, virtu
   try {
     for (std::uint32_t node = 0; node < brick_.nodes(); ++node) {
       enter(node);
+      if (!times_.exists(here_.at())) continue;
       program(here_);
       if (staged_words_ == 0 && charged_ == 0) continue;
       throw usage_error("the emulation has ended: only read the node's states here");

@@ -25,7 +25,7 @@
 #include "emulator/node_table.hpp"
 #include "emulator/partition.hpp"
 #include "emulator/timing_wheel.hpp"
-#include "emulator/travel_times.hpp"
+#include "machine/travel_times.hpp"
 
 namespace nacre::detail {
 
@@ -97,6 +97,7 @@ class node_loop {
 
   // For the running handler: see include/nacre/emulator/node.hpp.
   [[nodiscard]] const emulated_machine& machine() const noexcept { return machine_; }
+  friend bool node_exists(const node_loop& loop, const coordinates& at) noexcept;
   [[nodiscard]] virtual_time now() const noexcept { return start_ + charged_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   void charge(virtual_time cost);
@@ -174,7 +175,7 @@ class node_loop {
   const emulator::partition partition_;
   const std::uint32_t block_;
   const emulator::brick brick_;
-  const emulator::travel_times times_;
+  const machine::travel_times times_;
   const std::span<const emulated_handler* const> handlers_;
   const emulator::event_lengths lengths_;
   const virtual_time width_;

@@ -55,7 +55,7 @@ void node_loop::pass_router(const event& e) {
   coordinates next;  // the node that the next link belongs to
   event head = e;
   if (times_.is_grid()) {
-    const emulator::link_step link = times_.first_step(here_.at(), to, way);
+    const machine::link_step link = times_.first_step(here_.at(), to, way);
     start = links_->carry(node_, link, e.time);
     is_last = link.to == to;
     way.axis = link.axis;
@@ -63,9 +63,9 @@ void node_loop::pass_router(const event& e) {
     const bool counts = machine_.turns == turn_rule::counted && !is_last;
     if (counts && times_.first_step(next, to, way).axis != link.axis) turn = machine_.turn.count();
   } else {
-    const emulator::switch_links links(machine_);
+    const machine::switch_links links(machine_);
     const std::uint32_t from = e.source - emulator::first_source;
-    const emulator::switch_link link = links.link(from, way.destination, e.thread);
+    const machine::switch_link link = links.link(from, way.destination, e.thread);
     start = links_->carry(link, e.time);
     is_last = link.is_last;
     next = partition_.at(links.link(from, way.destination, ++head.thread).owner);

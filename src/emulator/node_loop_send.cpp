@@ -73,8 +73,10 @@ void node_loop::post_packet(const emulated_handler& row, const packet_target& ta
   }
   check_thread(target.where.code(), threads_);
   check_delay(target.delay.count());
-  if (!times_.exists(target.to)) throw usage_error("a message to " + text_of(target.to) + ", a node that is missing");
-  const emulator::route way = times_.route_of(here_.at(), target.to);
+  if (!times_.exists(target.to))
+    throw usage_error("a message from " + text_of(here_.at()) + " to " + text_of(target.to) +
+                      ", a node that is missing");
+  const machine::route way = times_.route_of(here_.at(), target.to);
   const emulator::node_place place = partition_.place_of(target.to);
   ++counts_.messages;
   if (way.hops >= counts_.by_hops.size()) [[unlikely]]
@@ -227,6 +229,9 @@ void* state_of(node_loop& loop, std::uint32_t node, const emulated_state& row) {
 const emulated_machine& machine_of(const node_loop& loop) noexcept { return loop.machine(); }
 std::chrono::nanoseconds now_of(const node_loop& loop) noexcept { return std::chrono::nanoseconds(loop.now()); }
 std::uint32_t thread_of(const node_loop& loop) noexcept { return loop.thread(); }
+bool node_exists(const node_loop& loop, const coordinates& at) noexcept {
+  return loop.partition_.contains(at) && loop.times_.exists(at);
+}
 void charge_handler(node_loop& loop, std::chrono::nanoseconds cost) { loop.charge(cost.count()); }
 void resume_after(node_loop& loop, std::chrono::nanoseconds delay) {
   loop.resume_coroutine(loop.suspend(), delay.count());

@@ -40,7 +40,8 @@ struct value {
     if (name == "bandwidth") return "1e9";
     if (name == "contention") return "true";
     if (name == "measured") return "1.0";
-    if (name == "hop" || name == "turn" || name == "handler" || name == "injection") return "\"5ns\"";
+    if (name == "hop" || name == "turn" || name == "handler" || name == "injection" || name == "cycle")
+      return "\"5ns\"";
     return "32";
   }
   [[nodiscard]] value element(std::size_t index) const {
@@ -160,7 +161,14 @@ const std::vector<member>& members() {
                                         row<&m::packet_bytes>("packet_bytes"),
                                         row<&m::output_packets>("output_packets"),
                                         row<&m::input_packets>("input_packets"),
-                                        row<&m::missing>("missing")};
+                                        row<&m::missing>("missing"),
+                                        row<&m::cycle>("cycle"),
+                                        row<&m::processor_threads>("processor_threads"),
+                                        row<&m::local_cache_cycles>("local_cache_cycles"),
+                                        row<&m::local_memory_cycles>("local_memory_cycles"),
+                                        row<&m::remote_cache_cycles>("remote_cache_cycles"),
+                                        row<&m::remote_memory_cycles>("remote_memory_cycles"),
+                                        row<&m::float_cycles>("float_cycles")};
   return rows;
 }
 

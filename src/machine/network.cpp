@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <nacre/assert.hpp>
+#include <nacre/error.hpp>
 
 namespace nacre::machine {
 
@@ -35,6 +38,43 @@ void check_link(const link_model& model) {
                "a port passes at least a megabyte a second");
 }
 
+void expect_links(bool holds, const std::string& problem, const std::string& remedy) {
+  if (!holds) throw setup_error({"simulated network: " + problem, "it cannot be simulated", remedy});
+}
+
+/// The nodes and links that the options describe.
+[[nodiscard]] emulated_machine machine_of(const network_options& options, std::uint32_t hosts) {
+  const topology_kind kind = options.wiring.kind;
+  expect_links(kind != topology_kind::flat, "a flat wiring has neither links nor places of nodes",
+               "choose another sim.topology, or leave out sim.contention and sim.missing");
+  const bool grid = kind == topology_kind::mesh || kind == topology_kind::torus;
+  std::vector<std::uint32_t> extents = options.wiring.shape;
+  expect_links(options.missing.empty() || !extents.empty(), "missing nodes of a wiring without a shape",
+               "give sim.shape, or a sim.machine");
+  if (extents.empty()) extents = grid ? near_cube(hosts) : std::vector{hosts};
+  expect_links(extents.size() <= 3, "more than three extents", "use up to three with sim.contention or sim.missing");
+  extents.resize(3, 1);
+  expect_links(!options.contention || options.remote.latency >= options.hop_latency,
+               "sim.latency is shorter than sim.hop_latency, the time of each link", "make it as long at least");
+  expect_links(!options.contention || options.hop_latency.count() > 0, "contention with a hop latency of 0",
+               "set sim.hop_latency (in a machine file: hop) to 1ns or more");
+  const double speed =
+      options.link_bytes_per_second > 0 ? options.link_bytes_per_second : options.remote.bytes_per_second;
+  expect_links(!options.contention || speed > 0,
+               "contention without a bandwidth: a message would occupy a link for no time",
+               "set sim.bandwidth (in a machine file: bandwidth)");
+  emulated_machine result{
+      .grid = {extents[0], extents[1], extents[2]}, .hop = options.hop_latency, .turn = options.turn};
+  result.turns = turn_rule::counted;
+  result.switch_ports = options.wiring.switch_ports;
+  result.missing = options.missing;
+  result.topology = kind == topology_kind::mesh       ? emulated_topology::mesh
+                    : kind == topology_kind::torus    ? emulated_topology::torus
+                    : kind == topology_kind::fat_tree ? emulated_topology::fat_tree
+                                                      : emulated_topology::dragonfly;
+  return result;
+}
+
 }  // namespace
 
 network::network(const network_options& options, std::uint32_t ranks, rng chance)
@@ -52,6 +92,9 @@ network::network(const network_options& options, std::uint32_t ranks, rng chance
   check_link(options.local);
   const std::uint32_t hosts = (ranks - 1) / options.ranks_per_host + 1;
   wiring_ = make_topology(options.wiring, hosts);
+  if (options.contention || !options.missing.empty() || options.turn.count() != 0) {
+    links_ = std::make_unique<host_links>(machine_of(options, hosts), hosts);
+  }
   for (direction* side : {&out_, &in_}) {
     side->hosts.resize(hosts);
     if (options.ranks_per_host > 1) side->ranks.resize(ranks);
@@ -106,16 +149,48 @@ network::port& network::port_of(direction& side, const transfer& passed, rank_id
   return host == host_of(end == passed.from ? passed.to : passed.from) ? side.ranks[end.value()] : side.hosts[host];
 }
 
-/// Returns the time of the first byte on the wires, with this message's jitter and fault.
+std::chrono::nanoseconds network::wait_for_port(rank_id from, rank_id to, std::chrono::nanoseconds now) const {
+  const double speed = options_.remote.bytes_per_second;
+  if (options_.port_buffer == 0 || speed <= 0 || host_of(from) == host_of(to)) return std::chrono::nanoseconds(0);
+  const std::int64_t waits_ps = out_.hosts[host_of(from)].free_ps - now.count() * ps_per_ns;
+  const auto room_ps = static_cast<std::int64_t>(static_cast<double>(options_.port_buffer) * 1e12 / speed);
+  return std::chrono::nanoseconds(waits_ps > room_ps ? to_ns(waits_ps - room_ps) : 0);
+}
+
+network::crossing network::cross(const transfer& sent, message_way& way, std::chrono::nanoseconds now) {
+  link_model model = options_.remote;
+  if (options_.link_bytes_per_second > 0) model.bytes_per_second = options_.link_bytes_per_second;
+  const host_links::crossing passed =
+      links_->cross({host_of(sent.from), host_of(sent.to)}, way, now.count(), passage_ps(model, sent.bytes));
+  return {.waited = std::chrono::nanoseconds(passed.begins_ns) - now,
+          .head = std::chrono::nanoseconds(passed.head_ns),
+          .is_last = passed.is_last};
+}
+
+std::uint32_t network::hops(const transfer& sent, std::int64_t& turns_ns) const {
+  const std::uint32_t from = host_of(sent.from), to = host_of(sent.to);
+  if (links_ == nullptr) return wiring_->hops(from, to);
+  const route way = links_->route_of(from, to);
+  const bool grid = options_.wiring.kind == topology_kind::mesh || options_.wiring.kind == topology_kind::torus;
+  if (grid) turns_ns = way.turns * options_.turn.count();
+  return way.hops;
+}
+
+/// Returns the time of the first byte on the wires, with this message's jitter and fault; with contention, without that
+/// of the links.
 std::int64_t network::flight_ns(const transfer& sent, const link_model& model, bool& late) {
-  const std::uint32_t hops = wiring_->hops(host_of(sent.from), host_of(sent.to));
-  std::int64_t latency_ns = model.latency.count();
-  if (hops > 1) latency_ns += static_cast<std::int64_t>(hops - 1) * options_.hop_latency.count();
+  std::int64_t turns_ns = 0;
+  const std::uint32_t length = hops(sent, turns_ns);
+  std::int64_t latency_ns = model.latency.count() + turns_ns;
+  if (length > 1) latency_ns += static_cast<std::int64_t>(length - 1) * options_.hop_latency.count();
+  const std::int64_t on_links_ns =
+      has_links(sent.from, sent.to) ? turns_ns + static_cast<std::int64_t>(length) * options_.hop_latency.count() : 0;
   if (model.jitter > 0) {
     latency_ns += static_cast<std::int64_t>(static_cast<double>(latency_ns) * (model.jitter * chance_.uniform()));
   }
   late = options_.late_probability > 0 && chance_.uniform() < options_.late_probability;
-  return late ? static_cast<std::int64_t>(static_cast<double>(latency_ns) * options_.late_factor) : latency_ns;
+  if (late) latency_ns = static_cast<std::int64_t>(static_cast<double>(latency_ns) * options_.late_factor);
+  return latency_ns - on_links_ns;
 }
 
 }  // namespace nacre::machine

@@ -7,9 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include <nacre/emulated_machine.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/message.hpp>
 #include <nacre/rng.hpp>
+#include "machine/host_links.hpp"
 #include "machine/stream_order.hpp"
 #include "machine/topology.hpp"
 
@@ -40,9 +42,15 @@ struct network_options {
   std::chrono::nanoseconds poll{0};           ///< a processor's cost of each poll for messages, also when it finds none
   std::uint64_t switch_buffer = 0;            ///< bytes for each host in the switch before it; 0: no limit
   std::chrono::nanoseconds switch_retry{1'000'000};  ///< a message that the switch has dropped is sent again after that
-  double late_probability = 0;  ///< probability that a message's latency is multiplied by late_factor
-  double late_factor = 20;      ///< at least 1
-  double loss_probability = 0;  ///< of a datagram of an extension module; messages are never lost
+  double late_probability = 0;         ///< probability that a message's latency is multiplied by late_factor
+  double late_factor = 20;             ///< at least 1
+  double loss_probability = 0;         ///< of a datagram of an extension module; messages are never lost
+  std::vector<coordinates> missing{};  ///< nodes of the wiring's grid that do not exist; hosts live around them
+  std::chrono::nanoseconds turn{0};    ///< added to a remote latency on a grid for each change of dimension
+  /// The links of the wiring carry one message at a time. Without it only ports are busy.
+  bool contention = false;
+  double link_bytes_per_second = 0;  ///< of a link with contention; 0: as fast as a port
+  std::uint64_t port_buffer = 0;     ///< bytes that wait at a host's port before its senders wait; 0: no limit
 };
 
 /// One message, or one datagram of an extension module, as the network sees it.
@@ -56,9 +64,11 @@ struct transfer {
 
 /// The times at which a departed message leaves its sending port and reaches the receiving port.
 struct departure {
-  std::chrono::nanoseconds head_arrives;  ///< its first byte reaches the receiving port; call arrive then
-  std::chrono::nanoseconds tail_leaves;   ///< its last byte has left the sending port
-  bool late = false;                      ///< a simulated fault has multiplied its latency
+  /// Its first byte reaches the receiving port: call arrive then. Between hosts, with contention, it asks for its first
+  /// link: call cross then.
+  std::chrono::nanoseconds head_arrives;
+  std::chrono::nanoseconds tail_leaves;  ///< its last byte has left the sending port
+  bool late = false;                     ///< a simulated fault has multiplied its latency
 };
 
 /// The ports and wires of a machine, as pure bookkeeping: it takes times and returns times. Each host has one port to
@@ -90,6 +100,24 @@ class network {
     return options_.loss_probability > 0 && chance_.uniform() < options_.loss_probability;
   }
 
+  /// How long a sender has to wait at `now` until its host's port takes one more message.
+  [[nodiscard]] std::chrono::nanoseconds wait_for_port(rank_id from, rank_id to, std::chrono::nanoseconds now) const;
+
+  /// Whether a message between two ranks passes links one by one.
+  [[nodiscard]] bool has_links(rank_id from, rank_id to) const noexcept {
+    return options_.contention && host_of(from) != host_of(to);
+  }
+  [[nodiscard]] message_way first_link(rank_id from, rank_id to) const {
+    return links_->first_of(host_of(from), host_of(to));
+  }
+  /// The head of a message asks for its next link at `now`. Callers make the calls in the order of their times.
+  struct crossing {
+    std::chrono::nanoseconds waited;  ///< for the link
+    std::chrono::nanoseconds head;    ///< when it asks for the next one; where is_last: when to call arrive
+    bool is_last = false;
+  };
+  [[nodiscard]] crossing cross(const transfer& sent, message_way& way, std::chrono::nanoseconds now);
+
   /// Lets a message into the port of its receiver at `now`, which is its head_arrives; returns the time at which its
   /// last byte is there. Callers make the calls in the order of their times. Not for messages from a rank to itself.
   [[nodiscard]] std::chrono::nanoseconds arrive(const transfer& received, std::chrono::nanoseconds now);
@@ -115,12 +143,14 @@ class network {
   };
 
   [[nodiscard]] port& port_of(direction& side, const transfer& passed, rank_id end) noexcept;
+  [[nodiscard]] std::uint32_t hops(const transfer& sent, std::int64_t& turns_ns) const;
   [[nodiscard]] std::int64_t flight_ns(const transfer& sent, const link_model& model, bool& late);
 
   network_options options_;
   link_model free_of_charge_;
   std::uint32_t ranks_;
   std::unique_ptr<const topology> wiring_;
+  std::unique_ptr<host_links> links_;  // null where nodes are neither missing nor turns counted nor links busy
   direction out_;
   direction in_;
   stream_order order_;

@@ -44,6 +44,14 @@ constexpr std::array network_rows{
     option{"sim.switch_ports", integer, "16", "ports", "2..65536",
            "Ports down of each switch of a fat tree; hosts of each router of a dragonfly"},
     option{"sim.hop_latency", duration, "100ns", "", "0..1s", "Time added for each hop beyond the first"},
+    option{
+        "sim.missing", text, "", "", "",
+        "Nodes of the shape that do not exist: places such as 1,2,3:4,5,6, or a share of them such as 1%, drawn by a "
+        "number such as in 1%@7; hosts live and messages travel around them"},
+    option{"sim.contention", boolean, "off", "", "",
+           "Each link of the wiring carries one message at a time, in the order in which they ask for it"},
+    option{"sim.port_buffer", bytes, "0B", "", "0B..1TiB",
+           "What may wait at a host's port: a sender that finds more waits until it has room; 0B: no limit"},
     option{"sim.switch_buffer", bytes, "0B", "", "0B..1TiB",
            "What the switch keeps for each host: a message from another host is dropped when more than that waits "
            "there, and sent again; 0B: no limit"},
@@ -92,14 +100,11 @@ void check_machine_of(const std::string& path, const emulated_machine& from) {
       throw setup_error({"sim.machine = " + path + ": " + problem, "ranks cannot be simulated on it", remedy});
   };
   constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(500);
-  expect(from.missing.empty(), "it has missing nodes, where ranks would live", "remove them, or use the emulator");
   expect(from.grid.x > 0 && from.grid.y > 0 && from.grid.z > 0, "an extent of its grid is 0", "use 1 or more");
   expect(from.hop <= longest && from.turn <= longest && from.injection <= longest, "hop, turn or injection is too long",
          "give at most 0.5s each");
   expect(from.bandwidth == 0 || from.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
          "give bytes a second, 1e6 or more, or 0 for no limit");
-  expect(!from.contention, "its links have contention, which only the emulator models",
-         "leave contention out of the file, and give --contention to emulate");
   expect(from.packet_bytes > 0 && from.packet_bytes * 1e9 >= 1e6 * static_cast<double>(from.injection.count()),
          "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
 }
@@ -120,9 +125,10 @@ void take_machine(const std::string& path, const config& configuration, network_
     if (!configuration.was_set(name)) member = value;
   };
   constexpr std::chrono::nanoseconds none{0};
-  // A packet pays one turn, but none in a grid that counts them: this network knows only the length of its way.
+  // A packet pays one turn, or in a grid that counts them those on its way.
   const bool grid = from.topology == emulated_topology::mesh || from.topology == emulated_topology::torus;
   const bool turns = from.turns == turn_rule::once || !grid;
+  if (!turns) into.turn = from.turn;
   fill("sim.latency", into.remote.latency, from.hop + (turns ? from.turn : none));
   fill("sim.hop_latency", into.hop_latency, from.hop);
   fill("sim.gap", into.remote.gap, from.injection);
@@ -141,6 +147,22 @@ void take_machine(const std::string& path, const config& configuration, network_
        std::vector{static_cast<std::uint32_t>(from.grid.x), static_cast<std::uint32_t>(from.grid.y),
                    static_cast<std::uint32_t>(from.grid.z)});
   fill("sim.switch_ports", into.wiring.switch_ports, from.switch_ports);
+  fill("sim.missing", into.missing, from.missing);
+  fill("sim.contention", into.contention, from.contention);
+  fill("sim.port_buffer", into.port_buffer,
+       from.injection.count() > 0 ? std::uint64_t{from.output_packets} * from.packet_bytes : std::uint64_t{0});
+  if (from.bandwidth > 0 && !configuration.was_set("sim.bandwidth")) into.link_bytes_per_second = from.bandwidth;
+}
+
+/// The extents within which nodes may be missing.
+[[nodiscard]] coordinates grid_of(const topology_options& wiring) {
+  if (wiring.shape.empty() || wiring.shape.size() > 3) {
+    throw setup_error({"sim.missing without a shape of up to three extents", "it names places in it",
+                       "give sim.shape, or a sim.machine"});
+  }
+  std::array<std::uint32_t, 3> extents{1, 1, 1};
+  std::copy(wiring.shape.begin(), wiring.shape.end(), extents.begin());
+  return {extents[0], extents[1], extents[2]};
 }
 
 }  // namespace
@@ -175,6 +197,8 @@ network_options read_network_options(const config& configuration) {
   result.wiring.switch_ports = static_cast<std::uint32_t>(configuration.get_int("sim.switch_ports"));
   result.hop_latency = configuration.get_duration("sim.hop_latency");
   result.poll = configuration.get_duration("sim.poll");
+  result.contention = configuration.get_bool("sim.contention");
+  result.port_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.port_buffer"));
   result.switch_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.switch_buffer"));
   result.switch_retry = configuration.get_duration("sim.switch_retry");
   result.late_probability = configuration.get_double("sim.late_probability");
@@ -182,6 +206,8 @@ network_options read_network_options(const config& configuration) {
   result.loss_probability = configuration.get_double("sim.loss_probability");
   const std::string& machine = configuration.get_string("sim.machine");
   if (!machine.empty()) take_machine(machine, configuration, result);
+  const std::string& missing = configuration.get_string("sim.missing");
+  if (!missing.empty()) result.missing = parse_missing_nodes(missing, grid_of(result.wiring));
   return result;
 }
 

@@ -126,14 +126,32 @@ TEST(network_config, a_machine_file_gives_what_no_option_says) {
   EXPECT_EQ(changed.hop_latency, nanoseconds(5));
 }
 
-TEST(network_config, a_machine_file_with_contention_of_links_is_left_to_the_emulator) {
-  try {
-    const config asked = with_machine("grid = [4, 4, 4]\nhop = '5ns'\nbandwidth = 1e9\ncontention = true\n");
-    static_cast<void>(read_network_options(asked));
-    ADD_FAILURE() << "accepted";
-  } catch (const setup_error& error) {
-    EXPECT_NE(std::string(error.what()).find("contention"), std::string::npos) << error.what();
-  }
+TEST(network_config, a_machine_file_gives_missing_nodes_contention_and_full_ports) {
+  config configuration = with_machine(
+      "grid = [4, 4, 4]\nhop = '5ns'\nbandwidth = 1e9\ncontention = true\nmissing = [[1, 2, 3]]\ninjection = '640ns'\n"
+      "output_packets = 4\npacket_bytes = 64\n");
+  const network_options found = read_network_options(configuration);
+  EXPECT_EQ(found.missing, (std::vector<coordinates>{{1, 2, 3}}));
+  EXPECT_TRUE(found.contention);
+  EXPECT_DOUBLE_EQ(found.link_bytes_per_second, 1e9);
+  EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 1e8) << "a packet for each injection";
+  EXPECT_EQ(found.port_buffer, 4U * 64U);
+  configuration.set("sim.missing", "0,0,1:3,3,3");
+  configuration.set("sim.contention", "off");
+  configuration.set("sim.port_buffer", "1KiB");
+  const network_options changed = read_network_options(configuration);
+  EXPECT_EQ(changed.missing, (std::vector<coordinates>{{0, 0, 1}, {3, 3, 3}}));
+  EXPECT_FALSE(changed.contention);
+  EXPECT_EQ(changed.port_buffer, 1024U);
+}
+
+TEST(network_config, nodes_can_be_missing_only_in_a_shape) {
+  config configuration = declared_network();
+  configuration.set("sim.topology", "mesh");
+  configuration.set("sim.missing", "1%");
+  EXPECT_THROW((void)read_network_options(configuration), setup_error);
+  configuration.set("sim.shape", "10x20");
+  EXPECT_EQ(read_network_options(configuration).missing.size(), 2U);
 }
 
 TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
@@ -148,6 +166,7 @@ TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
     EXPECT_EQ(found.wiring.switch_ports, 6U);
     const bool grid = kind == topology_kind::mesh || kind == topology_kind::torus;
     EXPECT_EQ(found.remote.latency, nanoseconds(grid ? 5 : 80)) << name << ": through switches there is one turn";
+    EXPECT_EQ(found.turn, nanoseconds(grid ? 75 : 0)) << name << ": those on the way";
     EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 0) << "no limit";
   }
 }
@@ -205,10 +224,10 @@ TEST(network_config, a_bad_option_in_a_machine_file_is_refused_with_its_line) {
 }
 
 TEST(network_config, a_machine_file_that_cannot_be_simulated_is_refused) {
-  for (const char* text : {"grid = [3, 3, 3]\nmissing = [[0, 0, 1]]\n", "grid = [3, 3]\n", "hop = '5ns'\n",
-                           "grid = [3, 3, 3]\nbandwidth = 100000\n", "grid = [3, 3, 3]\nbandwidth = -5.0\n",
-                           "grid = [3, 3, 3]\nhop = '2000s'\n", "grid = [3, 3, 3]\ninjection = '1000000000s'\n",
-                           "grid = [3, 3, 3]\ninjection = '1ms'\n", "grid = [3, 0, 3]\ntopology = 'fat_tree'\n"}) {
+  for (const char* text : {"grid = [3, 3]\n", "hop = '5ns'\n", "grid = [3, 3, 3]\nbandwidth = 100000\n",
+                           "grid = [3, 3, 3]\nbandwidth = -5.0\n", "grid = [3, 3, 3]\nhop = '2000s'\n",
+                           "grid = [3, 3, 3]\ninjection = '1000000000s'\n", "grid = [3, 3, 3]\ninjection = '1ms'\n",
+                           "grid = [3, 0, 3]\ntopology = 'fat_tree'\n"}) {
     EXPECT_THROW((void)read_network_options(with_machine(text)), setup_error) << text;
   }
 }

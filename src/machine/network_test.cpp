@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include <nacre/error.hpp>
 #include "machine/event_queue.hpp"
 
 namespace nacre::machine {
@@ -251,6 +252,27 @@ TEST(network_death, a_negative_cost_and_a_receiver_outside_abort) {
   EXPECT_DEATH((void)net.depart(sent(0, 2, 1), nanoseconds(0)), "no such transfer");
   options.remote.gap = nanoseconds(-1);
   EXPECT_DEATH(network(options, 2, rng(1)), "negative");
+}
+
+TEST(network, contention_and_missing_nodes_need_links_that_can_be_busy) {
+  const auto refused = [](auto change) {
+    network_options options = plain();
+    options.wiring = {.kind = topology_kind::mesh, .shape = {2, 2}};
+    options.contention = true;
+    static_cast<void>(network(options, 4, rng(1)));
+    change(options);
+    EXPECT_THROW(static_cast<void>(network(options, 4, rng(1))), setup_error);
+  };
+  refused([](network_options& options) { options.wiring.kind = topology_kind::flat; });
+  refused([](network_options& options) { options.hop_latency = nanoseconds(0); });
+  refused([](network_options& options) { options.hop_latency = nanoseconds(1001); });
+  refused([](network_options& options) { options.remote.bytes_per_second = 0; });
+  refused([](network_options& options) { options.missing = {{1, 0, 0}}; });
+  refused([](network_options& options) { options.wiring.shape = {2, 2, 1, 1}; });
+  refused([](network_options& options) {
+    options.wiring.shape = {};
+    options.missing = {{1, 0, 0}};
+  });
 }
 
 }  // namespace

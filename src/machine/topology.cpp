@@ -83,16 +83,6 @@ void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hos
                      "each pair of groups needs a link", "give its routers more ports"});
 }
 
-[[nodiscard]] std::vector<std::uint32_t> near_cube(std::uint32_t hosts) {
-  const auto ceil_div = [](std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; };
-  std::uint32_t x = 1;
-  while (std::uint64_t{x} * x * x < hosts) ++x;
-  const std::uint32_t plane = ceil_div(hosts, x);
-  std::uint32_t y = 1;
-  while (std::uint64_t{y} * y < plane) ++y;
-  return {x, y, ceil_div(plane, y)};
-}
-
 /// A grid, which a machine file gives with every topology, must have a place for each host.
 void expect_places(const topology_options& options, std::uint32_t hosts) {
   if (options.shape.empty()) return;
@@ -115,6 +105,16 @@ void expect_places(const topology_options& options, std::uint32_t hosts) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> near_cube(std::uint32_t hosts) {
+  const auto ceil_div = [](std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; };
+  std::uint32_t x = 1;
+  while (std::uint64_t{x} * x * x < hosts) ++x;
+  const std::uint32_t plane = ceil_div(hosts, x);
+  std::uint32_t y = 1;
+  while (std::uint64_t{y} * y < plane) ++y;
+  return {x, y, ceil_div(plane, y)};
+}
 
 std::unique_ptr<const topology> make_topology(const topology_options& options, std::uint32_t hosts) {
   NACRE_EXPECT(hosts >= 1, "a machine has at least one host");

@@ -45,6 +45,9 @@ struct topology_options {
 /// places than hosts, a dragonfly too small for them, a zero extent, or switch_ports < 2 throws setup_error.
 [[nodiscard]] std::unique_ptr<const topology> make_topology(const topology_options& options, std::uint32_t hosts);
 
+/// Three extents that cover the hosts, as close to a cube as possible.
+[[nodiscard]] std::vector<std::uint32_t> near_cube(std::uint32_t hosts);
+
 /// Parses a shape such as "8x8x4"; empty text is an empty shape. Throws setup_error for any other text.
 [[nodiscard]] std::vector<std::uint32_t> parse_shape(std::string_view text);
 

@@ -2,6 +2,7 @@
 // The interface of one emulated node for the handlers that run on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <coroutine>
@@ -9,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <nacre/emulated_machine.hpp>
 #include <nacre/emulator/handler.hpp>
@@ -58,6 +60,7 @@ void post_task(node_loop& loop, const emulated_handler& row, emulated::placement
 [[nodiscard]] const emulated_machine& machine_of(const node_loop& loop) noexcept;
 [[nodiscard]] std::chrono::nanoseconds now_of(const node_loop& loop) noexcept;
 [[nodiscard]] std::uint32_t thread_of(const node_loop& loop) noexcept;
+[[nodiscard]] bool node_exists(const node_loop& loop, const coordinates& at) noexcept;
 void charge_handler(node_loop& loop, std::chrono::nanoseconds cost);
 /// The coroutine that runs continues when `delay` has passed since the end of this stretch.
 void resume_after(node_loop& loop, std::chrono::nanoseconds delay);
@@ -74,6 +77,18 @@ struct value_mailbox {
 
 }  // namespace detail
 
+namespace detail {
+/// The coroutines that wait for a value of another node's memory.
+template <class T>
+struct pending_gets {
+  std::vector<std::pair<std::uint32_t, std::optional<T>*>> waiting;
+};
+template <class T>
+void store_value(emulated_node& here, T value);
+template <class T>
+void answer_get(emulated_node& here, coordinates asker, std::uint32_t number);
+}  // namespace detail
+
 /// One node of the emulated machine, for the handler that runs on it. Valid during the handler; in a coroutine, until
 /// it ends. Every call throws usage_error when it is misused; an error that leaves a handler ends the emulation with a
 /// text that names node, thread and handler.
@@ -84,6 +99,8 @@ class emulated_node {
 
   [[nodiscard]] const coordinates& at() const noexcept { return at_; }
   [[nodiscard]] const emulated_machine& machine() const noexcept { return detail::machine_of(*loop_); }
+  /// Whether there is a node: inside of the grid, and none of the missing ones.
+  [[nodiscard]] bool exists(const coordinates& other) const noexcept { return detail::node_exists(*loop_, other); }
   /// The virtual time at which the handler began, and its charges so far.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return detail::now_of(*loop_); }
   /// The number of the thread that runs the handler; communication threads come first.
@@ -96,6 +113,11 @@ class emulated_node {
   }
   /// Adds a cost to that of the handler.
   void charge(std::chrono::nanoseconds cost) { detail::charge_handler(*loop_, cost); }
+  /// Adds the time of memory accesses by the machine's cycles. Other threads are not delayed.
+  void charge_accesses(const emulated_accesses& made);
+  /// Adds the time of floating-point operations: they begin at now(), or when the units of this thread's processor have
+  /// begun those of handlers that charged theirs before. Handlers ask in the order of their starts.
+  void charge_floats(const emulated_floats& made);
 
   /// Runs F on a worker thread of the node `to`. Like all that a handler sends, the packet leaves at the handler's end.
   template <auto F, class... Args>
@@ -140,6 +162,10 @@ class emulated_node {
   /// Sends a value to a coroutine of the node `to` that waits for one of this type, or will: see receive.
   template <class T>
   void send(const coordinates& to, const T& value);
+
+  /// Puts a value into the memory of the node `to`: it becomes the state<T>() there. A communication thread does it.
+  template <class T>
+  void put(const coordinates& to, const T& value);
 
   /// Sends any number of values to the node `to`, which runs `void F(emulated_node& here, const coordinates& from,
   /// std::vector<T> data)` once all have come. `data` is a contiguous range of T, which is trivially copyable, of less
@@ -192,6 +218,28 @@ class emulated_node {
     return {this};
   }
 
+  /// For the compiler.
+  template <class T>
+  struct get_awaiter {
+    emulated_node* here;
+    coordinates from;
+    std::optional<T> value{};
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    /// Asks the other node.
+    void await_suspend(std::coroutine_handle<>) {
+      const std::uint32_t number = detail::suspend_coroutine(*here->loop_);
+      here->state<detail::pending_gets<T>>().waiting.emplace_back(number, &value);
+      here->send<&detail::answer_get<T>>(emulated::communication, from, here->at(), number);
+    }
+    T await_resume() noexcept { return *value; }
+  };
+  /// In a coroutine handler: `co_await here.get<T>({x, y, z})` is a copy of the state<T>() of that node, which one of
+  /// its communication threads sends. Two packets travel.
+  template <class T>
+  [[nodiscard]] get_awaiter<T> get(const coordinates& from) noexcept {
+    return {this, from};
+  }
+
   /// For the emulator.
   [[nodiscard]] detail::node_loop& loop() const noexcept { return *loop_; }
 
@@ -225,6 +273,32 @@ void take_value(emulated_node& here, T value) {
   resume_coroutine(here.loop(), number);
 }
 }  // namespace detail
+
+namespace detail {
+template <class T>
+void store_value(emulated_node& here, T value) {
+  here.state<T>() = value;
+}
+/// Runs where a value comes back.
+template <class T>
+void take_got(emulated_node& here, std::uint32_t number, T value) {
+  auto& waiting = here.state<pending_gets<T>>().waiting;
+  const auto asked = std::find_if(waiting.begin(), waiting.end(), [&](const auto& one) { return one.first == number; });
+  if (asked == waiting.end()) return;
+  *asked->second = value;
+  waiting.erase(asked);
+  resume_coroutine(here.loop(), number);
+}
+template <class T>
+void answer_get(emulated_node& here, coordinates asker, std::uint32_t number) {
+  here.send<&take_got<T>>(emulated::communication, asker, number, here.state<T>());
+}
+}  // namespace detail
+
+template <class T>
+void emulated_node::put(const coordinates& to, const T& value) {
+  send<&detail::store_value<T>>(emulated::communication, to, value);
+}
 
 template <class T>
 void emulated_node::send(const coordinates& to, const T& value) {

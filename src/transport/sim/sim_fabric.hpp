@@ -28,13 +28,15 @@ struct rank_traffic {
 struct network_traffic {
   std::uint64_t messages = 0;  ///< handed to the network; without messages of a rank to itself
   std::uint64_t bytes = 0;
-  std::uint64_t self_messages = 0;   ///< from a rank to itself
-  std::uint64_t late = 0;            ///< messages that a fault has delayed
-  std::uint64_t dropped = 0;         ///< for ranks that had closed
-  std::uint64_t switch_drops = 0;    ///< by the switch, for want of buffer; each is sent again
-  std::uint64_t datagrams = 0;       ///< handed to the network; not among the messages
-  std::uint64_t datagrams_lost = 0;  ///< by chance, or by the switch
-  std::uint64_t in_flight = 0;       ///< submitted, not arrived yet
+  std::uint64_t self_messages = 0;        ///< from a rank to itself
+  std::uint64_t late = 0;                 ///< messages that a fault has delayed
+  std::uint64_t dropped = 0;              ///< for ranks that had closed
+  std::uint64_t switch_drops = 0;         ///< by the switch, for want of buffer; each is sent again
+  std::uint64_t datagrams = 0;            ///< handed to the network; not among the messages
+  std::uint64_t datagrams_lost = 0;       ///< by chance, or by the switch
+  std::uint64_t link_waits = 0;           ///< how often a message or datagram had to wait for a link
+  std::chrono::nanoseconds link_wait{0};  ///< the time for which they waited for links, together
+  std::uint64_t in_flight = 0;            ///< submitted, not arrived yet
   std::uint64_t in_flight_max = 0;
 };
 

@@ -60,6 +60,7 @@ void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& ba
   const std::chrono::nanoseconds overhead = net.link(from, to).send_overhead;
   while (message_ptr next = batch.pop_front()) {
     clock.spend(overhead);
+    clock.spend(net.wait_for_port(from, to, clock.now()));
     const channel on_channel = next->header.channel;
     const std::uint32_t index = begin_flight(std::move(next), from, to);
     const std::uint32_t bytes = flights_[index].bytes;
@@ -91,7 +92,7 @@ void sim_fabric::state::lose(std::uint32_t index) {
 }
 
 void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
-  const flight& leaving = flights_[index];
+  flight& leaving = flights_[index];
   const machine::departure way = net.depart({.from = leaving.from,
                                              .to = leaving.to,
                                              .on_channel = on_channel,
@@ -100,7 +101,19 @@ void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
                                             clock.now());
   at(leaving.from).tail_leaves_ns = way.tail_leaves.count();
   traffic.late += way.late ? 1 : 0;
-  clock.at(way.head_arrives, &reach, this, index);
+  const bool over_links = net.has_links(leaving.from, leaving.to);
+  if (over_links) leaving.way = net.first_link(leaving.from, leaving.to);
+  clock.at(way.head_arrives, over_links ? &cross : &reach, this, index);
+}
+
+void sim_fabric::state::cross(void* self, std::uint64_t flight_index) {
+  auto& shared = *static_cast<state*>(self);
+  flight& passing = shared.flights_[static_cast<std::uint32_t>(flight_index)];
+  const machine::transfer sent{.from = passing.from, .to = passing.to, .bytes = passing.bytes};
+  const machine::network::crossing link = shared.net.cross(sent, passing.way, shared.clock.now());
+  shared.traffic.link_waits += link.waited.count() != 0 ? 1 : 0;
+  shared.traffic.link_wait += link.waited;
+  shared.clock.at(link.head, link.is_last ? &reach : &cross, self, flight_index);
 }
 
 /// Whether the message leaves by an event of its own: its sender has worked for long before it, and messages that

@@ -23,7 +23,8 @@ struct flight_queue {
 };
 
 /// The way of a message: `submit` puts it into the table of flights. Event `leave` hands it to the sending port, if its
-/// sender was far ahead of the others by then. Event `reach` lets its head into the receiving port. If the switch drops
+/// sender was far ahead of the others by then. Where links have contention, it asks for each by an event `cross`. Event
+/// `reach` lets its head into the receiving port. If the switch drops
 /// it, event `retry` lets it in later, and those of its stream behind it. Event `complete` puts it into the inbox.
 /// `poll` takes it from the inbox and out of the table. A message to the own rank waits in the rank's `own` queue
 /// instead, which keeps the order, for one event `loop_back` for each `submit`.
@@ -36,9 +37,10 @@ struct sim_fabric::state {
     std::uint64_t identity = 0;  // of the message, for the trace
     std::uint32_t bytes = 0;     // on the wire
     std::uint32_t next = flight_queue::none;
-    bool idle = false;       // see sim_fabric::is_idle
-    bool idle_unit = false;  // idle, but still a unit of quiescence
-    bool datagram = false;   // may be lost, and keeps no order; `carried` is its bytes, with the label as object
+    bool idle = false;           // see sim_fabric::is_idle
+    bool idle_unit = false;      // idle, but still a unit of quiescence
+    bool datagram = false;       // may be lost, and keeps no order; `carried` is its bytes, with the label as object
+    machine::message_way way{};  // where links have contention
   };
   enum class phase : std::uint8_t { absent, open, closed };
   struct simulated_rank {
@@ -98,6 +100,7 @@ struct sim_fabric::state {
   };
 
   static void leave(void* self, std::uint64_t flight_index);
+  static void cross(void* self, std::uint64_t flight_index);
   static void reach(void* self, std::uint64_t flight_index);
   static void retry(void* self, std::uint64_t stream);
   static void complete(void* self, std::uint64_t flight_index);

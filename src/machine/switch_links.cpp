@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers links so that both ends of a way compute the same.
-#include "emulator/switch_links.hpp"
+#include "machine/switch_links.hpp"
 
 #include <algorithm>
 
 #include "machine/dragonfly.hpp"
 
-namespace nacre::emulator {
+namespace nacre::machine {
 namespace {
 
 /// Ids of links by kinds that do not meet. Numbers of nodes and routers have 31 bits, and levels 5.
@@ -46,4 +46,4 @@ switch_link switch_links::dragonfly_link(std::uint32_t from, std::uint32_t to, s
   return {id_of(link_kind::between_routers, router, next), owner, false};
 }
 
-}  // namespace nacre::emulator
+}  // namespace nacre::machine

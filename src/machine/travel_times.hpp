@@ -3,28 +3,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <nacre/emulated_machine.hpp>
-#include "emulator/event.hpp"
+#include "machine/packet_way.hpp"
 
-namespace nacre::emulator {
-
-/// The length of a packet's way.
-struct route {
-  std::uint32_t hops = 0;
-  std::uint32_t turns = 0;
-};
-
-/// A link from a node to its neighbour along one axis.
-struct link_step {
-  std::uint8_t axis = 0;
-  bool up = false;  ///< towards higher numbers
-  coordinates to;
-};
+namespace nacre::machine {
 
 /// Computes the ways and times of packets. One thread at a time: ways around missing nodes are searched once and kept.
 class travel_times {
@@ -66,6 +55,27 @@ class travel_times {
   /// The least time of a packet between two nodes.
   [[nodiscard]] virtual_time least() const noexcept { return time_of({1, rule_ == turn_rule::once ? 1u : 0u}); }
 
+  [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
+    return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
+  }
+  /// The node of a number.
+  [[nodiscard]] coordinates place_of(std::uint32_t number) const noexcept {
+    const auto x = static_cast<std::uint32_t>(grid_.x), y = static_cast<std::uint32_t>(grid_.y);
+    return {number % x, number / x % y, number / x / y};
+  }
+  /// The neighbours of a node that exist, on a grid.
+  template <class Visit>
+  void for_each_neighbour(const coordinates& at, Visit visit) const {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (const std::int32_t step : {-1, 1}) {
+        const coordinates next = neighbour(at, axis, step);
+        const bool inside =
+            next.x >= 0 && next.y >= 0 && next.z >= 0 && next.x < grid_.x && next.y < grid_.y && next.z < grid_.z;
+        if (inside && exists(next)) visit(next, axis, step);
+      }
+    }
+  }
+
   /// Whether nodes are routers themselves; else switches join them.
   [[nodiscard]] bool is_grid() const noexcept {
     return topology_ == emulated_topology::mesh || topology_ == emulated_topology::torus;
@@ -78,13 +88,12 @@ class travel_times {
   }
   [[nodiscard]] route switched_route(const coordinates& from, const coordinates& to) const noexcept;
 
-  [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
-    return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
-  }
   [[nodiscard]] bool passes_missing(coordinates from, const coordinates& to) const noexcept;
   [[nodiscard]] route route_around(const coordinates& from, const coordinates& to) const;
   [[nodiscard]] route rest_of(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
   [[nodiscard]] route search(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> least_rest(const coordinates& at, std::size_t arrived,
+                                                                   const coordinates& to) const noexcept;
   [[nodiscard]] coordinates neighbour(const coordinates& at, std::size_t axis, std::int32_t step) const noexcept;
 
   coordinates grid_;
@@ -96,4 +105,4 @@ class travel_times {
   mutable std::unordered_map<std::uint64_t, route> found_;  ///< ways around them, by both ends and the axis before
 };
 
-}  // namespace nacre::emulator
+}  // namespace nacre::machine

@@ -6,7 +6,7 @@
 
 #include <nacre/emulated_machine.hpp>
 
-namespace nacre::emulator {
+namespace nacre::machine {
 
 /// A directed link between two switches, or between a switch and a node.
 struct switch_link {
@@ -48,4 +48,4 @@ class switch_links {
   std::uint64_t nodes_;
 };
 
-}  // namespace nacre::emulator
+}  // namespace nacre::machine

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes how far packets travel: through switches, and around missing nodes.
-#include "emulator/travel_times.hpp"
+#include "machine/travel_times.hpp"
 
 #include <array>
 #include <cmath>
-#include <map>
-#include <set>
+#include <functional>
+#include <queue>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <nacre/error.hpp>
 #include "machine/dragonfly.hpp"
 
-namespace nacre::emulator {
+namespace nacre::machine {
 
 travel_times::travel_times(const emulated_machine& machine)
     : grid_(machine.grid),
@@ -106,6 +108,17 @@ link_step travel_times::first_step(const coordinates& at, const coordinates& to,
   return best;
 }
 
+/// Hops and turns that a packet still needs at least.
+std::pair<std::uint32_t, std::uint32_t> travel_times::least_rest(const coordinates& at, std::size_t arrived,
+                                                                 const coordinates& to) const noexcept {
+  std::uint32_t turns = 0;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    if (axis != arrived && at.*axes[axis] != to.*axes[axis]) ++turns;
+  }
+  if (arrived == packet_way::no_axis && turns != 0) --turns;
+  return {straight_route(at, to).hops, turns};
+}
+
 route travel_times::rest_of(const coordinates& from, std::uint8_t axis, const coordinates& to) const {
   // Numbers of nodes have 31 bits.
   const std::uint64_t ends = (std::uint64_t{number_of(from)} << 2 | axis) << 31 | number_of(to);
@@ -115,25 +128,35 @@ route travel_times::rest_of(const coordinates& from, std::uint8_t axis, const co
 }
 
 /// The fewest hops, and of those ways the fewest turns, for a packet that has come along an axis (A* over places and
-/// axes of arrival: no way is shorter than the straight one).
+/// axes of arrival). No way is shorter than the straight one, and each axis along which the ends differ costs a turn.
+/// Of the places that promise the same, the one farthest on its way comes first.
 route travel_times::search(const coordinates& from, std::uint8_t axis, const coordinates& to) const {
-  using step = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, coordinates, std::size_t>;
-  std::map<std::pair<coordinates, std::size_t>, std::pair<std::uint32_t, std::uint32_t>> best;
-  const auto straight = [&](const coordinates& at) { return straight_route(at, to).hops; };
-  std::set<step> open{{straight(from), 0, 0, from, axis}};  // hops at least, turns, hops so far, place, axis of arrival
-  while (!open.empty()) {
-    const auto [estimate, turns, hops, at, arrived] = *open.begin();
-    open.erase(open.begin());
-    if (at == to) return {hops, turns};
+  using length = std::pair<std::uint32_t, std::uint32_t>;               // hops, turns
+  using open_place = std::tuple<length, std::uint32_t, std::uint64_t>;  // at least in all, hops left at least, place
+  std::unordered_map<std::uint64_t, std::pair<length, coordinates>> best;
+  std::priority_queue<open_place, std::vector<open_place>, std::greater<>> open;
+  const auto reach = [&](const coordinates& at, std::size_t arrived, const length& so_far) {
+    const std::uint64_t place = std::uint64_t{number_of(at)} << 2 | arrived;
+    const auto [known, added] = best.try_emplace(place, so_far, at);
+    if (!added && known->second.first <= so_far) return;
+    known->second.first = so_far;
+    const length rest = least_rest(at, arrived, to);
+    open.emplace(length(so_far.first + rest.first, so_far.second + rest.second), rest.first, place);
+  };
+  for (reach(from, axis, {0, 0}); !open.empty();) {
+    const auto [whole, rest, place] = open.top();
+    open.pop();
+    const auto [so_far, at] = best.at(place);
+    const std::size_t arrived = place & 3U;
+    if (at == to) return {so_far.first, so_far.second};
+    const length promised = least_rest(at, arrived, to);
+    if (length(so_far.first + promised.first, so_far.second + promised.second) != whole) continue;  // a better way
     for (std::size_t along = 0; along < axes.size(); ++along) {
       for (const std::int32_t direction : {-1, 1}) {
         const coordinates next = neighbour(at, along, direction);
         if (next.*axes[along] < 0 || next.*axes[along] >= grid_.*axes[along] || !exists(next)) continue;
-        const std::pair cost(hops + 1, turns + (arrived != packet_way::no_axis && arrived != along ? 1 : 0));
-        const auto [known, added] = best.try_emplace({next, along}, cost);
-        if (!added && known->second <= cost) continue;
-        known->second = cost;
-        open.insert({cost.first + straight(next), cost.second, cost.first, next, along});
+        const bool turns = arrived != packet_way::no_axis && arrived != along;
+        reach(next, along, {so_far.first + 1, so_far.second + (turns ? 1 : 0)});
       }
     }
   }
@@ -143,4 +166,4 @@ route travel_times::search(const coordinates& from, std::uint8_t axis, const coo
   throw usage_error("missing nodes leave no way from " + text(from) + " to " + text(to));
 }
 
-}  // namespace nacre::emulator
+}  // namespace nacre::machine

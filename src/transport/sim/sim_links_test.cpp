@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated ranks on links that are busy: times by hand, order, and full ports.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "transport/sim/sim_test_kit.hpp"
+
+namespace nacre::transport::sim_tests {
+namespace {
+
+/// A byte takes 1 ns, a hop 100 ns, the first one 1000 ns.
+[[nodiscard]] sim_options busy_links(std::vector<std::uint32_t> shape, bool contention) {
+  sim_options options = plain();
+  options.network.remote.send_overhead = nanoseconds(0);
+  options.network.remote.receive_overhead = nanoseconds(0);
+  options.network.remote.gap = nanoseconds(0);
+  options.network.wiring = {.kind = machine::topology_kind::mesh, .shape = std::move(shape)};
+  options.network.hop_latency = nanoseconds(100);
+  options.network.contention = contention;
+  return options;
+}
+
+constexpr std::size_t link_body = 961;  // with its header a message occupies a port or a link for 1000 ns
+
+[[nodiscard]] std::int64_t arrival(const job& all, std::uint32_t rank) {
+  return all.received[rank].empty() ? -1 : all.received[rank].back().when_ns;
+}
+
+TEST(sim_links, a_message_waits_for_a_link_that_carries_another_one) {
+  for (const bool contention : {false, true}) {
+    job all(4, busy_links({4, 1, 1}, contention));
+    all.send(0, 2, numbered(1, channel::application, link_body));
+    all.send(1, 3, numbered(2, channel::application, link_body));
+    all.run();
+    EXPECT_EQ(arrival(all, 3), 1100 + 1000) << "it has its links at once";
+    // The other one asks for the link from 1 to 2 at 1000, which is busy from 900 to 1900.
+    EXPECT_EQ(arrival(all, 2), contention ? 1900 + 100 + 1000 : 1100 + 1000);
+    EXPECT_EQ(all.fabric.traffic().link_waits, contention ? 1U : 0U);
+    EXPECT_EQ(all.fabric.traffic().link_wait, nanoseconds(contention ? 900 : 0));
+  }
+}
+
+TEST(sim_links, a_message_that_nobody_delays_takes_as_long_as_without_contention) {
+  for (const bool contention : {false, true}) {
+    job all(24, busy_links({2, 3, 4}, contention));
+    all.send(0, 23, numbered(1, channel::application, link_body));
+    all.run();
+    EXPECT_EQ(arrival(all, 23), 1000 + 5 * 100 + 1000);
+  }
+}
+
+TEST(sim_links, streams_keep_their_order_on_busy_links) {
+  sim_options options = busy_links({3, 3, 1}, true);
+  options.network.remote.jitter = 2;
+  options.network.remote.bytes_per_second = 1e12;  // many messages in a nanosecond
+  constexpr std::uint32_t each = 40;
+  job all(9, options);
+  for (std::uint32_t number = 0; number < each; ++number) {
+    for (std::uint32_t from = 0; from < 8; ++from) all.send(from, 8, numbered(from * 1000 + number));
+  }
+  all.run();
+  ASSERT_EQ(all.received[8].size(), 8 * each);
+  std::vector<std::uint32_t> next(8, 0);
+  for (const job::receipt& got : all.received[8]) EXPECT_EQ(got.number % 1000, next[got.number / 1000]++);
+}
+
+TEST(sim_links, messages_go_around_missing_nodes) {
+  sim_options options = busy_links({3, 3, 1}, false);
+  options.network.missing = {{1, 0, 0}};
+  job all(8, options);
+  all.send(0, 1, numbered(1));  // to (2, 0, 0), over the next row
+  all.run();
+  EXPECT_EQ(arrival(all, 1), 1000 + 3 * 100 + 39);
+}
+
+TEST(sim_links, a_sender_waits_for_room_at_its_port) {
+  sim_options options = busy_links({2, 1, 1}, false);
+  options.network.port_buffer = 1500;
+  job all(2, options);
+  for (std::uint32_t k = 0; k < 4; ++k) all.send(0, 1, numbered(k, channel::application, link_body));
+  // The port is free at 1000, 2000, 3000 and 4000; the third message waits until 1500 ns of it are left, and so on.
+  EXPECT_EQ(all.fabric.machine().now(), nanoseconds(2000 - 1500 + 1000));
+  all.run();
+  EXPECT_EQ(arrival(all, 1), 1000 + 4 * 1000);
+}
+
+}  // namespace
+}  // namespace nacre::transport::sim_tests
