@@ -43,6 +43,34 @@ TEST(emulate_program, tells_the_published_times_on_every_transport_while_blocks_
   }
 }
 
+TEST(emulate_program, goes_around_missing_nodes_and_compares_a_variant) {
+  for (const char* program : {"line", "octree", "reduce", "ring", "jacobi"}) {
+    const outcome got = run_emulate({}, {"--program", program, "--grid", "12x11x10", "--rounds", "2", "--missing", "2%",
+                                         "--against", "missing=2%@2 hop=1ns", "--json", "-"});
+    ASSERT_EQ(code_of(got), 0) << program << got.output << got.errors;
+    const auto json = nlohmann::json::parse(got.output);
+    for (const auto& each : json["machines"]) {
+      EXPECT_EQ(each["missing"].get<int>(), 26);
+      EXPECT_TRUE(each["error"].is_null()) << each["error"];
+    }
+    const auto time = [&](int machine) { return json["machines"][machine]["predicted_us"].get<double>(); };
+    const double ratio = time(1) / time(0);
+    EXPECT_DOUBLE_EQ(json["predicted_ratio"].get<double>(), ratio);
+    EXPECT_LT(ratio, 1.2);
+  }
+}
+
+TEST(emulate_program, tells_which_share_of_the_threads_time_is_busy) {
+  const std::string variant = "program=ring grid=10x10x10";
+  const outcome got = run_emulate({}, {"--program", "line", "--against", variant, "--json", "-"});
+  ASSERT_EQ(code_of(got), 0) << got.output << got.errors;
+  const auto json = nlohmann::json::parse(got.output);
+  // One handler of 1 us for each node of 200 threads. In the ring each thread has eleven; of the ten packets between
+  // them one goes from the last node to the first, where that takes longest.
+  EXPECT_NEAR(json["machines"][0]["busy_share"].get<double>(), 1 / (110.08 * 200), 1e-12);
+  EXPECT_NEAR(json["machines"][1]["busy_share"].get<double>(), 11 / (11 + 9 * 0.08 + 27 * 0.005 + 0.075), 1e-9);
+}
+
 TEST(emulate_program, refuses_what_it_does_not_know) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"--program", "lines"}, "line, octree, reduce, ring"},

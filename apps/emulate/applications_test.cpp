@@ -105,6 +105,23 @@ TEST(emulated_dynamics, keep_their_energy_while_atoms_move_from_cell_to_cell) {
   }
 }
 
+TEST(emulated_dynamics, compute_the_same_in_any_number_of_handlers_and_sooner_in_several) {
+  const auto in_pieces = [](std::uint32_t pieces) {
+    return computed(emulate::run_md, {3, 2, 2}, {.steps = 10, .pieces = pieces, .work = 100ns}, {2, 1});
+  };
+  const auto whole = in_pieces(1);
+  for (const std::uint32_t pieces : {2U, 3U, 4U}) {
+    const auto result = in_pieces(pieces);
+    EXPECT_EQ(result.digest, whole.digest);
+    EXPECT_EQ(result.figures, whole.figures);
+    EXPECT_LT(result.run.time(), whole.run.time());
+    // For each of the 11 forces of each of the 12 cells so many handlers of 1 us more, and one that goes on from them.
+    const std::uint64_t more = 12 * 11 * (std::uint64_t{pieces} + 1);
+    EXPECT_EQ(result.run.counts().events, whole.run.counts().events + more);
+    EXPECT_EQ(result.run.counts().busy, whole.run.counts().busy + more * 1us);
+  }
+}
+
 TEST(emulated_dynamics, have_forces_that_are_the_slopes_of_their_potential) {
   for (const double charges : {1.0, -1.0}) {
     for (const double r : {0.6, 0.9, 1.0, 1.3, 1.7, 1.79}) {

@@ -50,9 +50,8 @@ struct cube {
   }
 };
 
-/// The neighbour at a side, or nothing at the end of the grid.
-std::optional<coordinates> neighbour(const emulated_node& here, std::uint32_t side) {
-  coordinates to = here.at();
+/// The neighbour of a place at a side, or nothing at the end of the grid.
+std::optional<coordinates> neighbour(const emulated_node& here, coordinates to, std::uint32_t side) {
   const coordinates& grid = here.machine().grid;
   const std::int32_t step = side % 2 == 0 ? -1 : 1;
   std::int32_t& moved = side / 2 == 0 ? to.x : side / 2 == 1 ? to.y : to.z;
@@ -76,19 +75,27 @@ void for_each_of_layer(std::int64_t side, std::uint32_t axis, std::int64_t depth
 }
 
 void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face);
-void sweep(emulated_node& here);
+void sweep(emulated_node& here, std::uint32_t part);
 
-void send_faces(emulated_node& here, const cube& own) {
-  std::vector<double> face(static_cast<std::size_t>(own.side * own.side));
+/// Follows the cells of a face where nodes are missing, since its receiver may have several cubes.
+double label_of(std::uint32_t part, std::uint32_t side) { return part * sides + side; }
+
+void send_faces(emulated_node& here, std::uint32_t part, const cube& own) {
+  const auto cells = static_cast<std::size_t>(own.side * own.side);
+  const bool labelled = !here.machine().missing.empty();
+  std::vector<double> face(cells + (labelled ? 1 : 0));
+  const coordinates at = place_of_part(here, part);
   for (std::uint32_t side = 0; side < sides; ++side) {
-    const auto to = neighbour(here, side);
+    const auto to = neighbour(here, at, side);
     if (!to) continue;
+    const work_place place = work_place_of(here, *to);
+    if (labelled) face[cells] = label_of(place.part, side ^ 1U);
     for_each_of_layer(own.side, side / 2, side % 2 == 0 ? 0 : own.side - 1,
                       [&](auto x, auto y, auto z, std::size_t k) { face[k] = own.cells.at(x, y, z); });
-    here.send_data<receive_face>(nacre::emulated::communication, *to, face);
+    here.send_data<receive_face>(nacre::emulated::communication, place.node, face);
   }
   // What a faster neighbour has sent may be all that this node waits for.
-  if (own.missing[own.step % 2] == 0) here.add_task<sweep>();
+  if (own.missing[own.step % 2] == 0) here.add_task<sweep>(part);
 }
 
 /// The side at which a neighbour lies.
@@ -100,16 +107,24 @@ std::uint32_t side_of(const coordinates& at, const coordinates& neighbour) {
 
 /// The faces of a side come in the order of their steps.
 void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face) {
-  cube& own = here.state<cube>();
-  const std::uint32_t side = side_of(here.at(), from);
+  std::uint32_t part = 0, side = 0;
+  if (here.machine().missing.empty()) {
+    side = side_of(here.at(), from);
+  } else {
+    const auto label = static_cast<std::uint32_t>(face.back());
+    part = label / sides;
+    side = label % sides;
+    face.pop_back();
+  }
+  cube& own = here.state<parts_of<cube>>()[part];
   const std::uint32_t step = own.arrived[side]++;
   if (step - own.step > 1) throw std::logic_error("a face of a step that this node does not wait for");
   own.faces[step % 2][side] = std::move(face);
-  if (--own.missing[step % 2] == 0 && step == own.step) here.add_task<sweep>();
+  if (--own.missing[step % 2] == 0 && step == own.step) here.add_task<sweep>(part);
 }
 
-void sweep(emulated_node& here) {
-  cube& own = here.state<cube>();
+void sweep(emulated_node& here, std::uint32_t part) {
+  cube& own = here.state<parts_of<cube>>()[part];
   for (std::uint32_t side = 0; side < sides; ++side) {
     const std::vector<double>& face = own.faces[own.step % 2][side];
     for_each_of_layer(own.side, side / 2, side % 2 == 0 ? -1 : own.side,
@@ -118,17 +133,17 @@ void sweep(emulated_node& here) {
   const largest_change change{own.cells.sweep()};
   here.charge(std::chrono::nanoseconds(own.work_ns * own.side * own.side * own.side));
   own.missing[own.step % 2] = own.neighbours;
-  contribute_to(here, own.step, 0, change);
-  if (++own.step < own.steps) send_faces(here, own);
+  contribute_to(here, part, own.step, 0, change);
+  if (++own.step < own.steps) send_faces(here, part, own);
 }
 
-void start_jacobi(emulated_node& here, const program_parameters& with) {
-  cube& own = here.state<cube>();
+void start_cube(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& with) {
+  cube& own = here.state<parts_of<cube>>()[part];
   own.side = with.cells;
   own.steps = with.steps;
   own.work_ns = with.work.count();
   own.cells = cell_box(own.side, own.side, own.side);
-  const std::int64_t x0 = here.at().x * own.side, y0 = here.at().y * own.side, z0 = here.at().z * own.side;
+  const std::int64_t x0 = at.x * own.side, y0 = at.y * own.side, z0 = at.z * own.side;
   for (std::int64_t depth = 0; depth < own.side; ++depth) {
     for_each_of_layer(own.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
       own.cells.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z);
@@ -137,10 +152,16 @@ void start_jacobi(emulated_node& here, const program_parameters& with) {
   const std::size_t face = static_cast<std::size_t>(own.side * own.side);
   for (std::uint32_t side = 0; side < sides; ++side) {
     for (auto& of_step : own.faces) of_step[side].assign(face, boundary_value(side));
-    if (neighbour(here, side)) ++own.neighbours;
+    if (neighbour(here, at, side)) ++own.neighbours;
   }
   own.missing = {own.neighbours, own.neighbours};
-  send_faces(here, own);
+}
+
+void start_jacobi(emulated_node& here, const program_parameters& with) {
+  for_each_part(here, [&](std::uint32_t part, const coordinates& at) { start_cube(here, part, at, with); });
+  for_each_part(here, [&](std::uint32_t part, const coordinates&) {
+    send_faces(here, part, here.state<parts_of<cube>>()[part]);
+  });
 }
 
 /// The same in one loop.
@@ -177,22 +198,22 @@ struct plain_relaxation {
 struct comparison {
   std::atomic<std::uint64_t> cells{0}, different{0}, digest{0};
 
-  void compare(emulated_node& here, const plain_relaxation& plain) {
-    const cube& own = here.state<cube>();
+  void compare(emulated_node& here, std::uint32_t part, const coordinates& at, const plain_relaxation& plain) {
+    const cube& own = here.state<parts_of<cube>>()[part];
     std::uint64_t sum = 0;
     std::uint64_t wrong = 0;
     for (std::int64_t depth = 0; depth < own.side; ++depth) {
       for_each_of_layer(own.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
-        const std::int64_t gx = here.at().x * own.side + x;
-        const std::int64_t gy = here.at().y * own.side + y;
-        const std::int64_t gz = here.at().z * own.side + z;
+        const std::int64_t gx = at.x * own.side + x;
+        const std::int64_t gy = at.y * own.side + y;
+        const std::int64_t gz = at.z * own.side + z;
         const auto bits = std::bit_cast<std::uint64_t>(own.cells.at(x, y, z));
         wrong += bits != std::bit_cast<std::uint64_t>(plain.cells.at(gx, gy, gz));
         sum += mixed(bits, static_cast<std::uint64_t>((gx << 42) ^ (gy << 21) ^ gz));
       });
     }
-    if (tree_place(here).is_root()) {
-      const auto& changes = here.state<tree_reduction<largest_change>>().results;
+    if (tree_place(here, at).is_root()) {
+      const auto& changes = here.state<parts_of<tree_reduction<largest_change>>>()[part].results;
       wrong += changes.size() != plain.changes.size();
       for (std::size_t k = 0; k < std::min(changes.size(), plain.changes.size()); ++k) {
         wrong += std::bit_cast<std::uint64_t>(changes[k].value) != std::bit_cast<std::uint64_t>(plain.changes[k]);
@@ -211,7 +232,9 @@ program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& mac
   const plain_relaxation plain(machine.grid, with);
   comparison found;
   nacre::emulation_options options = how;
-  options.finish = [&](emulated_node& here) { found.compare(here, plain); };
+  options.finish = [&](emulated_node& here) {
+    for_each_part(here, [&](std::uint32_t part, const coordinates& at) { found.compare(here, part, at, plain); });
+  };
   program_result result{nacre::emulate(
       rt, machine, [&](emulated_node& here) { start_jacobi(here, with); }, options)};
   const auto total = [&](std::uint64_t of_rank) { return rt.all_reduce(of_rank, std::plus<>{}); };

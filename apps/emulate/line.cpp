@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "line_tree.hpp"
 #include "programs.hpp"
 
 namespace emulate {
@@ -13,15 +14,12 @@ namespace {
 using nacre::coordinates;
 using nacre::emulated_node;
 
-/// The nodes that follow a node on the way from the corner: a line along x, from each of its nodes one along y, from
-/// each of theirs one along z.
+/// Where no node is missing the root is the corner.
+bool is_root(const emulated_node& here) { return here.at() == line_tree(here).root(); }
+
 template <class Visit>
 void for_each_successor(const emulated_node& here, Visit visit) {
-  const coordinates& at = here.at();
-  const coordinates& grid = here.machine().grid;
-  if (at.z == 0 && at.y == 0 && at.x + 1 < grid.x) visit(coordinates{at.x + 1, at.y, at.z});
-  if (at.z == 0 && at.y + 1 < grid.y) visit(coordinates{at.x, at.y + 1, at.z});
-  if (at.z + 1 < grid.z) visit(coordinates{at.x, at.y, at.z + 1});
+  line_tree(here).for_each_successor(here.at(), visit);
 }
 
 void spread(emulated_node& here) {
@@ -45,10 +43,7 @@ void contribute(emulated_node& here, std::int64_t value) {
   for_each_successor(here, [&](const coordinates&) { ++successors; });
   all.most = std::max({all.most, value, value_of(here.at(), here.machine().grid)});
   if (++all.heard < successors) return;
-  const coordinates& at = here.at();
-  if (at.z > 0) return here.send<contribute>({at.x, at.y, at.z - 1}, all.most);
-  if (at.y > 0) return here.send<contribute>({at.x, at.y - 1, at.z}, all.most);
-  if (at.x > 0) return here.send<contribute>({at.x - 1, at.y, at.z}, all.most);
+  if (!is_root(here)) here.send<contribute>(line_tree(here).predecessor(here.at()), all.most);
 }
 
 }  // namespace
@@ -58,11 +53,12 @@ program_result run_line(nacre::runtime& rt, const nacre::emulated_machine& machi
   const auto run = nacre::emulate(
       rt, machine,
       [](emulated_node& here) {
-        if (here.at() == coordinates{}) here.add_task<spread>();
+        if (is_root(here)) here.add_task<spread>();
       },
       how);
   program_result result{run};
-  if (run.counts().events != machine.nodes()) result.error = fmt::format("{} nodes heard it", run.counts().events);
+  if (run.counts().events != machine.nodes_present())
+    result.error = fmt::format("{} nodes heard it", run.counts().events);
   return result;
 }
 
@@ -74,7 +70,7 @@ program_result run_reduce(nacre::runtime& rt, const nacre::emulated_machine& mac
     if (last) here.add_task<contribute>(std::int64_t{0});
   };
   program_result result{nacre::emulate(rt, machine, start, how)};
-  const std::uint64_t expected = machine.nodes() - 1;
+  const std::uint64_t expected = machine.nodes_present() - 1;
   if (result.run.messages() != expected) result.error = fmt::format("{} messages", result.run.messages());
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,16 +29,21 @@ void show_progress(const nacre::emulation_progress& at) {
   std::fflush(stderr);
 }
 
-void write_result(const emulate::report& of) {
+/// The variant is null where there is none.
+void write_result(const emulate::report& of, const emulate::report* variant) {
   const std::string& path = of.asked->json_path;
   if (path != "-") fmt::print("{}", emulate::text_of(of));
+  if (path != "-" && variant != nullptr) {
+    fmt::print("\n{}{}", emulate::text_of(*variant), emulate::comparison_of(of, *variant));
+  }
   if (path.empty()) return;
+  const std::string json = variant != nullptr ? emulate::json_of(of, *variant) : emulate::json_of(of);
   if (path == "-") {
-    fmt::print("{}", emulate::json_of(of));
+    fmt::print("{}", json);
     return;
   }
   std::ofstream file(path);
-  file << emulate::json_of(of);
+  file << json;
   file.close();
   if (!file) {
     throw nacre::setup_error(
@@ -56,6 +62,17 @@ std::string problem_with_output(nacre::runtime& rt, const std::string& path) {
   return rt.broadcast(problem, nacre::rank_id{0});
 }
 
+emulate::program_result run_one(nacre::runtime& rt, const emulate::options& asked, bool line) {
+  nacre::emulation_options how{.blocks = asked.blocks,
+                               .critical_path = asked.critical_path,
+                               .profile = asked.profile_path,
+                               .title = std::string(asked.runs->name),
+                               .order = asked.order,
+                               .moves = asked.moves};
+  if (line) how.progress = show_progress;
+  return asked.runs->run(rt, asked.machine, asked.with, how);
+}
+
 int run(const emulate::options& asked, nacre::config configuration) {
   configuration.set("progress_line", "0s", nacre::setting_source::program);  // the program has a line of its own
   const bool line = !asked.quiet && nacre::progress_is_seen();
@@ -67,19 +84,20 @@ int run(const emulate::options& asked, nacre::config configuration) {
       verdict = nacre::program_options::usage_code;
       return;
     }
-    nacre::emulation_options how{.blocks = asked.blocks,
-                                 .critical_path = asked.critical_path,
-                                 .profile = asked.profile_path,
-                                 .title = std::string(asked.runs->name),
-                                 .order = asked.order,
-                                 .moves = asked.moves};
-    if (line) how.progress = show_progress;
-    const emulate::program_result result = asked.runs->run(rt, asked.machine, asked.with, how);
+    const emulate::program_result result = run_one(rt, asked, line);
+    std::optional<emulate::program_result> other;
+    if (asked.variant) other = run_one(rt, *asked.variant, line);
     const std::uint32_t workers = rt.all_reduce(rt.workers(), std::plus<>{});
     if (rt.rank().value() != 0) return;
     if (line) std::fputs(erase_line, stderr);
-    write_result({&asked, result, workers});
-    if (!result.error.empty()) verdict = 1;
+    const emulate::report first{&asked, result, workers};
+    if (!other) {
+      write_result(first, nullptr);
+    } else {
+      const emulate::report variant{asked.variant.get(), *other, workers};
+      write_result(first, &variant);
+    }
+    if (!result.error.empty() || (other && !other->error.empty())) verdict = 1;
   });
   return failed != 0 ? failed : verdict;
 }

@@ -29,49 +29,49 @@ constexpr std::uint32_t steps_of_migration = 5;
 /// Above that a sum over all pairs takes long.
 constexpr std::uint64_t direct_atoms_max = 4096;
 
-coordinates cell_at(const emulated_node& here, std::uint32_t direction) {
-  const coordinates& at = here.at();
+coordinates cell_at(const emulated_node& here, const coordinates& at, std::uint32_t direction) {
   const coordinates& grid = here.machine().grid;
   const auto wrapped = [](std::int32_t place, std::int32_t extent) { return (place + extent) % extent; };
   return {wrapped(at.x + along(direction, 0), grid.x), wrapped(at.y + along(direction, 1), grid.y),
           wrapped(at.z + along(direction, 2), grid.z)};
 }
 
-void advance(emulated_node& here);
+void advance(emulated_node& here, std::uint32_t part);
 
 void receive_atoms(emulated_node& here, atom_packet packet) {
-  md_cell& cell = here.state<md_cell>();
+  const std::uint32_t part = packet.take_address();
+  md_cell& cell = here.state<parts_of<md_cell>>()[part];
   if (packet.round - cell.round > 1) throw std::logic_error("atoms of a round that this node does not wait for");
   inbox& box = cell.inboxes[packet.round % 2];
   box.take(packet);
-  if (packet.round == cell.round && box.is_complete()) here.add_task<advance>();
+  if (packet.round == cell.round && box.is_complete()) here.add_task<advance>(part);
 }
 
-void send_round(emulated_node& here, md_cell& cell) {
-  const auto all = cell.packets_for_neighbours();
+void send_round(emulated_node& here, std::uint32_t part, md_cell& cell) {
+  auto all = cell.packets_for_neighbours();
+  const coordinates at = place_of_part(here, part);
   for (std::uint32_t to = 0; to < directions; ++to) {
     if (to == middle) continue;
-    for (const atom_packet& packet : all[to]) {
-      here.send<receive_atoms>(nacre::emulated::communication, cell_at(here, to), packet);
+    const work_place place = work_place_of(here, cell_at(here, at, to));
+    for (atom_packet& packet : all[to]) {
+      packet.address(place.part);
+      here.send<receive_atoms>(nacre::emulated::communication, place.node, packet);
     }
   }
   // What faster neighbours have sent may be all that this node waits for.
-  if (cell.inboxes[cell.round % 2].is_complete()) here.add_task<advance>();
+  if (cell.inboxes[cell.round % 2].is_complete()) here.add_task<advance>(part);
 }
 
 /// Ends a step with the forces at its end, and begins the next one. Returns whether there is one.
-bool integrate(emulated_node& here, md_cell& cell, const std::vector<atom_packet>& around) {
-  std::vector<vector3> forces;
-  double potential = 0;
-  const std::uint64_t pairs = cell.add_forces(around, forces, potential);
-  here.charge(std::chrono::nanoseconds(cell.work_ns * static_cast<std::int64_t>(pairs)));
+bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
+  const std::vector<vector3>& forces = cell.forces;
   if (cell.step != 0) cell.kick(forces, time_step / 2);
   if (cell.step == 0 && cell.keeps_forces) {
     for (std::size_t i = 0; i < forces.size(); ++i) cell.first_forces.push_back({cell.atoms[i].id, forces[i]});
   }
   const bool last = cell.step == cell.steps;
   if (cell.step % cell.sums_every == 0 || last) {
-    contribute_to(here, (cell.step + cell.sums_every - 1) / cell.sums_every, 0, cell.sums(potential));
+    contribute_to(here, part, (cell.step + cell.sums_every - 1) / cell.sums_every, 0, cell.sums());
     cell.moved = 0;
   }
   if (last) return false;
@@ -82,28 +82,62 @@ bool integrate(emulated_node& here, md_cell& cell, const std::vector<atom_packet
   return true;
 }
 
-/// All packets of the round are here.
-void advance(emulated_node& here) {
-  md_cell& cell = here.state<md_cell>();
-  const std::vector<atom_packet> packets = cell.inboxes[cell.round % 2].release();
-  if (cell.migrates) {
-    cell.take_whole(packets);
-    cell.migrates = false;
-  } else if (!integrate(here, cell, packets)) {
-    return;
-  }
+/// The forces on the atoms are known.
+void complete_step(emulated_node& here, std::uint32_t part) {
+  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  if (!integrate(here, part, cell)) return;
   ++cell.round;
-  send_round(here, cell);
+  send_round(here, part, cell);
 }
 
-void start_md(emulated_node& here, const program_parameters& with) {
-  md_cell& cell = here.state<md_cell>();
-  cell.atoms = first_atoms(here.at(), here.machine().grid);
+void add_piece(emulated_node& here, md_cell& cell, std::uint32_t piece) {
+  const std::uint64_t pairs = cell.add_forces(piece);
+  here.charge(std::chrono::nanoseconds(cell.work_ns * static_cast<std::int64_t>(pairs)));
+}
+
+/// Computes the forces on a piece of the atoms. The piece that begins last sees to it that the step is completed when
+/// all of them have ended; all have the same constant cost besides their charges.
+void compute_piece(emulated_node& here, std::uint32_t part, std::uint32_t piece) {
+  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  add_piece(here, cell, piece);
+  cell.pieces_end_ns = std::max(cell.pieces_end_ns, here.now().count());
+  if (--cell.pieces_left != 0) return;
+  here.after<complete_step>(std::chrono::nanoseconds(cell.pieces_end_ns) - here.now(), part);
+}
+
+/// All packets of the round are here.
+void advance(emulated_node& here, std::uint32_t part) {
+  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  cell.around = cell.inboxes[cell.round % 2].release();
+  if (cell.migrates) {
+    cell.take_whole(cell.around);
+    cell.migrates = false;
+    ++cell.round;
+    return send_round(here, part, cell);
+  }
+  cell.begin_forces();
+  if (cell.pieces == 1) {
+    add_piece(here, cell, 0);
+    return complete_step(here, part);
+  }
+  cell.pieces_left = cell.pieces;
+  cell.pieces_end_ns = 0;
+  for (std::uint32_t piece = 0; piece < cell.pieces; ++piece) here.add_task<compute_piece>(part, piece);
+}
+
+void start_cell(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& with) {
+  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  cell.atoms = first_atoms(at, here.machine().grid);
   cell.steps = with.steps;
   cell.sums_every = std::max(1u, with.steps / 20);
   cell.work_ns = with.work.count();
+  cell.pieces = std::max(1U, std::min(with.pieces, here.machine().threads - here.machine().communication_threads));
   cell.keeps_forces = here.machine().nodes() * atoms_of_cell <= direct_atoms_max;
-  send_round(here, cell);
+  send_round(here, part, cell);
+}
+
+void start_md(emulated_node& here, const program_parameters& with) {
+  for_each_part(here, [&](std::uint32_t part, const coordinates& at) { start_cell(here, part, at, with); });
 }
 
 /// What the nodes of one rank hold at the end.
@@ -114,11 +148,11 @@ struct findings {
   std::uint64_t atoms = 0;
   std::uint64_t digest = 0;
 
-  void take(emulated_node& here) {
-    const md_cell& cell = here.state<md_cell>();
+  void take(emulated_node& here, std::uint32_t part, const coordinates& at) {
+    const md_cell& cell = here.state<parts_of<md_cell>>()[part];
     std::uint64_t sum = 0;
-    const auto node = static_cast<std::uint64_t>(here.at().x) << 42 ^ static_cast<std::uint64_t>(here.at().y) << 21 ^
-                      static_cast<std::uint64_t>(here.at().z);
+    const auto node = static_cast<std::uint64_t>(at.x) << 42 ^ static_cast<std::uint64_t>(at.y) << 21 ^
+                      static_cast<std::uint64_t>(at.z);
     for (const atom& one : cell.atoms) {
       std::uint64_t hash = mixed(one.id, node);
       for (const double x : one.position) hash = mixed(hash, std::bit_cast<std::uint64_t>(x));
@@ -129,7 +163,7 @@ struct findings {
     digest += sum;
     atoms += cell.atoms.size();
     first_forces.insert(first_forces.end(), cell.first_forces.begin(), cell.first_forces.end());
-    if (tree_place(here).is_root()) sums = here.state<tree_reduction<atom_sums>>().results;
+    if (tree_place(here, at).is_root()) sums = here.state<parts_of<tree_reduction<atom_sums>>>()[part].results;
   }
 };
 
@@ -184,7 +218,9 @@ program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine
                       const nacre::emulation_options& how) {
   findings found;
   nacre::emulation_options options = how;
-  options.finish = [&](emulated_node& here) { found.take(here); };
+  options.finish = [&](emulated_node& here) {
+    for_each_part(here, [&](std::uint32_t part, const coordinates& at) { found.take(here, part, at); });
+  };
   program_result result{nacre::emulate(
       rt, machine, [&](emulated_node& here) { start_md(here, with); }, options)};
   const std::vector<atom_sums> sums = gathered(rt, found.sums);

@@ -139,19 +139,23 @@ void md_cell::take_whole(const std::vector<atom_packet>& packets) {
   std::sort(atoms.begin(), atoms.end(), [](const atom& a, const atom& b) { return a.id < b.id; });
 }
 
-std::uint64_t md_cell::add_forces(const std::vector<atom_packet>& packets, std::vector<vector3>& forces,
-                                  double& potential) const {
-  std::uint64_t pairs = 0;
+void md_cell::begin_forces() {
   forces.assign(atoms.size(), {});
-  for (std::size_t i = 0; i < atoms.size(); ++i) {
+  potentials.assign(atoms.size(), 0);
+}
+
+/// The same sums for any number of pieces: an atom's are in one of them.
+std::uint64_t md_cell::add_forces(std::uint32_t piece) {
+  std::uint64_t pairs = 0;
+  for (std::size_t i = piece; i < atoms.size(); i += pieces) {
     const vector3& own = atoms[i].position;
     for (std::size_t j = 0; j < atoms.size(); ++j) {
       if (i == j) continue;
-      pairs += add_interaction(own, atoms[j].position, atoms[i].charge * atoms[j].charge, forces[i], potential);
+      pairs += add_interaction(own, atoms[j].position, atoms[i].charge * atoms[j].charge, forces[i], potentials[i]);
     }
-    for (const atom_packet& packet : packets) {
+    for (const atom_packet& packet : around) {
       for (std::uint32_t k = 0; k < packet.atoms(); ++k) {
-        pairs += add_interaction(own, packet.position(k), atoms[i].charge * packet.charge(k), forces[i], potential);
+        pairs += add_interaction(own, packet.position(k), atoms[i].charge * packet.charge(k), forces[i], potentials[i]);
       }
     }
   }
@@ -170,8 +174,9 @@ void md_cell::drift(double time) {
   }
 }
 
-atom_sums md_cell::sums(double potential) const {
-  atom_sums all{.potential = potential, .moved = moved};
+atom_sums md_cell::sums() const {
+  atom_sums all{.moved = moved};
+  for (const double potential : potentials) all.potential += potential;
   for (const atom& one : atoms) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       all.kinetic += 0.5 * one.velocity[axis] * one.velocity[axis];

@@ -21,13 +21,23 @@ inline constexpr std::uint32_t directions = 27, middle = 13;
 /// Atoms on their way from cell to cell: five by position and charge, or two in full.
 struct atom_packet {
   std::uint32_t round = 0;
-  std::uint8_t direction = 0;  ///< of the sender as its receiver sees it
+  std::uint8_t direction = 0;  ///< of the sender as its receiver sees it; from bit 5 the part of the receiver's work
   std::uint8_t part = 0;
   std::uint8_t parts = 0;            ///< packets of this direction in this round, at least 1
   std::uint8_t atoms_and_signs = 0;  ///< how many atoms, and from bit 3 which of them are negative
   std::array<double, 15> words{};
 
   static constexpr std::size_t positions_max = 5, whole_max = 2;
+  /// Marks the packet for this part of its receiver's work (work_place).
+  void address(std::uint32_t receiver_part) noexcept {
+    direction = static_cast<std::uint8_t>(direction | receiver_part << 5);
+  }
+  /// Takes the mark away.
+  [[nodiscard]] std::uint32_t take_address() noexcept {
+    const std::uint32_t receiver_part = direction >> 5;
+    direction &= 31;
+    return receiver_part;
+  }
   [[nodiscard]] std::uint32_t atoms() const noexcept { return atoms_and_signs & 7u; }
   [[nodiscard]] double charge(std::uint32_t k) const noexcept { return (atoms_and_signs >> (3 + k) & 1) != 0 ? -1 : 1; }
   void add_position(const vector3& position, std::int32_t charge) noexcept;
@@ -77,21 +87,28 @@ struct md_cell {
   bool keeps_forces = false;  ///< of the first step
   std::int64_t work_ns = 0;
   std::uint64_t moved = 0;
+  std::vector<atom_packet> around;  ///< of this round, while forces are computed
+  std::vector<vector3> forces;      ///< on the atoms
+  std::vector<double> potentials;   ///< of the atoms
+  std::uint32_t pieces = 1;         ///< handlers that compute the forces beside each other
+  std::uint32_t pieces_left = 0;    ///< of them have not begun
+  std::int64_t pieces_end_ns = 0;   ///< when the others end, without a handler's constant cost
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(atoms, first_forces, inboxes, round, step, steps, sums_every, migrates, keeps_forces, work_ns, moved);
+    ar(atoms, first_forces, inboxes, round, step, steps, sums_every, migrates, keeps_forces, work_ns, moved, around,
+       forces, potentials, pieces, pieces_left, pieces_end_ns);
   }
 
   /// The packets for each direction: atoms that have left the cell, which are taken out, or copies of those that are
   /// within the cut-off of the neighbour. Positions are from the corner of the receiver's cell.
   [[nodiscard]] std::array<std::vector<atom_packet>, directions> packets_for_neighbours();
   void take_whole(const std::vector<atom_packet>& packets);
-  /// Returns the number of pairs within the cut-off.
-  std::uint64_t add_forces(const std::vector<atom_packet>& packets, std::vector<vector3>& forces,
-                           double& potential) const;
+  void begin_forces();
+  /// Adds the forces on each atom of a piece. Returns the number of pairs within the cut-off.
+  std::uint64_t add_forces(std::uint32_t piece);
   void kick(const std::vector<vector3>& forces, double time);
   void drift(double time);
-  [[nodiscard]] atom_sums sums(double potential) const;
+  [[nodiscard]] atom_sums sums() const;
 };
 
 }  // namespace emulate

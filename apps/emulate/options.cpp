@@ -2,9 +2,11 @@
 // Declares the options and turns their values into a machine and a program.
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -33,7 +35,7 @@ struct given_machine {
   std::optional<std::uint32_t> threads, communication_threads;
   std::optional<double> measured, bandwidth;
   bool contention = false;
-  std::string turns, topology;
+  std::string turns, topology, missing;
 };
 /// The times among the parameters of programs, as given.
 struct given_times {
@@ -74,6 +76,12 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
       .between(0, 1e18);
   parser.add("--contention", given.contention,
              "Each link carries one packet at a time, for its length over the bandwidth");
+  parser
+      .add("--missing", given.missing,
+           "Nodes that do not exist: places such as 1,2,3:4,5,6, or a share of all such as 1%, drawn by a number such "
+           "as "
+           "in 1%@7; packets and programs go around them")
+      .called("NODES");
   parser.add("--topology", given.topology, "How nodes are wired (default mesh)")
       .called("NAME")
       .one_of({"mesh", "torus", "fat_tree", "dragonfly"});
@@ -91,6 +99,12 @@ void declare_programs(nacre::program_options& parser, program_parameters& with, 
   parser.add("--seed", with.seed, "phold: another seed, another run").called("COUNT");
   parser.add("--cells", with.cells, "jacobi: cells along each side of a node's cube").called("COUNT").between(1, 128);
   parser.add("--steps", with.steps, "jacobi: sweeps; md: time steps").called("COUNT").between(1, 1'000'000);
+  parser
+      .add("--pieces", with.pieces,
+           "md: handlers in which a node computes the forces on its atoms beside each other (default 8; as many as its "
+           "worker threads at most)")
+      .called("COUNT")
+      .between(1, 60'000);
   parser.add("--work", times.work, "jacobi: cost of a cell's update; md: cost of a pair of atoms")
       .called("TIME")
       .must_be(is_time);
@@ -113,6 +127,10 @@ void declare_run(nacre::program_options& parser, options& asked) {
       .add("--profile", asked.profile_path,
            "Write how busy each node was when, packets by hops, and the critical path: `nacre report FILE` draws it")
       .called("FILE");
+  parser
+      .add("--against", asked.against,
+           "Run a variant afterwards, which differs by these options, and compare: --against 'hop=1ns contention'")
+      .called("OPTIONS");
   parser.add("--json", asked.json_path, "Write the result as one JSON object to FILE, - for standard output")
       .called("FILE");
   parser.add("--quiet", asked.quiet, "No progress line (there is one only on a terminal)");
@@ -145,6 +163,7 @@ nacre::emulated_machine machine_from(const given_machine& given, bool phold) {
   if (given.topology == "torus") m.topology = nacre::emulated_topology::torus;
   if (given.topology == "fat_tree") m.topology = nacre::emulated_topology::fat_tree;
   if (given.topology == "dragonfly") m.topology = nacre::emulated_topology::dragonfly;
+  if (!given.missing.empty()) m.missing = nacre::parse_missing_nodes(given.missing, m.grid);
   nacre::check_machine(m);
   return m;
 }
@@ -179,7 +198,33 @@ std::optional<nacre::coordinates> parse_grid(const std::string& text) {
   return std::nullopt;
 }
 
-command_line parse_command_line(int argc, const char* const* argv) {
+namespace {
+
+bool is_name(const std::string& word) { return word.size() > 2 && word.starts_with("--"); }
+
+/// A command line in which those of `change`, such as "hop=1ns contention", replace options or are added.
+std::vector<std::string> changed_words(int argc, const char* const* argv, const std::string& change) {
+  std::vector<std::string> changes;
+  std::istringstream words(change);
+  for (std::string word; words >> word;) changes.push_back(word.starts_with("--") ? word : "--" + word);
+  const auto replaced = [&](const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    return name == "--against" || std::any_of(changes.begin(), changes.end(), [&](const std::string& other) {
+             return other.substr(0, other.find('=')) == name;
+           });
+  };
+  std::vector<std::string> all;
+  bool drops_value = false;
+  for (int k = 0; k < argc; ++k) {
+    const std::string word = argv[k];
+    if (is_name(word)) drops_value = replaced(word);
+    if (!drops_value) all.push_back(word);
+  }
+  all.insert(all.end(), changes.begin(), changes.end());
+  return all;
+}
+
+command_line parse_one(int argc, const char* const* argv) {
   nacre::program_options parser("emulate",
                                 "Runs a program on an emulated machine of very many threads, in virtual time.");
   parser.footer(footer);
@@ -207,6 +252,20 @@ command_line parse_command_line(int argc, const char* const* argv) {
   result.asked.with.work = *parse_time(times.work);
   demand_three_files(result.asked, given.file);
   result.asked.machine = machine_from(given, name == "phold");
+  return result;
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+  command_line result = parse_one(argc, argv);
+  if (result.exit_code || result.asked.against.empty()) return result;
+  const std::vector<std::string> words = changed_words(argc, argv, result.asked.against);
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  command_line variant = parse_one(static_cast<int>(pointers.size()), pointers.data());
+  result.exit_code = variant.exit_code;
+  result.asked.variant = std::make_shared<options>(std::move(variant.asked));
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,8 @@ struct options {
   std::string profile_path;
   nacre::emulated_order order = nacre::emulated_order::exact;
   nacre::emulated_moves moves = nacre::emulated_moves::worthwhile;
+  std::string against;               ///< options by which the variant differs
+  std::shared_ptr<options> variant;  ///< runs afterwards, to be compared; null: there is none
 };
 struct command_line {
   options asked;

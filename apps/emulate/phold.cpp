@@ -43,10 +43,13 @@ void event(emulated_node& here, phold_rules rules) {
   const coordinates& grid = here.machine().grid;
   coordinates to = here.at();
   if (random.uniform() <= static_cast<double>(rules.remote)) {
-    const std::uint64_t target = random.next() % here.machine().nodes();
+    const std::uint64_t nodes = here.machine().nodes();
     const auto x = static_cast<std::uint64_t>(grid.x);
     const auto y = static_cast<std::uint64_t>(grid.y);
+    std::uint64_t target = random.next() % nodes;
     to = {target % x, target / x % y, target / x / y};
+    const bool whole = here.machine().missing.empty();
+    for (; !whole && !here.exists(to); to = {target % x, target / x % y, target / x / y}) target = (target + 1) % nodes;
   }
   // An event for its own node comes no sooner than one for another: it has the lookahead of a packet.
   if (to == here.at()) return here.after<event>(here.machine().turn + delay, rules);

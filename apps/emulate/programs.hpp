@@ -24,6 +24,7 @@ struct program_parameters {
   std::uint64_t seed = 1;                   ///< phold: another seed, another run
   std::uint32_t cells = 4;                  ///< jacobi: cells along each side of a node's cube
   std::uint32_t steps = 10;                 ///< jacobi: sweeps; md: time steps
+  std::uint32_t pieces = 8;                 ///< md: handlers in which a node computes its forces
   std::chrono::nanoseconds work{50};        ///< jacobi: cost of a cell's update; md: of a pair of atoms
 };
 

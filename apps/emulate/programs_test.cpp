@@ -198,6 +198,83 @@ TEST(emulated_programs, a_relaxation_equals_one_loop_over_all_cells_to_the_last_
   }
 }
 
+TEST(emulated_programs, a_line_goes_around_a_missing_node_in_the_time_of_its_way) {
+  // From the corner over four hops to (2, 0, 0), and from there to (2, 1, 0): three handlers and two packets.
+  emulated_machine machine = petaflops(5ns);
+  machine.grid = {3, 2, 1};
+  machine.missing = {{1, 0, 0}};
+  expect_time(emulate::run_line, machine, 3 * 1000ns + (4 * 5ns + 75ns) + (5ns + 75ns), {2, 1});
+  expect_time(emulate::run_reduce, machine, 3 * 1000ns + (4 * 5ns + 75ns) + (5ns + 75ns), {1, 1});
+}
+
+/// Runs all programs that reach every node; returns whether packets find ways between all nodes.
+bool reaches_all(const emulated_machine& machine, const std::string& what) {
+  bool connected = true;
+  nacre::config made;
+  made.set("ranks", "2");
+  made.set("workers", "1");
+  EXPECT_EQ(nacre::run(made,
+                       [&](nacre::runtime& rt) {
+                         try {
+                           EXPECT_EQ(emulate::run_line(rt, machine, {}, {}).error, "") << what;
+                           EXPECT_EQ(emulate::run_octree(rt, machine, {}, {}).error, "") << what;
+                           EXPECT_EQ(emulate::run_reduce(rt, machine, {}, {}).error, "") << what;
+                           EXPECT_EQ(emulate::run_ring(rt, machine, {.rounds = 3}, {}).error, "") << what;
+                         } catch (const nacre::usage_error& error) {
+                           connected = false;
+                           EXPECT_NE(std::string(error.what()).find("no way from"), std::string::npos) << error.what();
+                         }
+                       }),
+            0);
+  return connected;
+}
+
+TEST(emulated_programs, whatever_nodes_are_missing_all_others_are_reached) {
+  int connected = 0, tried = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    for (const nacre::coordinates& grid : {nacre::coordinates{5, 4, 3}, {6, 1, 5}}) {
+      emulated_machine machine = petaflops(5ns);
+      machine.grid = grid;
+      machine.threads = 2;
+      machine.topology = seed % 2 == 0 ? nacre::emulated_topology::torus : nacre::emulated_topology::mesh;
+      const std::string what = std::to_string(5 + seed % 5 * 6) + "%@" + std::to_string(seed);
+      machine.missing = nacre::parse_missing_nodes(what, grid);
+      if (seed % 3 == 0) machine.missing.emplace_back(0, 0, 0);
+      ++tried;
+      connected += reaches_all(machine, what) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(connected, tried / 2);
+}
+
+TEST(emulated_programs, neighbours_do_the_work_of_missing_nodes_and_the_results_are_the_same) {
+  for (const spread& over : {spread{1, 1}, spread{3, 2, "rotate"}}) {
+    nacre::config made;
+    made.set("ranks", std::to_string(over.ranks));
+    made.set("workers", std::to_string(over.workers));
+    made.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(made,
+                         [&](nacre::runtime& rt) {
+                           emulated_machine machine = petaflops(5ns);
+                           machine.grid = {5, 4, 4};
+                           machine.threads = 4;
+                           machine.topology = nacre::emulated_topology::torus;
+                           const nacre::emulation_options how{.blocks = all_blocks, .moves = always};
+                           const auto whole_sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, how);
+                           const auto whole_atoms = emulate::run_md(rt, machine, {.steps = 10}, how);
+                           machine.missing = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {4, 3, 3}, {2, 2, 2}};
+                           const auto sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, how);
+                           const auto atoms = emulate::run_md(rt, machine, {.steps = 10}, how);
+                           EXPECT_EQ(sweeps.error + atoms.error, "");
+                           EXPECT_EQ(sweeps.digest, whole_sweeps.digest);
+                           EXPECT_EQ(atoms.digest, whole_atoms.digest);
+                           EXPECT_GT(sweeps.run.time(), whole_sweeps.run.time());
+                           EXPECT_GT(atoms.run.time(), whole_atoms.run.time());
+                         }),
+              0);
+  }
+}
+
 TEST(emulated_programs, the_command_line_reads_times_and_grids_and_refuses_others) {
   EXPECT_EQ(emulate::parse_time("75ns"), 75ns);
   EXPECT_EQ(emulate::parse_time("0.5us"), 500ns);
@@ -210,6 +287,27 @@ TEST(emulated_programs, the_command_line_reads_times_and_grids_and_refuses_other
   for (const char* wrong : {"", "x", "3x", "3x0x1", "-3", "3x3x3x3", "3 x 3", "a"}) {
     EXPECT_EQ(emulate::parse_grid(wrong), std::nullopt) << wrong;
   }
+}
+
+TEST(emulated_programs, a_variant_replaces_and_adds_options) {
+  const auto parse = [](std::vector<const char*> words) {
+    return emulate::parse_command_line(static_cast<int>(words.size()), words.data());
+  };
+  const auto found = parse({"emulate", "--program", "line", "--hop", "5ns", "--grid=4x4x4", "--against",
+                            "hop=1ns grid=2x2x2 turns=counted contention bandwidth=1e9", "--threads", "7"});
+  ASSERT_FALSE(found.exit_code);
+  ASSERT_NE(found.asked.variant, nullptr);
+  EXPECT_EQ(found.asked.machine.hop, 5ns);
+  EXPECT_EQ(found.asked.machine.grid, (nacre::coordinates{4, 4, 4}));
+  const emulated_machine& other = found.asked.variant->machine;
+  EXPECT_EQ(other.hop, 1ns);
+  EXPECT_EQ(other.grid, (nacre::coordinates{2, 2, 2}));
+  EXPECT_EQ(other.turns, nacre::turn_rule::counted);
+  EXPECT_TRUE(other.contention);
+  EXPECT_EQ(other.threads, 7U);
+  EXPECT_EQ(found.asked.variant->variant, nullptr);
+  EXPECT_EQ(parse({"emulate", "--program", "line", "--against", "hip=1ns"}).exit_code, 2);
+  EXPECT_EQ(parse({"emulate", "--program", "line"}).asked.variant, nullptr);
 }
 
 TEST(emulated_programs, no_two_outputs_are_one_file) {

@@ -32,6 +32,12 @@ double report::efficiency() const noexcept {
   return result.run.seconds() > 0 ? predicted_us() * 1e-6 * ratio / result.run.seconds() : 0;
 }
 
+double report::busy_share() const {
+  const double threads = static_cast<double>(asked->machine.nodes_present()) * asked->machine.threads;
+  const auto time = static_cast<double>(result.run.time().count());
+  return time > 0 ? static_cast<double>(result.run.counts().busy.count()) / (time * threads) : 0;
+}
+
 namespace {
 
 std::string text_of(const nacre::critical_path& path) {
@@ -83,13 +89,18 @@ nlohmann::ordered_json histogram_of(const std::vector<std::uint64_t>& by_hops) {
 std::string text_of(const report& of) {
   const nacre::emulated_machine& m = of.asked->machine;
   const nacre::emulation& run = of.result.run;
-  std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads\n", of.asked->runs->name, m.grid.x, m.grid.y,
-                                 m.grid.z, m.threads);
+  const std::string missing =
+      m.missing.empty() ? "" : fmt::format(", {} of them missing", m.nodes() - m.nodes_present());
+  std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads{}\n", of.asked->runs->name, m.grid.x, m.grid.y,
+                                 m.grid.z, m.threads, missing);
   const auto row = [&](const char* what, const std::string& value) { text += fmt::format("{:<22}{}\n", what, value); };
   row("predicted time", fmt::format("{:.3f} us", of.predicted_us()));
   row("emulation time", fmt::format("{:.3f} s in {} windows", run.seconds(), run.windows()));
   row("slowdown", fmt::format("{:.4g}", of.slowdown()));
-  row("efficiency", fmt::format("{:.4g}", of.efficiency()));
+  row("emulation efficiency",
+      fmt::format("{:.4g} (the paper's: ideal over actual emulation time, a worker here for a thread there)",
+                  of.efficiency()));
+  row("threads busy", fmt::format("{:.4g} % of their virtual time", 100 * of.busy_share()));
   row("messages",
       fmt::format("{} ({:.4g} a second), {} hops", run.messages(), of.messages_per_second(), run.counts().hops));
   row("handlers", fmt::format("{}, {} had to wait for a thread", run.counts().events, run.counts().delayed));
@@ -114,13 +125,16 @@ std::string text_of(const report& of) {
   return text;
 }
 
-std::string json_of(const report& of) {
+namespace {
+
+nlohmann::ordered_json object_of(const report& of) {
   const nacre::emulated_machine& m = of.asked->machine;
   const nacre::emulation& run = of.result.run;
   nlohmann::ordered_json json{
       {"program", of.asked->runs->name},
       {"grid", {m.grid.x, m.grid.y, m.grid.z}},
       {"threads", m.threads},
+      {"missing", m.nodes() - m.nodes_present()},
       {"predicted_us", of.predicted_us()},
       {"messages", run.messages()},
       {"seconds", run.seconds()},
@@ -128,6 +142,7 @@ std::string json_of(const report& of) {
       {"bytes_per_thread", of.bytes_per_thread()},
       {"slowdown", of.slowdown()},
       {"efficiency", of.efficiency()},
+      {"busy_share", of.busy_share()},
       {"handlers", run.counts().events},
       {"hops", run.counts().hops},
       {"hops_histogram", histogram_of(run.counts().by_hops)},
@@ -143,7 +158,39 @@ std::string json_of(const report& of) {
   if (of.asked->critical_path) json["critical_path"] = json_of(run.path());
   for (const auto& [what, value] : of.result.figures) json[what] = value;
   if (of.result.digest != 0) json["digest"] = fmt::format("{:016x}", of.result.digest);
+  return json;
+}
+
+std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+double predicted_ratio(const report& first, const report& variant) {
+  return first.predicted_us() > 0 ? variant.predicted_us() / first.predicted_us() : 0;
+}
+
+}  // namespace
+
+std::string json_of(const report& of) { return dumped(object_of(of)); }
+
+std::string json_of(const report& first, const report& variant) {
+  return dumped(
+      {{"machines", {object_of(first), object_of(variant)}}, {"predicted_ratio", predicted_ratio(first, variant)}});
+}
+
+std::string comparison_of(const report& first, const report& variant) {
+  std::string text = fmt::format("\n{:<22}{:>16}{:>16}{:>12}\n", "", "first", "variant", "ratio");
+  const auto row = [&](const char* what, double a, double b) {
+    text += fmt::format("{:<22}{:>16.6g}{:>16.6g}{:>12.4g}\n", what, a, b, a != 0 ? b / a : 0);
+  };
+  const nacre::emulation_counts& a = first.result.run.counts();
+  const nacre::emulation_counts& b = variant.result.run.counts();
+  row("predicted time, us", first.predicted_us(), variant.predicted_us());
+  row("threads busy, %", 100 * first.busy_share(), 100 * variant.busy_share());
+  row("messages", static_cast<double>(a.messages), static_cast<double>(b.messages));
+  row("hops", static_cast<double>(a.hops), static_cast<double>(b.hops));
+  row("waits for links", static_cast<double>(a.link_waits), static_cast<double>(b.link_waits));
+  return text;
 }
 
 }  // namespace emulate

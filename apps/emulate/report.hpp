@@ -20,11 +20,19 @@ struct report {
   [[nodiscard]] double bytes_per_thread() const noexcept;
   /// Wall time over predicted time (paper section 5).
   [[nodiscard]] double slowdown() const noexcept;
-  /// Ideal over actual emulation time, where a host worker has the power of an emulated thread (paper section 5).
+  /// The paper's emulation efficiency (section 5): ideal over actual emulation time, where a host worker has the power
+  /// of an emulated thread. It says how fast the emulation is, not how well the program uses the machine.
   [[nodiscard]] double efficiency() const noexcept;
+  /// The share of the virtual time of all threads that exist for which they ran handlers.
+  [[nodiscard]] double busy_share() const;
 };
 
 [[nodiscard]] std::string text_of(const report& of);
 [[nodiscard]] std::string json_of(const report& of);
+
+/// A run beside that of a variant.
+[[nodiscard]] std::string comparison_of(const report& first, const report& variant);
+/// One object with both as `machines`, and what the variant takes for what the first one takes as `predicted_ratio`.
+[[nodiscard]] std::string json_of(const report& first, const report& variant);
 
 }  // namespace emulate

@@ -20,7 +20,10 @@ coordinates next_of(const coordinates& at, const coordinates& grid) {
 
 void pass(emulated_node& here, std::uint32_t rounds) {
   if (rounds == 0) return;
-  here.send<pass>(nacre::emulated::thread(here.thread()), next_of(here.at(), here.machine().grid), rounds - 1);
+  const nacre::emulated_machine& machine = here.machine();
+  coordinates next = next_of(here.at(), machine.grid);
+  while (!machine.missing.empty() && !here.exists(next)) next = next_of(next, machine.grid);
+  here.send<pass>(nacre::emulated::thread(here.thread()), next, rounds - 1);
 }
 
 }  // namespace
@@ -33,7 +36,7 @@ program_result run_ring(nacre::runtime& rt, const nacre::emulated_machine& machi
     }
   };
   program_result result{nacre::emulate(rt, machine, start, how)};
-  const std::uint64_t expected = machine.nodes() * machine.threads * with.rounds;
+  const std::uint64_t expected = machine.nodes_present() * machine.threads * with.rounds;
   if (result.run.messages() != expected) result.error = fmt::format("{} messages", result.run.messages());
   return result;
 }

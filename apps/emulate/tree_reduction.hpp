@@ -10,16 +10,17 @@
 
 #include <nacre/emulator.hpp>
 
+#include "stand_ins.hpp"
+
 namespace emulate {
 
-/// The place of a node in a tree of all nodes by their numbers; node (0, 0, 0) is its root.
+/// A place of the grid in a tree of all places by their numbers; (0, 0, 0) is its root.
 class tree_place {
  public:
   static constexpr std::uint64_t arity = 8;
 
-  explicit tree_place(const nacre::emulated_node& here) noexcept
+  tree_place(const nacre::emulated_node& here, const nacre::coordinates& at) noexcept
       : grid_(here.machine().grid), nodes_(here.machine().nodes()) {
-    const nacre::coordinates& at = here.at();
     number_ = static_cast<std::uint64_t>(at.x + std::int64_t{grid_.x} * (at.y + std::int64_t{grid_.y} * at.z));
   }
   [[nodiscard]] bool is_root() const noexcept { return number_ == 0; }
@@ -72,15 +73,18 @@ struct tree_reduction {
   }
 };
 
-/// Gives this node's part of a round (slot 0), or takes the sum of a child.
+/// Gives a value of the place that is this part of the node's work (slot 0), or takes the sum of a child.
 template <class Value>
-void contribute_to(nacre::emulated_node& here, std::uint32_t round, std::uint32_t slot, Value part) {
-  const tree_place place(here);
-  auto& tree = here.state<tree_reduction<Value>>();
-  const std::optional<Value> sum = tree.add(round, slot, place.children() + 1, part);
+void contribute_to(nacre::emulated_node& here, std::uint32_t part, std::uint32_t round, std::uint32_t slot,
+                   Value value) {
+  const tree_place place(here, place_of_part(here, part));
+  auto& tree = here.state<parts_of<tree_reduction<Value>>>()[part];
+  const std::optional<Value> sum = tree.add(round, slot, place.children() + 1, value);
   if (!sum) return;
   if (!place.is_root()) {
-    return here.send<&contribute_to<Value>>(nacre::emulated::communication, place.parent(), round, place.slot(), *sum);
+    const work_place parent = work_place_of(here, place.parent());
+    return here.send<&contribute_to<Value>>(nacre::emulated::communication, parent.node, parent.part, round,
+                                            place.slot(), *sum);
   }
   if (tree.results.size() <= round) tree.results.resize(round + 1);
   tree.results[round] = *sum;
