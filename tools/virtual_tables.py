@@ -10,7 +10,7 @@ A document has such a table between two lines:
 
 COMMAND is what this program runs, FORMAT a function of tools/virtual_formats.py, with words for it behind its name, which
 writes the table from what the command has printed or written. The first word of a command is a program of the build; {a,b}
-stands for a run with a and one with b, `;` separates commands, `&&` steps of one in the same folder, which is a new one for
+stands for a run with a and one with b, machines/ for the folder of the source tree, `;` separates commands, `&&` steps of one in the same folder, which is a new one for
 each command and gone afterwards. `<!-- nightly virtual ...` marks what takes more than some seconds.
 """
 import argparse
@@ -69,7 +69,7 @@ def program_of(build, name):
 
 def execute(command, build, folder):
     """Runs the steps of one command; returns the output and the errors of the last one."""
-    steps = [shlex.split(step) for step in command.split("&&")]
+    steps = [[re.sub(r"(^|=)machines/", rf"\g<1>{ROOT}/machines/", word) for word in shlex.split(step)] for step in command.split("&&")]
     for words in steps:
         done = subprocess.run([program_of(build, words[0]), *words[1:]], cwd=folder, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL)

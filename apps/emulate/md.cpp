@@ -65,7 +65,7 @@ void send_round(emulated_node& here, std::uint32_t part, md_cell& cell) {
 /// Ends a step with the forces at its end, and begins the next one. Returns whether there is one.
 bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
   const std::vector<vector3>& forces = cell.forces;
-  if (cell.step != 0) cell.kick(forces, time_step / 2);
+  if (cell.step != 0) cell.kick(time_step / 2);
   if (cell.step == 0 && cell.keeps_forces) {
     for (std::size_t i = 0; i < forces.size(); ++i) cell.first_forces.push_back({cell.atoms[i].id, forces[i]});
   }
@@ -75,7 +75,7 @@ bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
     cell.moved = 0;
   }
   if (last) return false;
-  cell.kick(forces, time_step / 2);
+  cell.kick(time_step / 2);
   cell.drift(time_step);
   ++cell.step;
   cell.migrates = cell.step % steps_of_migration == 0;

@@ -162,7 +162,7 @@ std::uint64_t md_cell::add_forces(std::uint32_t piece) {
   return pairs;
 }
 
-void md_cell::kick(const std::vector<vector3>& forces, double time) {
+void md_cell::kick(double time) {
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     for (std::size_t axis = 0; axis < 3; ++axis) atoms[i].velocity[axis] += forces[i][axis] * time;
   }

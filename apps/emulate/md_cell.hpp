@@ -106,7 +106,7 @@ struct md_cell {
   void begin_forces();
   /// Adds the forces on each atom of a piece. Returns the number of pairs within the cut-off.
   std::uint64_t add_forces(std::uint32_t piece);
-  void kick(const std::vector<vector3>& forces, double time);
+  void kick(double time);
   void drift(double time);
   [[nodiscard]] atom_sums sums() const;
 };
