@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include <nacre/nacre.hpp>
@@ -236,6 +237,45 @@ TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
                 }),
             0);
   EXPECT_EQ(found, ran);
+}
+
+/// Cannot be packed at times.
+struct touchy_word {
+  static inline bool refuses = false;
+  std::uint64_t value = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    if (refuses) throw std::runtime_error("not now");
+    ar(value);
+  }
+};
+struct listener {
+  std::uint64_t sum = 0;
+  awaited<std::uint64_t> hear(std::uint64_t, const touchy_word& word) { return word.value; }
+  task<void> listen(context& ctx) { sum += co_await ctx.next<&listener::hear>(1); }
+  std::uint64_t result() const { return sum; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(sum);
+  }
+};
+
+TEST_F(an_image_death, leaves_kept_messages_where_they_are_when_they_cannot_be_packed) {
+  std::uint64_t sum = 0;
+  const std::string said = said_by(writing(options("inproc", 1)), [&](runtime& rt) {
+    const auto one = rt.create<listener>();
+    rt.send<&listener::hear>(one, std::uint64_t{1}, touchy_word{7});
+    rt.wait_quiescence();
+    touchy_word::refuses = true;
+    EXPECT_FALSE(rt.checkpoint(kept{}));
+    touchy_word::refuses = false;
+    EXPECT_TRUE(rt.checkpoint(kept{}));
+    rt.send<&listener::listen>(one);
+    rt.wait_quiescence();
+    sum = rt.call<&listener::result>(one).get();
+  });
+  EXPECT_EQ(sum, 7U);
+  EXPECT_NE(said.find("not now"), std::string::npos) << said;
 }
 
 }  // namespace

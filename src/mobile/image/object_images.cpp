@@ -119,30 +119,20 @@ void object_images::pack_kept(object_entry& entry, writer& out, image_names& nam
   kept_messages* const kept = extra != nullptr ? extra->kept.get() : nullptr;
   out(static_cast<std::uint32_t>(kept != nullptr ? kept->count() : 0));
   if (kept == nullptr) return;
-  kept->replace([](message_ptr m) { return am_engine::packed_to_leave(std::move(m)); });
-  kept->for_each([&](const message& m) {
+  kept->for_each([&](message& m) {
     if (m.header.reply != 0)
       throw image_obstacle(space_.arrays().name_of(entry.id) + " keeps a message whose sender waits for its result");
     out(names.number_of(*messages_.handlers().handler(m.header.handler)), m.header.source, m.header.flags,
-        m.header.channel, m.payload());
+        m.header.channel, arguments_of(m));
   });
 }
 
-namespace {
-
-/// The arguments of a message, which stays as it is.
 std::vector<std::byte> arguments_of(message& m) {
   if (m.packed()) return {m.payload().begin(), m.payload().end()};
   writer out;
-  try {
-    m.ops->pack(m, out);
-  } catch (const detail::unpackable_value& refused) {
-    throw image_obstacle(packing_of(m.header) + ": " + refused.what());
-  }
+  call_named([&] { return packing_of(m.header); }, [&] { m.ops->pack(m, out); });
   return {out.bytes().begin(), out.bytes().end()};
 }
-
-}  // namespace
 
 /// Name of the object, how many messages; of each the handler or no_handler, source, kind, flags, channel, arguments.
 void object_images::pack_lying(object_entry& entry, writer& out, image_names& names) {

@@ -51,6 +51,9 @@ struct object_elsewhere {
 };
 
 /// Packs and installs. Called by main while the job is quiet, see runtime/checkpoints.hpp. Functions that pack throw
+/// The arguments of a message, which stays as it is, whatever their functions throw.
+[[nodiscard]] std::vector<std::byte> arguments_of(message& m);
+
 /// image_obstacle for what an image cannot hold; functions that read throw image_misfit.
 class object_images {
  public:

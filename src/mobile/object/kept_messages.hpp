@@ -132,7 +132,7 @@ class kept_messages {
   template <class Visit>
   void for_each(Visit visit) const {
     for (const auto& [key, list] : lists_) {
-      for (const message* m = list.front(); m != nullptr; m = m->next) visit(*m);
+      for (message* m = list.front(); m != nullptr; m = m->next) visit(*m);
     }
   }
 
