@@ -15,14 +15,14 @@
 
 namespace nacre::tests {
 
-/// The bytes of the messages that lie in an image.
-inline std::size_t bytes_lying(const images::found_image& image) {
+/// The bytes of a section in all files of an image; the messages that lie, unless told otherwise.
+inline std::size_t bytes_lying(const images::found_image& image, std::uint32_t section = lying_section) {
   std::size_t sum = 0;
   const images::manifest& about = image.about;
   for (std::uint32_t rank = 0; rank < about.ranks(); ++rank) {
     const images::file_name name{about.life, about.image, rank, about.ranks()};
     const images::sections file = images::read_image_file(image.file_of(rank), name, about.files[rank]);
-    if (const auto found = file.find(lying_section); found != file.end()) sum += found->second.size();
+    if (const auto found = file.find(section); found != file.end()) sum += found->second.size();
   }
   return sum;
 }

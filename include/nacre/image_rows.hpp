@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process must know of the arrays and groups of an image to make them again: rows by name, as handlers have.
+// Rows by name, as handlers have, for the arrays, groups and containers of an image that a process makes again.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <typeinfo>
 
 #include <nacre/array.hpp>
 #include <nacre/group.hpp>
+#include <nacre/operation_buffers.hpp>
 
 namespace nacre::detail {
 
@@ -32,17 +35,27 @@ struct home_row {
   home_row* next = nullptr;
 };
 
+/// A class of parts of containers.
+struct container_row {
+  std::string_view name;  ///< container_part::name
+  std::unique_ptr<container_part> (*make)(std::uint32_t stripes);
+  container_row* next = nullptr;
+};
+
 // src/am/image_rows.cpp. Any thread; rows come and go with the libraries that hold them.
 void list_row(array_row& row) noexcept;
 void list_row(group_row& row) noexcept;
 void list_row(home_row& row) noexcept;
+void list_row(container_row& row) noexcept;
 void unlist_row(array_row& row) noexcept;
 void unlist_row(group_row& row) noexcept;
 void unlist_row(home_row& row) noexcept;
+void unlist_row(container_row& row) noexcept;
 /// Null: the process mentions no such class.
 [[nodiscard]] const array_row* find_array_row(std::string_view name) noexcept;
 [[nodiscard]] const group_row* find_group_row(std::string_view name) noexcept;
 [[nodiscard]] const home_row* find_home_row(std::string_view name) noexcept;
+[[nodiscard]] const container_row* find_container_row(std::string_view name) noexcept;
 /// The name of the row of a class of groups.
 [[nodiscard]] inline std::string_view name_of_group_row(const group_type& of) noexcept {
   return static_cast<const std::type_info*>(of.key)->name();

@@ -18,6 +18,7 @@ struct image_rows {
 constinit image_rows<array_row> array_rows;
 constinit image_rows<group_row> group_rows;
 constinit image_rows<home_row> home_rows;
+constinit image_rows<container_row> container_rows;
 
 template <class Row>
 void add(image_rows<Row>& to, Row& row) noexcept {
@@ -41,9 +42,11 @@ const Row* find(image_rows<Row>& in, Matches matches) noexcept {
 void list_row(array_row& row) noexcept { add(array_rows, row); }
 void list_row(group_row& row) noexcept { add(group_rows, row); }
 void list_row(home_row& row) noexcept { add(home_rows, row); }
+void list_row(container_row& row) noexcept { add(container_rows, row); }
 void unlist_row(array_row& row) noexcept { remove(array_rows, row); }
 void unlist_row(group_row& row) noexcept { remove(group_rows, row); }
 void unlist_row(home_row& row) noexcept { remove(home_rows, row); }
+void unlist_row(container_row& row) noexcept { remove(container_rows, row); }
 
 const array_row* find_array_row(std::string_view name) noexcept {
   return find(array_rows, [&](const array_row& each) { return each.name == name; });
@@ -53,6 +56,10 @@ const group_row* find_group_row(std::string_view name) noexcept {
 }
 const home_row* find_home_row(std::string_view name) noexcept {
   return find(home_rows, [&](const home_row& each) { return each.name == name; });
+}
+
+const container_row* find_container_row(std::string_view name) noexcept {
+  return find(container_rows, [&](const container_row& each) { return each.name == name; });
 }
 
 std::string_view name_of_array_row(const array_layout& of) noexcept {

@@ -2,6 +2,7 @@
 // The untyped functions behind images.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,8 +42,8 @@ container_plan plan_saved_container(engine& core, std::uint32_t number) {
   return {.number = number, .stripes = core.pool().workers()};
 }
 
-void load_container(engine& core, thread_context& on, std::uint32_t number, container_part& part) {
-  core.images().give_container(on, number, part);
+std::unique_ptr<container_part> take_container(engine& core, std::uint32_t number, std::string_view name) {
+  return core.images().give_container(number, name);
 }
 
 }  // namespace nacre::detail

@@ -77,7 +77,10 @@ checkpoints::checkpoints(engine& core, const config& configuration)
       restore_(configuration.get_string("restore")),
       every_(configuration.get_duration("checkpoint.every")),
       packing_(configuration.get_string("checkpoint.compression") == "zstd" ? images::image_writer::compression::zstd
-                                                                            : images::image_writer::compression::none) {
+                                                                            : images::image_writer::compression::none),
+      has_signal_(last_image_signal_of(configuration) != 0),
+      delayed_(core) {
+  core_.messages().attach_module(*this);
 }
 
 void checkpoints::tell(const std::string& line) const {
@@ -95,7 +98,7 @@ std::string checkpoints::all_or_first(thread_context& on, const std::string& fai
 /// All mains are in the same wait before objects are held, so the ranks compare what they keep at its beginning, too.
 bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
   if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
-  if (takes_in_waits()) {
+  if (interrupts_waits()) {
     static_cast<void>(agree(on, kept, wish));
     wait_with_images(on, kept);
   } else {
@@ -114,6 +117,11 @@ bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detai
     next_last_ = core_.job_time().seconds() + seconds_between_tries;
     return false;
   }
+  end_behind_last();
+}
+
+/// On all ranks: the last image is durable.
+void checkpoints::end_behind_last() {
   exit_code_ = exit_behind_image;
   tell(fmt::format("the job ends behind its last image, with code {}; --nacre.restore={} goes on from it", exit_code_,
                    folder_));
@@ -283,56 +291,6 @@ bool checkpoints::write(thread_context& on, const rank_image& image, std::string
     images::image_folder(folder_).remove_unfinished(place.life, place.image);
   if (!failure.empty()) tell("no image is taken, and the job goes on: " + failure);
   return failure.empty();
-}
-
-namespace {
-
-/// A handler.
-void elements_of_container(context& ctx, std::uint32_t number, std::vector<std::byte> elements) {
-  ctx.core().images().take_elements(number, std::move(elements));
-}
-
-}  // namespace
-
-void checkpoints::take_elements(std::uint32_t number, std::vector<std::byte> elements) {
-  const std::scoped_lock lock(dealt_mutex_);
-  dealt_[number].push_back(std::move(elements));
-}
-
-/// Sends the elements that this rank has read to the ranks that they belong to now.
-void checkpoints::deal(thread_context& on, std::uint32_t number, detail::container_part& part) {
-  runtime rt(core_, on);
-  std::vector<writer> by_rank(core_.size());
-  for (const std::vector<std::byte>& each : earlier_.containers[number].elements) {
-    reader in(each);
-    if (!part.deal(in, by_rank)) throw setup_error(fmt::format("elements of {} do not unpack", part.name()));
-  }
-  std::vector<future<void>> sent;
-  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
-    const std::span<const std::byte> bytes = by_rank[rank].bytes();
-    if (bytes.empty()) continue;
-    sent.push_back(
-        rt.call<&elements_of_container>(rank_id(rank), number, std::vector<std::byte>(bytes.begin(), bytes.end())));
-  }
-  for (future<void>& each : sent) each.get();
-  rt.barrier();
-  const std::scoped_lock lock(dealt_mutex_);
-  earlier_.containers[number].elements = std::move(dealt_[number]);
-}
-
-void checkpoints::give_container(thread_context& on, std::uint32_t number, detail::container_part& part) {
-  const carried_over::container& waiting = earlier_.containers[number];
-  if (waiting.name != part.name()) {
-    throw setup_error(fmt::format("the image has a container of the class {} where the program takes over one of {}",
-                                  waiting.name, part.name()));
-  }
-  if (resized_) deal(on, number, part);
-  for (const std::vector<std::byte>& each : waiting.elements) {
-    reader in(each);
-    if (!part.load(in, core_.size()) || !in.finish())
-      throw setup_error(fmt::format("the elements of a container of the class {} do not unpack", part.name()));
-  }
-  earlier_.containers.erase(number);
 }
 
 }  // namespace nacre

@@ -2,10 +2,12 @@
 // Images of the job: when one is taken, where it goes, and how a job begins from one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,6 +20,7 @@
 #include <nacre/operation_buffers.hpp>
 
 #include "images/image_folder.hpp"
+#include "runtime/delayed_messages.hpp"
 #include "runtime/long_wait.hpp"
 #include "runtime/main_alarm.hpp"
 #include "runtime/rank_image.hpp"
@@ -48,15 +51,21 @@ class checkpoints {
   /// The image does not go on on this number of ranks: the job ends, in order.
   void refuse(const std::string& why);
 
-  /// A container of the image that the program takes over: whether there is one, and its elements, once.
+  /// A container of the image that the program takes over: whether there is one, and its part on this rank, once.
   [[nodiscard]] bool has_container(std::uint32_t number) const { return earlier_.containers.contains(number); }
-  /// Collective.
-  void give_container(thread_context& on, std::uint32_t number, detail::container_part& part);
+  [[nodiscard]] std::unique_ptr<detail::container_part> give_container(std::uint32_t number, std::string_view name);
   /// Elements of a container that another rank had, and that belong to this one. Any thread.
   void take_elements(std::uint32_t number, std::vector<std::byte> elements);
 
+  /// Whether main is in a wait that images may interrupt. A hint.
+  [[nodiscard]] bool waits_long() const noexcept { return waits_long_.load(std::memory_order_relaxed); }
+  /// Inside the poll loop of a rank that waits long: tells rank 0 of a signal that asks for a last image. Returns when
+  /// it must be called again.
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by, std::chrono::nanoseconds now);
+  void on_wish(context& ctx, int signal);
   /// Ends the wait of rank 0's main when an image is due.
   [[nodiscard]] main_alarm& alarm() noexcept { return alarm_; }
+  [[nodiscard]] delayed_messages& delayed() noexcept { return delayed_; }
 
   struct totals {
     std::uint64_t images = 0, bytes = 0;
@@ -94,7 +103,9 @@ class checkpoints {
   [[nodiscard]] bool take(thread_context& on, const detail::kept_value& kept);
   [[nodiscard]] bool takes_in_waits() const noexcept;
   void wait_with_images(thread_context& on, const detail::kept_value& kept);
-  void take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept);
+  void take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept, bool last);
+  [[nodiscard]] bool interrupts_waits() const noexcept;
+  [[noreturn]] void end_behind_last();
   bool keep(thread_context& on, const std::optional<rank_image>& image, std::string_view class_name, double begin);
   void tell_once(const std::string& line);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
@@ -107,6 +118,8 @@ class checkpoints {
   [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] std::vector<images::found_image> look_for_images() const;
   [[nodiscard]] std::vector<images::sections> read(const images::found_image& from) const;
+  void make_containers(thread_context& on);
+  void go_on_from(const images::found_image& from);
   void deal(thread_context& on, std::uint32_t number, detail::container_part& part);
   [[nodiscard]] std::vector<std::byte> install(thread_context& on, rank_restorer& restorer,
                                                const images::found_image& from, std::string_view class_name,
@@ -116,7 +129,10 @@ class checkpoints {
   const std::string folder_, restore_;
   const std::chrono::nanoseconds every_;
   const images::image_writer::compression packing_;
+  const bool has_signal_;  // one can ask for a last image
   main_alarm alarm_;
+  std::atomic<bool> waits_long_{false};
+  bool told_wish_ = false;  // the poll loop: rank 0 knows of the signal
   bool asked_ = false;
   bool resized_ = false;          // the image had another number of ranks
   std::uint64_t life_ = 0;        // 0: this job has written nothing; rank 0
@@ -129,6 +145,7 @@ class checkpoints {
   std::mutex dealt_mutex_;
   std::map<std::uint32_t, std::vector<std::vector<std::byte>>> dealt_;  // under dealt_mutex_
   totals taken_;
+  delayed_messages delayed_;
   double next_last_ = 0;  // when the last image may be tried again; rank 0
   int exit_code_ = 0;
 };

@@ -218,6 +218,7 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   const bool has_known_units =
       (link_.duties().timers().pending() || outside_.submissions.open_doors() != 0) && !messages_.held.on();
   due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !has_known_units));
+  if (images_.waits_long()) due = std::min(due, images_.poll(by, time_.now()));
   if (images_.alarm().is_set()) due = std::min(due, images_.alarm().poll(by, time_.now(), quiet_));
   return std::min(due, deadlock_.poll(by));
 }
@@ -298,8 +299,10 @@ void engine::wait_for_end(thread_context& on) {
   };
   bool roused = true;
   while (roused) {
-    wait_as_application(on, quiescence::main_wait::end_of_job,
-                        [&](std::function<void(thread_context&)> end) { quiet_.request(on, std::move(end)); });
+    wait_as_application(on, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
+      // Behind a last image objects are still held.
+      quiet_.request(on, std::move(end), quiescence_module::answer_by::hold);
+    });
     const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
     const auto any = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either});
     if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");

@@ -5,8 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <nacre/archive.hpp>
+#include <nacre/expected.hpp>
+
+#include "images/image_file.hpp"
 #include "mobile/image/object_images.hpp"
 
 namespace nacre {
@@ -33,7 +38,9 @@ enum image_section : std::uint32_t {
   containers_section,
   objects_section,
   kept_section,
-  lying_section
+  lying_section,
+  steps_section,
+  delayed_section
 };
 
 /// A rank's member of a group.
@@ -65,5 +72,16 @@ struct kept_image {
     ar(class_name, mark, bytes);
   }
 };
+
+/// A section of a file. Throws image_misfit.
+template <class T>
+[[nodiscard]] T read_section(const images::sections& file, std::uint32_t section, const char* what) {
+  const auto found = file.find(section);
+  if (found != file.end()) {
+    expected<T, wire_error> value = unpack<T>(found->second);
+    if (value) return std::move(*value);
+  }
+  throw image_misfit(std::string("the image has no ") + what + " that this version of Nacre can read");
+}
 
 }  // namespace nacre

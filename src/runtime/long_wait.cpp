@@ -3,6 +3,7 @@
 #include "runtime/long_wait.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <nacre/nacre.hpp>
 
 #include "base/report_lines.hpp"
+#include "join/launch/image_wish.hpp"
 #include "mobile/object/waiting_report.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/timed_wait.hpp"
@@ -22,25 +24,17 @@ constexpr double hold_seconds_max = 5;  // of a hold in which something goes on 
 constexpr std::chrono::milliseconds still_max{50};
 constexpr std::chrono::milliseconds still_max_simulated{3};
 
-/// Becomes ready when the request is answered. The caller gets one of two references.
-detail::future_value<void>* requested(engine& core, thread_context& on, quiescence_module::answer_by how) {
-  auto* const state = new detail::future_value<void>;
-  state->acquire();
+/// Becomes ready when the request is answered.
+std::shared_ptr<detail::future_value<void>> requested(engine& core, thread_context& on,
+                                                      quiescence_module::answer_by how) {
+  const std::shared_ptr<detail::future_value<void>> state(new detail::future_value<void>,
+                                                          [](detail::future_value<void>* of) { of->release(); });
   core.quiet().request(
-      on,
-      [state](thread_context& by) {
-        state->complete_with(make_message(0), by);
-        state->release();
-      },
-      how);
+      on, [state](thread_context& by) { state->complete_with(make_message(0), by); }, how);
   return state;
 }
 
 }  // namespace
-
-long_wait::~long_wait() {
-  if (quiet_ != nullptr) quiet_->release();
-}
 
 /// Waits for the result, or until the alarm rings. Returns whether the result is there.
 bool long_wait::wait_or_alarm(thread_context& on, detail::future_state& state, const main_alarm::settings& how) {
@@ -55,14 +49,21 @@ bool long_wait::wait_or_alarm(thread_context& on, detail::future_state& state, c
       [&](timer&) { return alarm.take_back(); });
 }
 
-bool long_wait::until(thread_context& on, double due) {
-  std::uint8_t quiet = 0;
+long_wait::outcome long_wait::until(thread_context& on, const limits& how) {
+  auto result = outcome::quiet;
   if (core_.rank().value() == 0) {
     if (quiet_ == nullptr) quiet_ = requested(core_, on, quiescence_module::answer_by::quiescence);
-    const double left = std::max(0.0, due - core_.job_time().seconds());
-    quiet = wait_or_alarm(on, *quiet_, {.due = core_.pool().instant_after(left)}) ? 1 : 0;
+    const auto instant_of = [&](double seconds) {
+      return core_.pool().instant_after(std::max(0.0, seconds - core_.job_time().seconds()));
+    };
+    // In virtual time a look now and then would never let the job stand still.
+    const bool looks = !core_.messages().deferred() && !core_.outside().stops.handled();
+    const main_alarm::settings alarm{.due = instant_of(how.due),
+                                     .wish_from = looks ? instant_of(how.wish_from) : main_alarm::instant::max()};
+    if (!wait_or_alarm(on, *quiet_, alarm))
+      result = launch::last_image_signal() != 0 && !core_.outside().stops.handled() ? outcome::wish : outcome::due;
   }
-  return runtime(core_, on).broadcast(quiet, rank_id(0)) != 0;
+  return static_cast<outcome>(runtime(core_, on).broadcast(static_cast<std::uint8_t>(result), rank_id(0)));
 }
 
 std::string long_wait::hold(thread_context& on) {
@@ -70,11 +71,10 @@ std::string long_wait::hold(thread_context& on) {
   core_.objects().activation().hold().begin();
   std::uint8_t lies = 0;
   if (core_.rank().value() == 0) {
-    detail::future_value<void>* const held = requested(core_, on, quiescence_module::answer_by::hold);
+    const auto held = requested(core_, on, quiescence_module::answer_by::hold);
     const main_alarm::settings how{.due = core_.pool().instant_after(hold_seconds_max),
                                    .still_max = core_.messages().deferred() ? still_max_simulated : still_max};
     lies = wait_or_alarm(on, *held, how) ? 1 : 0;
-    held->release();
   }
   if (rt.broadcast(lies, rank_id(0)) != 0) return {};
   const std::string why =
@@ -89,8 +89,10 @@ void long_wait::release(thread_context& on) {
 
 /// The reason why a unit of this rank does not lie, as far as it can be told.
 std::string long_wait::in_the_way() {
-  if (core_.pool().duties().timers().pending())
-    return fmt::format("a sleep, a time limit or a message to be sent later, on rank {}", core_.rank().value());
+  const timer_queue& timers = core_.pool().duties().timers();
+  const std::uint64_t ended = timers.done();
+  if (timers.created() - ended > core_.images().delayed().lying())
+    return fmt::format("a sleep or a time limit, on rank {}", core_.rank().value());
   if (core_.outside().submissions.open_doors() != 0)
     return fmt::format("an open submitter, on rank {}", core_.rank().value());
   report_lines found(1);

@@ -2,7 +2,8 @@
 // A wait for quiescence that images interrupt, and the hold of all objects for one.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include <nacre/future.hpp>
@@ -21,11 +22,15 @@ class long_wait {
   explicit long_wait(engine& core) noexcept : core_(core) {}
   long_wait(const long_wait&) = delete;
   long_wait& operator=(const long_wait&) = delete;
-  ~long_wait();
 
-  /// Waits for quiescence, or, if that comes first, until `due`, in seconds of the job's time; rank 0's counts. Returns
-  /// whether it is quiet.
-  [[nodiscard]] bool until(thread_context& on, double due);
+  enum class outcome : std::uint8_t { quiet, due, wish };
+  /// In seconds of the job's time; rank 0's count.
+  struct limits {
+    double due = 0;
+    double wish_from = 0;  ///< no signal counts before
+  };
+  /// Waits for quiescence, or, if that comes first, until `due` or a signal that asks for a last image.
+  [[nodiscard]] outcome until(thread_context& on, const limits& how);
   /// Holds all objects, and waits until all open units lie. Returns why they do not, empty if they do; the objects are
   /// held in both cases.
   [[nodiscard]] std::string hold(thread_context& on);
@@ -37,7 +42,7 @@ class long_wait {
   [[nodiscard]] std::string in_the_way();
 
   engine& core_;
-  detail::future_value<void>* quiet_ = nullptr;  // on rank 0, from the first `until` on
+  std::shared_ptr<detail::future_value<void>> quiet_;  // on rank 0, from the first `until` on
 };
 
 }  // namespace nacre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a wait of main at a time, or when the job stands still. Unlike a timer it is no unit of work.
+// Ends a wait of main at a time, for a last image, or when the job stands still. Unlike a timer it is no unit of work.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backplane/timer_heap.hpp"
+#include "join/launch/image_wish.hpp"
 #include "quiescence/quiescence_module.hpp"
 
 namespace nacre {
@@ -17,10 +18,12 @@ namespace nacre {
 class main_alarm {
  public:
   using instant = std::chrono::nanoseconds;
+  static constexpr std::chrono::milliseconds between_looks{20};  ///< for a signal, which wakes no poll loop
   struct settings {
     instant due{0};
     std::chrono::nanoseconds still_max{
-        0};  ///< how long waves find open units and no change before it fires; 0: for ever
+        0};                              ///< how long waves find open units and no change before it fires; 0: for ever
+    instant wish_from = instant::max();  ///< from then on it fires also when a signal has asked for a last image
   };
 
   void set(timer& fired, const settings& how) {
@@ -42,7 +45,12 @@ class main_alarm {
       how = how_;
     }
     const bool still = how.still_max.count() != 0 && waves.stands_still_for(now) >= how.still_max;
-    if (now < how.due && !still) return how.still_max.count() != 0 ? std::min(how.due, now + how.still_max) : how.due;
+    const bool looks = how.wish_from != instant::max();
+    const bool wished = looks && now >= how.wish_from && launch::last_image_signal() != 0;
+    if (now < how.due && !still && !wished) {
+      if (looks) return std::min(how.due, now + between_looks);
+      return how.still_max.count() != 0 ? std::min(how.due, now + how.still_max) : how.due;
+    }
     if (timer* const fired = take()) fired->fire(by);
     return instant::max();
   }

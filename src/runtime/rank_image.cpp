@@ -54,8 +54,17 @@ std::vector<container_image> pack_containers(engine& core, thread_context& on, c
     part->save(packed);
     all.push_back({number, name, {bytes_of(packed)}});
   }
-  for (const auto& [number, each] : earlier.containers) all.push_back({number, each.name, each.elements});
+  for (const auto& [number, each] : earlier.containers) {
+    if (each.part == nullptr) all.push_back({number, each.name, each.elements});
+  }
   return all;
+}
+
+/// Units that lie elsewhere than at objects.
+void pack_held(engine& core, object_images& objects, image_names& names, images::sections& parts) {
+  if (const auto steps = objects.steps(names); !steps.empty()) parts[steps_section] = pack(steps);
+  if (const auto delayed = core.images().delayed().pack(names); !delayed.empty())
+    parts[delayed_section] = pack(delayed);
 }
 
 }  // namespace
@@ -89,6 +98,7 @@ rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value&
   writer lying;
   image.objects = objects.pack(*image.packed_objects, lying, names);
   if (lying.size() != 0) image.parts[lying_section] = bytes_of(lying);
+  if (core.messages().held.on()) pack_held(core, objects, names, image.parts);
   image.parts[names_section] = pack(names);
   if (first) image.parts[kept_section] = pack(kept_image{std::string(kept.class_name), kept.mark, kept.bytes});
   return image;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <nacre/images.hpp>
+#include <nacre/operation_buffers.hpp>
 
 #include "images/image_file.hpp"
 
@@ -19,6 +20,9 @@ namespace nacre {
 class engine;
 struct rank_numbers;
 struct image_heads;
+namespace detail {
+struct group_type;
+}  // namespace detail
 
 /// Parts of an earlier image that a job keeps for its next one.
 struct carried_over {
@@ -26,6 +30,7 @@ struct carried_over {
   struct container {
     std::string name;  ///< of the class of its part
     std::vector<std::vector<std::byte>> elements;
+    std::unique_ptr<detail::container_part> part{};  ///< with the elements; null: the program does not have the class
   };
   std::map<std::uint32_t, container> containers;  ///< by number
   std::uint32_t groups_before = 0;                ///< made before rt.restored, in each start anew
@@ -65,6 +70,10 @@ class rank_restorer {
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint32_t>> install();
   /// Installs the sections. When all ranks have installed their objects.
   void install_sections();
+  /// Opens the steps of contributions that were open. When all ranks have installed their sections.
+  void install_steps();
+  /// Messages that are sent later. When the job's time goes on.
+  void install_delayed();
   /// Members that want to know hear that all groups are there. When all ranks have installed.
   void tell_groups();
   /// On rank 0: the kept value and its class.
@@ -76,8 +85,6 @@ class rank_restorer {
   [[nodiscard]] std::vector<std::uint64_t> last_of_births() const;
   void reckon_homes();
   void install_groups();
-  template <class T>
-  [[nodiscard]] static T read(const images::sections& file, std::uint32_t section, const char* what);
 
   engine& core_;
   thread_context& on_;

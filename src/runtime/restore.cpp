@@ -168,6 +168,16 @@ void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::
 
 }  // namespace
 
+/// The account and the clock.
+void checkpoints::go_on_from(const images::found_image& from) {
+  core_.job_time().go_on_from(from.about.seconds);
+  last_image_signals::note_image();
+  last_image_ = from.about.image;
+  taken_.restored = from.path;
+  taken_.restored_seconds = from.about.seconds;
+  last_seconds_ = from.about.seconds;
+}
+
 std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& restorer,
                                             const images::found_image& from, std::string_view class_name,
                                             std::uint32_t mark) {
@@ -201,19 +211,17 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   object_images(core_.objects(), core_.messages(), on).begin_arrays();
   rt.barrier();
   restorer.install_sections();
+  restorer.install_steps();
+  make_containers(on);
   restorer.tell_groups();
   go_home(core_, on, going);
-  core_.job_time().go_on_from(from.about.seconds);
-  last_image_signals::note_image();
-  last_image_ = from.about.image;
-  taken_.restored = from.path;
-  taken_.restored_seconds = from.about.seconds;
-  last_seconds_ = from.about.seconds;
+  go_on_from(from);
   core_.wait_quiescence(on);
   std::vector<std::byte> bytes = rt.broadcast(kept.bytes, rank_id(0));
+  restorer.install_delayed();
   core_.objects().activation().hold().end(on);
   // The image may be of the middle of a wait, which ends now.
-  if (takes_in_waits()) {
+  if (interrupts_waits()) {
     wait_with_images(on, {class_name, mark, bytes, false});
   } else {
     core_.wait_quiescence(on);

@@ -39,32 +39,22 @@ rank_restorer::rank_restorer(engine& core, thread_context& on, std::vector<image
     : core_(core), on_(on), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
 rank_restorer::~rank_restorer() = default;
 
-template <class T>
-T rank_restorer::read(const images::sections& file, std::uint32_t section, const char* what) {
-  const auto found = file.find(section);
-  if (found != file.end()) {
-    expected<T, wire_error> value = unpack<T>(found->second);
-    if (value) return std::move(*value);
-  }
-  throw image_misfit(std::string("the image has no ") + what + " that this version of Nacre can read");
-}
-
 bool rank_restorer::is_resized() const noexcept { return ranks_ != core_.size(); }
 
 void rank_restorer::check(std::uint32_t groups_before) const {
   for (const images::sections& file : files_) {
-    const auto numbers = read<rank_numbers>(file, numbers_section, "numbers");
+    const auto numbers = read_section<rank_numbers>(file, numbers_section, "numbers");
     if (numbers.groups_before != groups_before) {
       throw image_misfit("the program made " + std::to_string(numbers.groups_before) +
                          " groups before rt.restored when the image was taken, and makes " +
                          std::to_string(groups_before) + " now: make the same ones");
     }
-    read<image_names>(file, names_section, "names").resolve();
-    for (const array_image& each : read<std::vector<array_image>>(file, arrays_section, "arrays")) {
+    read_section<image_names>(file, names_section, "names").resolve();
+    for (const array_image& each : read_section<std::vector<array_image>>(file, arrays_section, "arrays")) {
       if (detail::find_array_row(each.row) == nullptr)
         throw image_misfit("the image has an array of " + each.type + " that this program does not mention");
     }
-    for (const group_image& each : read<std::vector<group_image>>(file, groups_section, "groups")) {
+    for (const group_image& each : read_section<std::vector<group_image>>(file, groups_section, "groups")) {
       const detail::group_row* const row = detail::find_group_row(each.row);
       if (row == nullptr || row->type->load == nullptr)
         throw image_misfit("the image has a group of " + each.name + " that this program cannot make");
@@ -81,7 +71,8 @@ void rank_restorer::check(std::uint32_t groups_before) const {
 void rank_restorer::exchange() {
   runtime rt(core_, on_);
   std::vector<rank_numbers> own;
-  for (const images::sections& file : files_) own.push_back(read<rank_numbers>(file, numbers_section, "numbers"));
+  for (const images::sections& file : files_)
+    own.push_back(read_section<rank_numbers>(file, numbers_section, "numbers"));
   numbers_.resize(ranks_);
   std::uint32_t rank = 0;
   for (std::vector<rank_numbers>& each : rt.all_gather(own)) {
@@ -91,10 +82,10 @@ void rank_restorer::exchange() {
     ++rank;
   }
   if (core_.rank().value() == 0) {
-    heads_->arrays = read<std::vector<array_image>>(files_.front(), arrays_section, "arrays");
-    heads_->groups = read<std::vector<group_image>>(files_.front(), groups_section, "groups");
+    heads_->arrays = read_section<std::vector<array_image>>(files_.front(), arrays_section, "arrays");
+    heads_->groups = read_section<std::vector<group_image>>(files_.front(), groups_section, "groups");
     for (group_image& each : heads_->groups) each.member = {};
-    heads_->containers = read<std::vector<container_image>>(files_.front(), containers_section, "containers");
+    heads_->containers = read_section<std::vector<container_image>>(files_.front(), containers_section, "containers");
     for (container_image& each : heads_->containers) each.elements = {};
   }
   *heads_ = rt.broadcast(*heads_, rank_id(0));
@@ -131,7 +122,7 @@ void rank_restorer::open(carried_over& earlier) {
   core_.containers().go_on_behind(numbers_.front().containers);
   for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
   for (const images::sections& file : files_) {
-    for (container_image& each : read<std::vector<container_image>>(file, containers_section, "containers")) {
+    for (container_image& each : read_section<std::vector<container_image>>(file, containers_section, "containers")) {
       auto& waiting = earlier.containers[each.number].elements;
       std::move(each.elements.begin(), each.elements.end(), std::back_inserter(waiting));
     }
@@ -154,7 +145,7 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
   runtime rt(core_, on_);
   std::vector<future<void>> told;
   for (images::sections& file : files_) {
-    auto names = read<image_names>(file, names_section, "names");
+    auto names = read_section<image_names>(file, names_section, "names");
     names.resolve();
     const auto packed = file.find(objects_section);
     if (packed == file.end()) continue;
@@ -174,7 +165,7 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
 void rank_restorer::install_groups() {
   std::vector<std::vector<group_image>> saved;
   for (const images::sections& file : files_)
-    saved.push_back(read<std::vector<group_image>>(file, groups_section, "groups"));
+    saved.push_back(read_section<std::vector<group_image>>(file, groups_section, "groups"));
   for (std::size_t index = 0; index < heads_->groups.size(); ++index) {
     const group_image& head = heads_->groups[index];
     const detail::group_type& type = *detail::find_group_row(head.row)->type;
@@ -236,7 +227,7 @@ std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on
 void rank_restorer::install_sections() {
   std::vector<detail::section_on_rank> sections;
   for (const images::sections& file : files_) {
-    auto own = read<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
+    auto own = read_section<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
     std::move(own.begin(), own.end(), std::back_inserter(sections));
   }
   if (is_resized()) {
@@ -264,7 +255,7 @@ void rank_restorer::tell_groups() {
 }
 
 detail::kept_value rank_restorer::kept() const {
-  auto value = read<kept_image>(files_.front(), kept_section, "kept value");
+  auto value = read_section<kept_image>(files_.front(), kept_section, "kept value");
   return {{}, value.mark, std::move(value.bytes), false};
 }
 

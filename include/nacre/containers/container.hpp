@@ -94,8 +94,12 @@ class container_base {
       throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
     }
     fix_stripes(*at_.core, all.stripes);
-    part_ = std::make_unique<Part>(all.stripes);
-    if (name) load_container(*at_.core, *at_.on, own.number, *part_);
+    static_cast<void>(&container_enlisted<Part>);
+    if (name) {
+      part_.reset(static_cast<Part*>(take_container(*at_.core, own.number, operation_name<Part>()).release()));
+    } else {
+      part_ = std::make_unique<Part>(all.stripes);
+    }
     handle_ = Handle(container_name(own.number));
     number_ = own.number;
     open_container(*at_.core, number_, *part_);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <nacre/archive.hpp>
+#include <nacre/image_rows.hpp>
 #include <nacre/invoke.hpp>
 #include <nacre/key_hash.hpp>
 #include <nacre/operation_buffers.hpp>
@@ -36,8 +37,8 @@ struct container_plan {
 /// Those numbers for a container of the image from which the job goes on. Throws usage_error when there is none of this
 /// number, or when it has been taken over.
 [[nodiscard]] container_plan plan_saved_container(engine& core, std::uint32_t number);
-/// Gives a part the elements of this rank. Throws setup_error when they are of another class.
-void load_container(engine& core, thread_context& on, std::uint32_t number, container_part& part);
+/// The part of this rank. `name`: of its class. Throws setup_error when it is of another class.
+[[nodiscard]] std::unique_ptr<container_part> take_container(engine& core, std::uint32_t number, std::string_view name);
 void fix_stripes(engine& core, std::uint32_t stripes);
 void open_container(engine& core, std::uint32_t number, container_part& part);
 /// Throws usage_error when the container has ended.
@@ -152,6 +153,16 @@ inline handler_info operation_row{body_ops{},
                                   &typeid(operation_identity<Op>)};
 template <class Op>
 inline const handler_registration operation_enlisted{operation_row<Op>};
+
+/// An image's containers are made again by these rows.
+template <class Part>
+[[nodiscard]] std::unique_ptr<container_part> make_part(std::uint32_t stripes) {
+  return std::make_unique<Part>(stripes);
+}
+template <class Part>
+inline container_row container_row_of{operation_name<Part>(), &make_part<Part>};
+template <class Part>
+inline const image_registration<container_row> container_enlisted{container_row_of<Part>};
 
 /// The lock of buffers, for a scope.
 class buffers_lock {

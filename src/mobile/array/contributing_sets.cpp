@@ -26,6 +26,22 @@ contribution_steps::contributor contributing_sets::contributor_of(std::uint64_t 
   return {place, found != occupied_.end() && found->second.test(place % places_a_chunk)};
 }
 
+steps_image::runs contributing_sets::places_of(const contributing_set& set) const {
+  number_runs found(number_runs::no_bound);
+  if (const auto section = sections_.find(set.section); section != sections_.end()) {
+    for (const std::uint64_t place : section->second.places) {
+      if (contributor_of(place).has_element) found.insert(place);
+    }
+    return found.list();
+  }
+  for (const auto& [chunk, bits] : occupied_) {
+    for (std::size_t bit = 0; bit < places_a_chunk; ++bit) {
+      if (bits.test(bit)) found.insert(chunk * places_a_chunk + bit);
+    }
+  }
+  return found.list();
+}
+
 bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
   const auto [at, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
   if (!is_new) return false;

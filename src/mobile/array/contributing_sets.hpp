@@ -69,6 +69,8 @@ class contributing_sets {
   /// sent.
   [[nodiscard]] std::vector<consequence> message_came(std::uint64_t place, std::uint32_t epoch);
 
+  /// The runs of places of a set that have an element.
+  [[nodiscard]] steps_image::runs places_of(const contributing_set& set) const;
   /// Calls visit(set) for the whole array and for each section.
   template <class Visit>
   void for_each(Visit visit) const {

@@ -18,8 +18,9 @@ std::vector<std::span<const std::byte>> contribution_steps::own_values::in_order
   std::sort(by_place.begin(), by_place.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::span<const std::byte>> values;
   values.reserve(by_place.size());
-  for (const auto& [number, where] : by_place)
-    values.push_back(std::span<const std::byte>(memory).subspan(where.begin, where.bytes));
+  for (const auto& [number, where] : by_place) {
+    if (!where.in_sum) values.push_back(std::span<const std::byte>(memory).subspan(where.begin, where.bytes));
+  }
   return values;
 }
 
@@ -67,6 +68,7 @@ contribution_steps::open_step& contribution_steps::open(const contribution_head&
   at.parts_left = 1 + asks_.size();
   at.parts.resize(at.parts_left);
   at.part_came.resize(at.parts_left);
+  at.part_places.resize(at.parts_left, no_place);
   for (std::size_t child = 0; child < asks_.size(); ++child) {
     if (asks_[child]) then.to_ask.emplace_back(child, head);
   }
@@ -78,14 +80,61 @@ contribution_steps::refusal contribution_steps::give(const contributor& from, co
   if (const refusal why = check(head); why != refusal::none) return why;
   open_step& at = open(head, then);
   if (at.own_complete) return refusal::ended;
-  const std::size_t begin = (at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1);
-  if (!at.given.try_emplace(from.number, place_value{begin, value.size()}).second) return refusal::twice;
-  at.first_place = std::min(at.first_place, from.number);
-  at.memory.resize(begin + value.size());
-  if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
+  if (!at.given.try_emplace(from.number, next_value(at, value)).second) return refusal::twice;
+  add_value(at, from.number, value);
   if (from.has_element) ++at.given_by_present;
   look(at, then);
   return refusal::none;
+}
+
+/// Where the next value of the own part lies.
+contribution_steps::place_value contribution_steps::next_value(const open_step& at, std::span<const std::byte> value) {
+  return {(at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1), value.size()};
+}
+
+void contribution_steps::add_value(open_step& at, std::uint64_t place, std::span<const std::byte> value) {
+  const std::size_t begin = next_value(at, value).begin;
+  at.first_place = std::min(at.first_place, place);
+  at.part_places.front() = std::min(at.part_places.front(), place);
+  at.memory.resize(begin + value.size());
+  if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
+}
+
+void contribution_steps::restore(const contributor& from, const contribution_head& head,
+                                 const std::optional<std::span<const std::byte>>& value, effects& then) {
+  NACRE_EXPECT(unsettled_ != 0, "a step of contributions is restored while it may end");
+  open_step& at = open(head, then);
+  const auto [found, is_new] = at.given.try_emplace(from.number, place_value{0, 0, true});
+  if (is_new && from.has_element) ++at.given_by_present;
+  if (!value) return;
+  found->second = next_value(at, *value);
+  add_value(at, from.number, *value);
+}
+
+std::size_t contribution_steps::waiting() const {
+  return static_cast<std::size_t>(
+      std::count_if(open_.begin(), open_.end(), [](const auto& each) { return !is_being_combined(each.second); }));
+}
+
+void contribution_steps::save(steps_image& into) const {
+  for (const auto& [name, at] : open_) {
+    NACRE_EXPECT(!is_being_combined(at), "an image is taken while values of a step are combined");
+    steps_image::step& one = into.open.emplace_back();
+    one.head = at.head;
+    one.own_complete = at.own_complete;
+    for (const auto& [place, where] : at.given) {
+      const std::byte* const begin = at.memory.data() + where.begin;
+      if (where.in_sum) {
+        one.in_sum.push_back(place);
+      } else {
+        one.values.push_back({place, packed_value(begin, begin + where.bytes)});
+      }
+    }
+    for (std::size_t part = 0; part < at.parts.size(); ++part) {
+      if (at.parts[part]) one.values.push_back({at.part_places[part], *at.parts[part]});
+    }
+  }
+  for (const auto& [handler, steps] : over_) into.over.push_back({handler, steps.list()});
 }
 
 contribution_steps::refusal contribution_steps::ask(const contribution_head& head, effects& then) {
@@ -108,6 +157,7 @@ contribution_steps::refusal contribution_steps::take_part(std::size_t child, con
   open_step& at = open(head, then);
   if (at.part_came[child + 1]) return refusal::twice;
   at.first_place = std::min(at.first_place, first_place);
+  at.part_places[child + 1] = first_place;
   look(at, then);
   part_came(at, child + 1, std::move(value), then);
   return refusal::none;
@@ -142,7 +192,7 @@ void contribution_steps::look_at_all(effects& then) {
 void contribution_steps::look(open_step& at, effects& then) {
   if (at.own_complete || at.given_by_present != occupied_ || unsettled_ != 0) return;
   at.own_complete = true;
-  if (at.given.empty()) {
+  if (at.memory.empty() && std::ranges::all_of(at.given, [](const auto& each) { return each.second.in_sum; })) {
     NACRE_MARK("a rank without elements takes part in a step of contributions");
     return part_came(at, 0, std::nullopt, then);
   }

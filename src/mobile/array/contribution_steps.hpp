@@ -35,6 +35,47 @@ struct contribution_head {
 
 using packed_value = std::vector<std::byte>;
 
+/// A set of steps as an image has it: the part of one rank. Its heads name handlers and rows by image_names.
+struct steps_image {
+  using runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  struct value {
+    std::uint64_t place = 0;
+    packed_value bytes;
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(place, bytes);
+    }
+  };
+  /// A step that is open here. The values are of single places, and sums of which `place` is the first place; when the
+  /// own part is complete, those of the own places are in a sum.
+  struct step {
+    contribution_head head;
+    bool own_complete = false;
+    std::vector<value> values;
+    std::vector<std::uint64_t> in_sum;  ///< further places that have given, and whose values are in sums
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(head, own_complete, values, in_sum);
+    }
+  };
+  struct ended {
+    std::uint32_t handler = 0;
+    runs steps;
+    template <class Archive>
+    void serialize(Archive& ar) {
+      ar(handler, steps);
+    }
+  };
+  std::uint64_t first = 0, section = 0;
+  std::vector<step> open;
+  std::vector<ended> over;  ///< the steps that have ended on this rank
+  runs places;              ///< that have their home on this rank, and an element
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, section, open, over, places);
+  }
+};
+
 /// On each rank a step has an own part (the values of the places that have their home here) and one part for each child
 /// in the tree of ranks (rank_tree.hpp).
 ///
@@ -60,6 +101,7 @@ class contribution_steps {
 
   struct place_value {
     std::size_t begin, bytes;
+    bool in_sum = false;  ///< there is no value of its own; see restore
   };
   /// The values of the own part of a step, packed.
   struct own_values {
@@ -120,6 +162,15 @@ class contribution_steps {
 
   /// The head of the open step of that number and handler; null: it is not open.
   [[nodiscard]] const contribution_head* head_of(const contribution_head& like) const;
+  /// The number of open steps here that go on with a value only: not those whose own values are being combined.
+  [[nodiscard]] std::size_t waiting() const;
+  /// The open steps and those that have ended, as `open` and `over` of an image, while none is being combined.
+  void save(steps_image& into) const;
+  /// In a job that begins from an image: a place has given a value, or is the first one of those of a sum; without
+  /// `value` it has given a part of a sum. Between add_unsettled and settled.
+  void restore(const contributor& from, const contribution_head& head,
+               const std::optional<std::span<const std::byte>>& value, effects& then);
+
   /// Calls visit(head, missing, elements) for each step that lacks values of places of this rank.
   template <class Visit>
   void for_each_incomplete(Visit visit) const {
@@ -137,6 +188,7 @@ class contribution_steps {
     std::uint64_t first_place = no_place;                  // the least of those with a value that has come here
     bool own_complete = false;
     std::vector<std::optional<packed_value>> parts;  // own, then children's
+    std::vector<std::uint64_t> part_places;          // the first place of each
     std::vector<bool> part_came;
     std::size_t parts_left = 0;
   };
@@ -144,6 +196,9 @@ class contribution_steps {
   using step_name = std::pair<std::uint64_t, std::uint32_t>;  // number and handler
   [[nodiscard]] static step_name name_of(const contribution_head& head) noexcept { return {head.step, head.handler}; }
   open_step& open(const contribution_head& head, effects& then);
+  [[nodiscard]] static place_value next_value(const open_step& at, std::span<const std::byte> value);
+  static void add_value(open_step& at, std::uint64_t place, std::span<const std::byte> value);
+  [[nodiscard]] static bool is_being_combined(const open_step& at) { return at.own_complete && !at.part_came.front(); }
   void look(open_step& at, effects& then);
   void part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then);
   void want_if_vacant(effects& then);

@@ -31,6 +31,7 @@ struct contributions::own_part {
 
 contributions::contributions(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
   messages_.attach_module(*this);
+  messages_.held.add(*this);
 }
 
 void contributions::contribute(thread_context& on, object_id element, std::span<const std::byte> value,

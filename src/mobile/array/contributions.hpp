@@ -14,6 +14,7 @@
 #include <nacre/contribute.hpp>
 
 #include "am/am_engine.hpp"
+#include "am/held_units.hpp"
 #include "base/report_lines.hpp"
 #include "mobile/array/array_home.hpp"
 #include "mobile/object/object_entry.hpp"
@@ -26,7 +27,7 @@ class object_space;
 ///
 /// An open step counts as one unit of quiescence on each rank that knows it, because the handler of its result is still
 /// to run. Functions of the user's classes and operations run without the lock of the array's steps.
-class contributions {
+class contributions final : public held_part {
  public:
   contributions(object_space& space, am_engine& messages);
 
@@ -56,6 +57,18 @@ class contributions {
   /// such section.
   [[nodiscard]] std::optional<std::vector<rank_id>> remove_section(thread_context& on, std::uint64_t first,
                                                                    std::uint64_t section);
+
+  // For images.
+  /// An open step lies, unless its values are being combined: only a value can make it go on.
+  [[nodiscard]] std::uint64_t lying() override;
+  void go_on(thread_context&) override {}
+  /// The sets that have or have had steps, while objects are held and nothing runs. Heads have the ids of handlers.
+  [[nodiscard]] std::vector<steps_image> save() const;
+  /// Between these two, which all ranks call, no step ends.
+  void begin_restore();
+  void end_restore(thread_context& by);
+  /// Places that have their home here and have given to a step; see steps_image::step. False: there is no such set.
+  [[nodiscard]] bool restore(thread_context& by, const steps_image::step& given);
 
   /// Adds a line for each step that lacks values of places of this rank. While nothing runs.
   void name_incomplete(report_lines& found) const;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace nacre {
 
@@ -41,6 +43,10 @@ class number_runs {
     if (runs_.size() > runs_max_) runs_.erase(runs_.begin());
   }
   [[nodiscard]] std::size_t runs() const noexcept { return runs_.size(); }
+  /// The first and last number of each run, ascending.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> list() const {
+    return {runs_.begin(), runs_.end()};
+  }
 
  private:
   const std::size_t runs_max_;

@@ -59,6 +59,19 @@ std::vector<detail::section_on_rank> object_images::sections() const {
   return all;
 }
 
+std::vector<steps_image> object_images::steps(image_names& names) const {
+  const auto name = [&](std::uint32_t& id) { id = names.number_of(*messages_.handlers().handler(id)); };
+  std::vector<steps_image> all = space_.contributed().save();
+  for (steps_image& set : all) {
+    for (steps_image::step& each : set.open) {
+      name(each.head.handler);
+      name(each.head.row);
+    }
+    for (steps_image::ended& each : set.over) name(each.handler);
+  }
+  return all;
+}
+
 std::uint64_t object_images::pack(writer& out, writer& lying, image_names& names) {
   const epoch_guard guard(by_);
   std::uint64_t count = 0;

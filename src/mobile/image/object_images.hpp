@@ -13,6 +13,7 @@
 #include <nacre/section.hpp>
 
 #include "am/am_engine.hpp"
+#include "mobile/array/contribution_steps.hpp"
 #include "mobile/image/image_names.hpp"
 #include "mobile/object/object_entry.hpp"
 
@@ -50,10 +51,10 @@ struct object_elsewhere {
   std::uint8_t policy = 0;
 };
 
-/// Packs and installs. Called by main while the job is quiet, see runtime/checkpoints.hpp. Functions that pack throw
 /// The arguments of a message, which stays as it is, whatever their functions throw.
 [[nodiscard]] std::vector<std::byte> arguments_of(message& m);
 
+/// Packs and installs. Called by main while the job is quiet, see runtime/checkpoints.hpp. Functions that pack throw
 /// image_obstacle for what an image cannot hold; functions that read throw image_misfit.
 class object_images {
  public:
@@ -64,6 +65,8 @@ class object_images {
   [[nodiscard]] object_numbers numbers() const;
   [[nodiscard]] std::vector<array_image> arrays() const;
   [[nodiscard]] std::vector<detail::section_on_rank> sections() const;
+  /// Steps of contributions, while objects are held.
+  [[nodiscard]] std::vector<steps_image> steps(image_names& names) const;
   /// Packs the objects that are here, one behind the other, with the messages that they keep, and, apart, the messages
   /// that lie at them. The activation of each is held meanwhile. Returns the number of objects.
   std::uint64_t pack(writer& out, writer& lying, image_names& names);

@@ -37,6 +37,7 @@ void object_hold::end(thread_context& by) {
     units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
     all.swap(lots_);
   }
+  for (held_part* const each : messages_.held.parts_) each->go_on(by);
   const epoch_guard guard(by);
   for (const auto& [id, each] : all) {
     object_entry* const at = each.lies ? space_.entries().find(object_id::from_value(id)) : nullptr;
