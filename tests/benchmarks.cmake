@@ -77,6 +77,17 @@ foreach(style counting next bare)
   endif()
 endforeach()
 
+# The programs that step come to their end under any placement, in virtual time and on ranks of this process.
+foreach(bound neighbours reduction)
+  if(TARGET defaults_particles)
+    add_test(NAME defaults.particles_${bound}
+             COMMAND defaults_particles --cells 8 --steps 12 --bound ${bound} --replan 4 --nacre.transport=sim --nacre.ranks=5)
+  endif()
+endforeach()
+if(TARGET defaults_blocks)
+  add_test(NAME defaults.blocks COMMAND defaults_blocks --level 5 --regrids 4 --by-hand --nacre.transport=sim --nacre.ranks=5)
+endif()
+
 # Benchmarks say what their options are, and do not begin with one that they have not.
 foreach(program chase flood hops losses message_rate peers raw_ucx stress)
   if(TARGET ${program})

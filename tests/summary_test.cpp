@@ -43,6 +43,25 @@ nlohmann::json summary_of(nacre::config how, const std::function<void(nacre::run
   return read;
 }
 
+TEST(summary, counts_the_messages_of_balancers_and_of_the_detectors_of_quiescence_apart) {
+  for (const char* balancer : {"none", "steal"}) {
+    nacre::config how;
+    how.set("transport", "sim");
+    how.set("ranks", "2");
+    how.set("balancer", balancer);
+    const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+      if (rt.rank().value() == 0) rt.send<&busy::go_on>(rt.create<busy>());
+      rt.wait_quiescence();
+    });
+    for (const auto& row : all["ranks"]) {
+      EXPECT_EQ(row["balancer_messages"] == 0, balancer == std::string("none")) << row;
+      EXPECT_GT(row["quiescence_messages"], 0) << row;
+      EXPECT_LE(row["balancer_messages"].get<int>() + row["quiescence_messages"].get<int>(), row["messages_sent"])
+          << row;
+    }
+  }
+}
+
 TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_run) {
   nacre::config how;
   how.set("transport", "sim");

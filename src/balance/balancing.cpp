@@ -171,7 +171,8 @@ balancing::costs balancing::so_far() const noexcept {  // relaxed: the figures o
   return {.looks = looks_.load(std::memory_order_relaxed),
           .look_seconds = look_seconds_.load(std::memory_order_relaxed),
           .resting_look_seconds = resting_look_seconds_.load(std::memory_order_relaxed),
-          .migration_seconds = migration_seconds_.load(std::memory_order_relaxed)};
+          .migration_seconds = migration_seconds_.load(std::memory_order_relaxed),
+          .messages = messages_sent_.load(std::memory_order_relaxed)};
 }
 
 rank_id balancing::rank() const noexcept { return messages_.rank(); }
@@ -201,6 +202,7 @@ std::uint64_t balancing::arrivals() const {
 }
 
 void balancing::send(rank_id to, std::span<const std::byte> bytes) {
+  messages_sent_.store(messages_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));
 }
 

@@ -48,6 +48,7 @@ class balancing final : private balancer_host {
     double look_seconds = 0;          ///< in the balancer's code, and in the host's answers to it
     double resting_look_seconds = 0;  ///< the part of look_seconds while the rank had nothing else to do
     double migration_seconds = 0;     ///< CPU time for sending objects away: every 16th migration is measured, times 16
+    std::uint64_t messages = 0;       ///< that the balancer has sent to other ranks
   };
   balancing(am_engine& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
             const site& at);
@@ -128,7 +129,8 @@ class balancing final : private balancer_host {
   double tick_seconds_ = 0;           // moving average of a tick's cost
   std::deque<queued_message> queue_;  // messages that wait while the account is overdrawn; at most queue_max
   balance::look_timer timer_;
-  std::atomic<std::uint64_t> looks_{0};  // the poll loop alone writes these four
+  std::atomic<std::uint64_t> looks_{0};  // the poll loop alone writes these five
+  std::atomic<std::uint64_t> messages_sent_{0};
   std::atomic<double> look_seconds_{0};
   std::atomic<double> resting_look_seconds_{0};
   std::atomic<double> migration_seconds_{0};

@@ -109,6 +109,7 @@ quiescence::unit_counters quiescence_module::counters() const {
 }
 
 void quiescence_module::send(rank_id to, const quiescence::detector_message& m) {
+  sent_.fetch_add(1, std::memory_order_relaxed);
   messages_.post_to_module<&quiescence_module::on_detector_message>(*by_, to, m);
 }
 

@@ -74,6 +74,8 @@ class quiescence_module final : private quiescence::detector_host {
         waiting_.begin(), waiting_.end(), [](const waiting& each) { return each.how == answer_by::quiescence; }));
   }
   [[nodiscard]] quiescence::unit_counters counters() const;
+  /// Messages that this rank's detector has sent to others. Any thread; exact while the rank is at rest.
+  [[nodiscard]] std::uint64_t messages_sent() const noexcept { return sent_.load(std::memory_order_relaxed); }
 
  private:
   void send(rank_id to, const quiescence::detector_message& m) override;
@@ -102,6 +104,7 @@ class quiescence_module final : private quiescence::detector_host {
   std::deque<waiting> waiting_;                     // under mutex_
   std::atomic<bool> wanted_{false};                 // the detector waits for counters; a hint for the poll loop
   std::atomic<bool> still_{false};                  // detector::still; a hint for the poll loop
+  std::atomic<std::uint64_t> sent_{0};              // a figure for the summary; orders nothing
 };
 
 }  // namespace nacre

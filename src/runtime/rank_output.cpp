@@ -151,6 +151,8 @@ trace::summary rank_output::own_summary() const {
                               .look_seconds = balanced.look_seconds,
                               .resting_look_seconds = balanced.resting_look_seconds,
                               .migration_seconds = balanced.migration_seconds,
+                              .balancer_messages = balanced.messages,
+                              .quiescence_messages = rank_.quiet().messages_sent(),
                               .processors = processors_};
   for (const auto& each : rank_.pool().thread_contexts()) {
     const thread_counters& t = each->counters();

@@ -112,6 +112,19 @@ std::string bound_text(const std::vector<rank_row>& rows) {
   return text.empty() ? text : text + '\n';
 }
 
+/// One line that says how many messages were the runtime's own questions; none if no rank has asked anything.
+std::string runtime_messages_text(const std::vector<rank_row>& rows) {
+  std::uint64_t all = 0, balancers = 0, detectors = 0;
+  for (const rank_row& row : rows) {
+    all += row.did.messages_sent;
+    balancers += row.balancer_messages;
+    detectors += row.quiescence_messages;
+  }
+  if (balancers + detectors == 0) return {};
+  return fmt::format("  of {} messages {} were the balancers' and {} those of the detectors of quiescence\n", all,
+                     balancers, detectors);
+}
+
 /// One line; none in a run that has nothing to do with images.
 std::string images_text(const image_row& row) {
   std::string text;
@@ -171,7 +184,8 @@ std::string as_text(const summary& what) {
     out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
                        of.a_message(of.forwards), of.a_message(of.carried));
   }
-  return out + images_text(what.images) + phases_text(what) + bound_text(what.ranks);
+  return out + runtime_messages_text(what.ranks) + images_text(what.images) + phases_text(what) +
+         bound_text(what.ranks);
 }
 
 std::string as_json(const summary& what) {
@@ -208,6 +222,8 @@ std::string as_json(const summary& what) {
                             {"look_seconds", row.look_seconds},
                             {"resting_look_seconds", row.resting_look_seconds},
                             {"migration_seconds", row.migration_seconds},
+                            {"balancer_messages", row.balancer_messages},
+                            {"quiescence_messages", row.quiescence_messages},
                             {"processors", row.processors}});
   }
   all["images"] = {{"count", what.images.count},

@@ -35,11 +35,13 @@ struct rank_row {
   double look_seconds = 0;          ///< time in these calls, without migration_seconds
   double resting_look_seconds = 0;  ///< the part of look_seconds while the rank had nothing else to do
   double migration_seconds = 0;     ///< time to send away the objects that the balancer chose
-  std::string processors{};         ///< that its threads may use, such as "0-3"; "any" when they are not bound
+  std::uint64_t balancer_messages = 0, quiescence_messages = 0;  ///< parts of did.messages_sent
+  std::string processors{};  ///< that its threads may use, such as "0-3"; "any" when they are not bound
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(rank, did, objects, looks, look_seconds, resting_look_seconds, migration_seconds, processors);
+    ar(rank, did, objects, looks, look_seconds, resting_look_seconds, migration_seconds, balancer_messages,
+       quiescence_messages, processors);
   }
 };
 
