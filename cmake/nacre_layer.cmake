@@ -16,6 +16,13 @@ function(nacre_glob prefix folder)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()
 
+# For tests and examples of release builds, four fifths of which would be line tables: hundreds of programs fill a disk.
+function(nacre_link_without_lines target)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT NACRE_SANITIZER)
+    target_link_options(${target} PRIVATE LINKER:--strip-debug)
+  endif()
+endfunction()
+
 # For examples: they take two thirds of the time to compile, and what they show is as it was.
 function(nacre_optimise_nothing target)
   target_compile_options(${target} PRIVATE -O0)
@@ -50,6 +57,7 @@ function(nacre_register_tests target)
     set(cost 100)  # takes longest, and so begins first: what is left at the end must not be one test that takes minutes
   endif()
   nacre_optimise_little(${target})
+  nacre_link_without_lines(${target})
   if(NACRE_SANITIZER AND NOT target MATCHES "_mp_test$")  # each case of those starts processes anyway
     nacre_register_suites(${target} "${filter}" ${cost})
   else()
