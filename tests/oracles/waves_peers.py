@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""waves_peers.py WAVES: reads what the program waves writes with programs of others, each where Python finds it.
+"""waves_peers.py WAVES: reads what the program waves writes with programs of others, and compares its reference with theirs,
+each where Python finds it.
 
-VTK reads the snapshots, ObsPy the SAC files, Pillow the animation. What is not installed is told and passed over:
-pip install vtk obspy pillow."""
+VTK reads the snapshots, ObsPy the SAC files, Pillow the animation. pyprop8 (GPL, so in a process of its own: this one) computes the
+seismogram of LOH.1 that the program is compared with. What is not installed is told and passed over:
+pip install vtk obspy pillow pyprop8."""
 import importlib
 import math
 import os
@@ -11,6 +13,7 @@ import sys
 import tempfile
 
 WAVES = os.path.abspath(sys.argv[1])
+REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../apps/waves/references/loh1.txt")
 FAILURES = []
 BASIN = """[grid]
 size = [800.0, 1100.0, 600.0]
@@ -125,6 +128,43 @@ def seismograms():
             expect(far <= 1e-6 * max(abs(row[axis + 1]) for row in motion), f"which are those of the columns, to {far:.1e} m")
 
 
+def misfit(found, reference):
+    """Relative L2 norm, at the times of the reference; `found` is evenly spaced from 0."""
+    squares = norm = 0
+    for sample, (time, value) in zip(found, reference):
+        squares += (sample - value) ** 2
+        norm += value**2
+    return (squares / norm) ** 0.5
+
+
+def report_loh1(name, times, traces, most):
+    rows = columns(REFERENCE)
+    expect(abs(times[1] - times[0] - 0.01) < 1e-9, f"{name}'s samples are 0.01 s apart")
+    for k, what in enumerate(("radial", "transverse", "vertical")):
+        found = misfit(traces[k], [(row[0], row[k + 1]) for row in rows])
+        expect(found < most, f"{name}'s {what} motion of LOH.1 differs from the reference by {100 * found:.2f} %")
+
+
+def loh1_by_pyprop8():
+    """As the columns of the reference: radial, transverse, vertical (down), of a Gaussian moment of 1e18 N m."""
+    pyprop8, numpy = module("pyprop8"), module("numpy")
+    if not pyprop8 or not numpy:
+        return
+    model = pyprop8.LayeredStructureModel([(1, 4, 2, 2.6), (numpy.inf, 6, 3.464, 2.7)])
+    moment = numpy.zeros((3, 3))
+    moment[0, 1] = moment[1, 0] = 1
+    source = pyprop8.PointSource(0, 0, 2, moment, numpy.zeros((3, 1)), 0)
+    station = pyprop8.ListOfReceivers(numpy.array([6.0]), numpy.array([8.0]), 0)
+
+    def gaussian(w):
+        return 1j * w * numpy.exp(-((w * 0.06) ** 2) / 2 - 1j * w * 0.36)  # of the moment's rate
+
+    times, motion = pyprop8.compute_seismograms(model, source, station, 920, 0.01, source_time_function=gaussian,
+                                                stencil_kwargs={"kmin": 0, "kmax": 40, "nk": 1600})
+    x, y, up = (numpy.asarray(motion).reshape(3, -1) * 1e3)
+    report_loh1("pyprop8", times, (0.6 * x + 0.8 * y, -0.8 * x + 0.6 * y, -up), 0.002)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("basin.toml", "w") as file:
@@ -132,5 +172,6 @@ with tempfile.TemporaryDirectory() as folder:
     snapshots()
     animation()
     seismograms()
+    loh1_by_pyprop8()
     os.chdir("/")
 sys.exit(1 if FAILURES else 0)
