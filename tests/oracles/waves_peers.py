@@ -2,9 +2,9 @@
 """waves_peers.py WAVES: reads what the program waves writes with programs of others, and compares its reference with theirs,
 each where Python finds it.
 
-VTK reads the snapshots, ObsPy the SAC files, Pillow the animation. pyprop8 (GPL, so in a process of its own: this one) computes the
-seismogram of LOH.1 that the program is compared with. What is not installed is told and passed over:
-pip install vtk obspy pillow pyprop8."""
+VTK reads the snapshots, ObsPy the SAC files, Pillow the animation. pyprop8 and pygrt-kit (GPL, so in a process of their own: this one)
+compute the seismogram of LOH.1 that the program is compared with. What is not installed is told and passed over:
+pip install vtk obspy pillow pyprop8 pygrt-kit."""
 import importlib
 import math
 import os
@@ -165,6 +165,24 @@ def loh1_by_pyprop8():
     report_loh1("pyprop8", times, (0.6 * x + 0.8 * y, -0.8 * x + 0.6 * y, -up), 0.002)
 
 
+def loh1_by_pygrt():
+    """Its seismograms are those of an impulse in time, in cm, of a moment in dyne cm."""
+    pygrt, obspy, numpy = module("pygrt"), module("obspy"), module("numpy")
+    if not pygrt or not obspy or not numpy:
+        return
+    with open("loh1.model", "w") as file:
+        file.write("1 4 2 2.6\n0 6 3.464 2.7\n")
+    model = pygrt.PyModel1D(modelpath="loh1.model", grn="green")
+    model.greenfn(depsrc=2.0, deprcv=0.0, dists=10.0, nt=2048, dt=0.01, keepAllFreq=True, print_log=False)
+    model.syn(depsrc=2.0, deprcv=0.0, dist=10.0, azimuth=math.degrees(math.atan2(8, 6)), output_path="grt", scale=1e25,
+              moment_tensor=(0, 1, 0, 0, 0, 0), zne=True)
+    times = numpy.arange(920) * 0.01
+    pulse = numpy.exp(-(((times - 0.36) / 0.06) ** 2) / 2) / (0.06 * math.sqrt(2 * math.pi))
+    found = {trace.stats.channel[-1]: numpy.convolve(trace.data, pulse)[:920] * 0.01 / 100 for trace in obspy.read("grt/?.sac")}
+    x, y, up = (found[letter] for letter in "NEZ")
+    report_loh1("pygrt", times, (0.6 * x + 0.8 * y, -0.8 * x + 0.6 * y, -up), 0.015)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("basin.toml", "w") as file:
@@ -173,5 +191,6 @@ with tempfile.TemporaryDirectory() as folder:
     animation()
     seismograms()
     loh1_by_pyprop8()
+    loh1_by_pygrt()
     os.chdir("/")
 sys.exit(1 if FAILURES else 0)
