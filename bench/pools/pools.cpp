@@ -176,7 +176,7 @@ std::vector<answers> measure(const plan& how) {
 void declare(nacre::program_options& options, plan& how) {
   options.add("--sizes", how.sizes, "Bytes, such as 64,4KiB,1MiB").of_bytes().between(8, 64 << 20);
   options.add("--runs", how.runs, "Runs of each variant").between(1, 100);
-  options.add("--transport", how.transport, "What carries the messages").one_of({"shm", "tcp"});
+  options.add("--transport", how.transport, "What carries the messages").one_of({"shm", "tcp", "openmpi", "mpich"});
   options.add("--only", how.only, "Only blocks, or only messages").one_of({"blocks", "messages"});
   options.add("--json", how.json, "Also write the figures to this file").called("FILE");
   options.add("--svg", how.svg, "Also plot them to this file").called("FILE");
