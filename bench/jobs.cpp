@@ -44,11 +44,11 @@ launcher launcher_of(const std::string& transport, int ranks, const std::filesys
   return {{}, "no mpirun." + transport + " on PATH"};
 }
 
-int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& of) {
+int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& roles) {
   try {
-    if (as_job) return of.serve();
+    if (as_job) return roles.serve();
     bool complete = true;
-    for (const std::string& transport : transports) complete = of.measure(transport) && complete;
+    for (const std::string& transport : transports) complete = roles.measure(transport) && complete;
     return complete ? 0 : 1;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s: %s\n", name, problem.what());

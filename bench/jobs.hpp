@@ -27,7 +27,7 @@ struct roles {
   std::function<bool(const std::string& transport)> measure;
 };
 /// The exit code of the process. A problem is one line on standard error, after `name`.
-[[nodiscard]] int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& of);
+[[nodiscard]] int act(const char* name, bool as_job, const std::vector<std::string>& transports, const roles& roles);
 
 /// How a job is started, or why it cannot be: the words before those of the program.
 struct launcher {

@@ -145,11 +145,11 @@ void fit(axis& along, double least, double most, double base) {
 
 constexpr double width = 480, height = 300, left = 68, right = 14, top = 26, bottom = 44;
 
-std::string x_tick(double at, const axis& y, const std::string& words) {
-  return stroke(at, y.from, at, y.to, "grid") + text(at, y.from + 15, "tick", "middle", words);
+std::string x_tick(double time, const axis& y, const std::string& words) {
+  return stroke(time, y.from, time, y.to, "grid") + text(time, y.from + 15, "tick", "middle", words);
 }
-std::string y_tick(double at, const axis& x, const std::string& words) {
-  return stroke(x.from, at, x.to, at, "grid") + text(x.from - 7, at + 4, "tick", "end", words);
+std::string y_tick(double time, const axis& x, const std::string& words) {
+  return stroke(x.from, time, x.to, time, "grid") + text(x.from - 7, time + 4, "tick", "end", words);
 }
 
 std::string linear_x_ticks(const axis& x, const axis& y) {
@@ -159,31 +159,31 @@ std::string linear_x_ticks(const axis& x, const axis& y) {
   return out;
 }
 
-std::string linear_y_ticks(const chart& what, const axis& x, const axis& y) {
+std::string linear_y_ticks(const chart& chart, const axis& x, const axis& y) {
   std::string out;
-  const double step = what.kind == axes::share ? 0.1 : tick_step(y.most, what.y_unit.empty());
-  const double end = what.kind == axes::share ? 1 + step / 2 : y.most;
+  const double step = chart.kind == axes::share ? 0.1 : tick_step(y.most, chart.y_unit.empty());
+  const double end = chart.kind == axes::share ? 1 + step / 2 : y.most;
   for (int tick = 0; tick * step <= end; ++tick) {
-    const std::string words = what.kind == axes::share ? number(tick * step) : with_prefix(tick * step, what.y_unit);
+    const std::string words = chart.kind == axes::share ? number(tick * step) : with_prefix(tick * step, chart.y_unit);
     out += y_tick(y.at(tick * step), x, words);
   }
   return out;
 }
 
-std::string logarithmic_x_ticks(const chart& what, const axis& x, const axis& y) {
+std::string logarithmic_x_ticks(const chart& chart, const axis& x, const axis& y) {
   std::string out;
   const double octaves = std::log2(x.most / x.least);
   const double step = octaves > 12 ? 8 : octaves > 6 ? 4 : 2;
   for (double value = x.least; value <= x.most * 1.001; value *= step) {
-    out += x_tick(x.at(value), y, what.x_is_bytes ? size_text(value) : std::to_string(std::llround(value)));
+    out += x_tick(x.at(value), y, chart.x_is_bytes ? size_text(value) : std::to_string(std::llround(value)));
   }
   return out;
 }
 
-std::string logarithmic_y_ticks(const chart& what, const axis& x, const axis& y) {
+std::string logarithmic_y_ticks(const chart& chart, const axis& x, const axis& y) {
   std::string out;
   for (double value = y.least; value <= y.most * 1.001; value *= 10) {
-    out += y_tick(y.at(value), x, with_prefix(value, what.y_unit));
+    out += y_tick(y.at(value), x, with_prefix(value, chart.y_unit));
     for (int minor = 2; minor < 10 && value < y.most * 0.999; ++minor) {
       out += stroke(x.from, y.at(value * minor), x.from + 4, y.at(value * minor), "frame");
     }
@@ -191,18 +191,18 @@ std::string logarithmic_y_ticks(const chart& what, const axis& x, const axis& y)
   return out;
 }
 
-std::string draw_line(const line& what, const axis& x, const axis& y) {
-  const std::string colour = "l" + std::to_string(what.colour % 8);
+std::string draw_line(const line& line, const axis& x, const axis& y) {
+  const std::string colour = "l" + std::to_string(line.colour % 8);
   std::string path, ranges, marks;
-  for (const point& p : what.points) {
+  for (const point& p : line.points) {
     if (!x.shows(p.x) || !y.shows(p.y)) continue;
     path += (path.empty() ? "M" : "L") + number(x.at(p.x)) + " " + number(y.at(p.y));
     if (p.least > 0 && p.most > p.least) {
       ranges += stroke(x.at(p.x), y.at(p.least), x.at(p.x), y.at(p.most), "range " + colour);
     }
-    marks += mark(x.at(p.x), y.at(p.y), what.colour);
+    marks += mark(x.at(p.x), y.at(p.y), line.colour);
   }
-  const std::string kind = "line " + colour + (what.dashed ? " dashed" : "");
+  const std::string kind = "line " + colour + (line.dashed ? " dashed" : "");
   return ranges + "<path class=\"" + kind + "\" d=\"" + (path.empty() ? "M0 0" : path) + "\"/>\n" + marks;
 }
 
@@ -229,12 +229,12 @@ std::string draw_axes(const chart& what, const axis& x, const axis& y) {
   return out + text((x.from + x.to) / 2, y.from + 34, "tick", "middle", what.x_label);
 }
 
-std::string draw(const chart& what, double x0, double y0) {
-  const bool share = what.kind == axes::share;
-  axis x{1, 10, x0 + left, x0 + width - right, share ? axes::logarithmic : what.kind};
-  axis y{1, 10, y0 + height - bottom, y0 + top, share ? axes::linear : what.kind};
+std::string draw(const chart& chart, double x0, double y0) {
+  const bool share = chart.kind == axes::share;
+  axis x{1, 10, x0 + left, x0 + width - right, share ? axes::logarithmic : chart.kind};
+  axis y{1, 10, y0 + height - bottom, y0 + top, share ? axes::linear : chart.kind};
   std::array<double, 4> range{1e300, 0, 1e300, 0};
-  for (const line& each : what.lines) {
+  for (const line& each : chart.lines) {
     for (const point& p : each.points) {
       if (!x.shows(p.x) || !y.shows(p.y)) continue;
       range = {std::min(range[0], p.x), std::max(range[1], p.x), std::min(range[2], p.least > 0 ? p.least : p.y),
@@ -243,8 +243,8 @@ std::string draw(const chart& what, double x0, double y0) {
   }
   fit(x, range[0], range[1], 2);
   fit(y, range[2], share ? 1 : range[3], 10);
-  std::string out = draw_axes(what, x, y);
-  for (const line& each : what.lines) out += draw_line(each, x, y);
+  std::string out = draw_axes(chart, x, y);
+  for (const line& each : chart.lines) out += draw_line(each, x, y);
   return out;
 }
 

@@ -84,9 +84,9 @@ class probing : public sending {
  public:
   explicit probing(std::size_t bytes) : sending(bytes), room_(std::max(bytes, answer_bytes)), buffer_(bytes) {}
   void receive() {
-    int there = 0;
+    int present_count = 0;
     MPI_Status status;
-    while (there == 0) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+    while (present_count == 0) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &present_count, &status);
     MPI_Recv(buffer_.at(0), static_cast<int>(room_), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
   }
@@ -119,8 +119,8 @@ class standing_ready : public sending {
     }
   }
   void receive() {
-    int there = 0;
-    while (there == 0) MPI_Test(&requests_[head_], &there, MPI_STATUS_IGNORE);
+    int present_count = 0;
+    while (present_count == 0) MPI_Test(&requests_[head_], &present_count, MPI_STATUS_IGNORE);
     MPI_Start(&requests_[head_]);
     head_ = (head_ + 1) % standing;
   }
@@ -156,63 +156,64 @@ struct session {
 };
 
 /// `position` is the length of the stream at its last message, which is answered, and 0 before.
-void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::uint32_t position,
+void take(nacre::context& ctx, std::uint64_t index, std::uint32_t left, std::uint32_t position,
           std::span<const char> payload);
 
-session& at(std::uint64_t of) { return *reinterpret_cast<session*>(of); }
+session& at(std::uint64_t index) { return *reinterpret_cast<session*>(index); }
 
-void give(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char> payload) {
-  const int count = at(of).streaming ? stream_of(payload.size()) : 1;
+void give(nacre::context& ctx, std::uint64_t index, std::uint32_t left, std::span<const char> payload) {
+  const int count = at(index).streaming ? stream_of(payload.size()) : 1;
   for (int k = 1; k <= count; ++k)
-    ctx.send<take>(quickly, nacre::rank_id{1}, of, left, k == count ? static_cast<std::uint32_t>(count) : 0, payload);
+    ctx.send<take>(quickly, nacre::rank_id{1}, index, left, k == count ? static_cast<std::uint32_t>(count) : 0,
+                   payload);
 }
 
 /// One batch of round trips, then one of streams, and so on.
-void begin_batch(nacre::context& ctx, std::uint64_t of) {
-  const std::span<const char> payload(at(of).payload);
-  const int trips = at(of).streaming ? streams_of(payload.size()) : trips_of(payload.size());
-  at(of).start = MPI_Wtime();
-  give(ctx, of, static_cast<std::uint32_t>(trips), payload);
+void begin_batch(nacre::context& ctx, std::uint64_t index) {
+  const std::span<const char> payload(at(index).payload);
+  const int trips = at(index).streaming ? streams_of(payload.size()) : trips_of(payload.size());
+  at(index).start = MPI_Wtime();
+  give(ctx, index, static_cast<std::uint32_t>(trips), payload);
 }
 
-void answered(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::span<const char>) {
-  session& here = at(of);
-  const std::span<const char> payload(here.payload);
-  if (left > 1) return give(ctx, of, left - 1, payload);
-  const double seconds = MPI_Wtime() - here.start;
+void answered(nacre::context& ctx, std::uint64_t index, std::uint32_t left, std::span<const char>) {
+  session& session = at(index);
+  const std::span<const char> payload(session.payload);
+  if (left > 1) return give(ctx, index, left - 1, payload);
+  const double seconds = MPI_Wtime() - session.start;
   const std::size_t bytes = payload.size();
-  if (here.streaming) {
+  if (session.streaming) {
     const int messages = streams_of(bytes) * stream_of(bytes);
-    here.best.one_way_seconds = std::min(here.best.one_way_seconds, seconds / messages);
-    --here.batches_left;
+    session.best.one_way_seconds = std::min(session.best.one_way_seconds, seconds / messages);
+    --session.batches_left;
   } else {
-    here.best.round_trip_seconds = std::min(here.best.round_trip_seconds, seconds / trips_of(bytes));
+    session.best.round_trip_seconds = std::min(session.best.round_trip_seconds, seconds / trips_of(bytes));
   }
-  here.streaming = !here.streaming;
-  if (here.batches_left > 0) begin_batch(ctx, of);
+  session.streaming = !session.streaming;
+  if (session.batches_left > 0) begin_batch(ctx, index);
 }
 
-void take(nacre::context& ctx, std::uint64_t of, std::uint32_t left, std::uint32_t position,
+void take(nacre::context& ctx, std::uint64_t index, std::uint32_t left, std::uint32_t position,
           std::span<const char> payload) {
   if (position == 0) return;
   // A stream is answered by a few bytes, a single message by as many as it has.
   if (position > 1) payload = payload.first(std::min(payload.size(), answer_bytes));
-  ctx.send<answered>(quickly, nacre::rank_id{0}, of, left, payload);
+  ctx.send<answered>(quickly, nacre::rank_id{0}, index, left, payload);
 }
 
 figures measure_nacre(std::size_t bytes) {
-  session here{.best = {}, .payload = std::vector<char>(bytes), .batches_left = batches_of(bytes)};
-  nacre::config how = nacre::mpi_config(MPI_COMM_WORLD);
-  how.set("workers", "1");
-  how.set("spin", "10ms");  // the question is what a message costs, not what waking costs
-  nacre::run(how, [&](nacre::runtime& rt) {
+  session session{.best = {}, .payload = std::vector<char>(bytes), .batches_left = batches_of(bytes)};
+  nacre::config configuration = nacre::mpi_config(MPI_COMM_WORLD);
+  configuration.set("workers", "1");
+  configuration.set("spin", "10ms");  // the question is what a message costs, not what waking costs
+  nacre::run(configuration, [&](nacre::runtime& rt) {
     rt.barrier();
     if (rt.rank().value() == 0) {
-      rt.send<begin_batch>(quickly, nacre::rank_id{0}, reinterpret_cast<std::uint64_t>(&here));
+      rt.send<begin_batch>(quickly, nacre::rank_id{0}, reinterpret_cast<std::uint64_t>(&session));
     }
     rt.wait_quiescence();
   });
-  return here.best;
+  return session.best;
 }
 
 struct variant {
@@ -222,15 +223,16 @@ struct variant {
 };
 
 /// The medians of one variant, as a line of JSON.
-void print(variant& of, std::size_t bytes, int runs) {
-  std::sort(of.round_trips.begin(), of.round_trips.end());
-  std::sort(of.one_ways.begin(), of.one_ways.end());
+void print(variant& variant, std::size_t bytes, int runs) {
+  std::sort(variant.round_trips.begin(), variant.round_trips.end());
+  std::sort(variant.one_ways.begin(), variant.one_ways.end());
   const auto middle = static_cast<std::size_t>(runs / 2);
   std::printf(
       "{\"variant\":\"%s\",\"bytes\":%zu,\"round_trip_ns\":%.0f,\"min_ns\":%.0f,\"max_ns\":%.0f,"
       "\"one_way_ns\":%.1f,\"mib_per_second\":%.1f,\"runs\":%d}\n",
-      of.name, bytes, of.round_trips[middle] * 1e9, of.round_trips.front() * 1e9, of.round_trips.back() * 1e9,
-      of.one_ways[middle] * 1e9, static_cast<double>(bytes) / of.one_ways[middle] / (1 << 20), runs);
+      variant.name, bytes, variant.round_trips[middle] * 1e9, variant.round_trips.front() * 1e9,
+      variant.round_trips.back() * 1e9, variant.one_ways[middle] * 1e9,
+      static_cast<double>(bytes) / variant.one_ways[middle] / (1 << 20), runs);
   std::fflush(stdout);
 }
 

@@ -36,14 +36,15 @@ class standing_receives {
   }
   /// One MPI_Test of each.
   void test_each() {
-    int there = 0;
-    for (MPI_Request& each : requests_) MPI_Test(&each, &there, MPI_STATUS_IGNORE);
+    int present_count = 0;
+    for (MPI_Request& each : requests_) MPI_Test(&each, &present_count, MPI_STATUS_IGNORE);
   }
   /// One MPI_Testsome of all.
   void test_some() {
-    std::array<int, 256> which{};
-    int there = 0;
-    MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &there, which.data(), MPI_STATUSES_IGNORE);
+    std::array<int, 256> values{};
+    int present_count = 0;
+    MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &present_count, values.data(),
+                 MPI_STATUSES_IGNORE);
   }
 
  private:
@@ -109,28 +110,28 @@ inline void measure(int rank, int runs) {
   };
   MPI_Barrier(MPI_COMM_WORLD);
   print("sha1_block", 0, "ns", repeated(seconds_of_hash));
-  print(
-      "idle_iprobe", 0, "ns", repeated([] {
-        int there = 0;
-        return seconds_of([&] { MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE); });
-      }));
+  print("idle_iprobe", 0, "ns", repeated([] {
+          int present_count = 0;
+          return seconds_of(
+              [&] { MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &present_count, MPI_STATUS_IGNORE); });
+        }));
   struct way {
     const char* name;
     void (standing_receives::*look)();
   };
-  for (const way& by :
+  for (const way& actor :
        {way{"idle_test_each", &standing_receives::test_each}, way{"idle_testsome", &standing_receives::test_some}}) {
     const std::vector<double> counts{1, 4, 16, 64, 128};
     std::vector<std::vector<double>> seconds(static_cast<std::size_t>(runs));
     for (const double count : counts) {
       standing_receives all(static_cast<std::size_t>(count));
-      std::vector<double> got = repeated([&] { return seconds_of([&] { (all.*by.look)(); }); });
-      print(by.name, static_cast<std::size_t>(count), "ns", got);
+      std::vector<double> got = repeated([&] { return seconds_of([&] { (all.*actor.look)(); }); });
+      print(actor.name, static_cast<std::size_t>(count), "ns", got);
       for (std::size_t run = 0; run < got.size(); ++run) seconds[run].push_back(got[run]);
     }
     std::vector<double> slopes;
     for (const auto& of_run : seconds) slopes.push_back(slope_of(counts, of_run));
-    print(by.name, static_cast<std::size_t>(counts.back()), "ns_per_receive", slopes);
+    print(actor.name, static_cast<std::size_t>(counts.back()), "ns_per_receive", slopes);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -30,10 +30,10 @@ void check(ucs_status_t status, const char* call) {
 }
 
 void transfer(int socket, void* data, std::size_t bytes, bool out) {
-  for (auto* at = static_cast<char*>(data); bytes > 0;) {
-    const ssize_t moved = out ? write(socket, at, bytes) : read(socket, at, bytes);
+  for (auto* position = static_cast<char*>(data); bytes > 0;) {
+    const ssize_t moved = out ? write(socket, position, bytes) : read(socket, position, bytes);
     if (moved <= 0) std::exit(1);
-    at += moved;
+    position += moved;
     bytes -= static_cast<std::size_t>(moved);
   }
 }
@@ -54,18 +54,18 @@ class end {
     handler.cb = &take;
     handler.arg = this;
     check(ucp_worker_set_am_recv_handler(worker_, &handler), "ucp_worker_set_am_recv_handler");
-    ucp_address_t* own = nullptr;
+    ucp_address_t* ucp_address = nullptr;
     std::size_t bytes = 0;
-    check(ucp_worker_get_address(worker_, &own, &bytes), "ucp_worker_get_address");
+    check(ucp_worker_get_address(worker_, &ucp_address, &bytes), "ucp_worker_get_address");
     transfer(socket, &bytes, sizeof bytes, true);
-    transfer(socket, own, bytes, true);
+    transfer(socket, ucp_address, bytes, true);
     transfer(socket, &bytes, sizeof bytes, false);
     std::vector<char> other(bytes);
     transfer(socket, other.data(), bytes, false);
-    ucp_ep_params_t where{};
-    where.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-    where.address = reinterpret_cast<const ucp_address_t*>(other.data());
-    check(ucp_ep_create(worker_, &where, &other_), "ucp_ep_create");
+    ucp_ep_params_t ucp_ep_params{};
+    ucp_ep_params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    ucp_ep_params.address = reinterpret_cast<const ucp_address_t*>(other.data());
+    check(ucp_ep_create(worker_, &ucp_ep_params, &other_), "ucp_ep_create");
   }
 
   void make_room(std::size_t bytes) {
@@ -75,8 +75,8 @@ class end {
 
   /// The messages of a stream leave together; `finish` follows.
   void send(std::size_t bytes, int position) {
-    ucp_request_param_t how{};
-    void* const request = ucp_am_send_nbx(other_, 0, nullptr, 0, out_.at(position), bytes, &how);
+    ucp_request_param_t parameters{};
+    void* const request = ucp_am_send_nbx(other_, 0, nullptr, 0, out_.at(position), bytes, &parameters);
     if (request == nullptr) return;
     if (UCS_PTR_IS_ERR(request)) check(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
     under_way_.push_back(request);
@@ -96,23 +96,23 @@ class end {
   }
 
  private:
-  static ucs_status_t take(void* of, const void*, std::size_t, void* data, std::size_t bytes,
-                           const ucp_am_recv_param_t* how) {
-    end& here = *static_cast<end*>(of);
-    if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-      std::memcpy(here.in_.at(0), data, bytes);
-      ++here.arrived_;
+  static ucs_status_t take(void* block, const void*, std::size_t, void* data, std::size_t bytes,
+                           const ucp_am_recv_param_t* ucp_am_recv_param) {
+    end& site = *static_cast<end*>(block);
+    if ((ucp_am_recv_param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+      std::memcpy(site.in_.at(0), data, bytes);
+      ++site.arrived_;
       return UCS_OK;
     }
-    ucp_request_param_t to{};
-    to.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    to.user_data = of;
-    to.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
+    ucp_request_param_t parameters{};
+    parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    parameters.user_data = block;
+    parameters.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
       ++static_cast<end*>(user)->arrived_;
       ucp_request_free(request);
     };
-    if (ucp_am_recv_data_nbx(here.worker_, data, here.in_.at(0), bytes, &to) != nullptr) return UCS_INPROGRESS;
-    ++here.arrived_;
+    if (ucp_am_recv_data_nbx(site.worker_, data, site.in_.at(0), bytes, &parameters) != nullptr) return UCS_INPROGRESS;
+    ++site.arrived_;
     return UCS_OK;
   }
 
@@ -124,28 +124,28 @@ class end {
 };
 
 /// `count` messages there and one back, so many times; returns the seconds of one time.
-double exchange(end& here, bool first, std::size_t bytes, int count, int times) {
+double exchange(end& end, bool first, std::size_t bytes, int count, int times) {
   const auto start = steady::now();
   for (int i = 0; i < times; ++i) {
     if (first) {
-      for (int k = 0; k < count; ++k) here.send(bytes, k);
-      here.finish();
-      here.receive(1);
+      for (int k = 0; k < count; ++k) end.send(bytes, k);
+      end.finish();
+      end.receive(1);
     } else {
-      here.receive(count);
-      here.send(count == 1 ? bytes : nacre::calibration::answer_bytes, 0);
-      here.finish();
+      end.receive(count);
+      end.send(count == 1 ? bytes : nacre::calibration::answer_bytes, 0);
+      end.finish();
     }
   }
   return std::chrono::duration<double>(steady::now() - start).count() / times;
 }
 
-void measure(end& here, bool first, std::size_t bytes) {
-  here.make_room(bytes);
+void measure(end& end, bool first, std::size_t bytes) {
+  end.make_room(bytes);
   double round_trip = 1e9, stream = 1e9;
   for (int batch = 0; batch < nacre::calibration::batches_of(bytes); ++batch) {
-    round_trip = std::min(round_trip, exchange(here, first, bytes, 1, nacre::calibration::trips_of(bytes)));
-    stream = std::min(stream, exchange(here, first, bytes, nacre::calibration::stream_of(bytes),
+    round_trip = std::min(round_trip, exchange(end, first, bytes, 1, nacre::calibration::trips_of(bytes)));
+    stream = std::min(stream, exchange(end, first, bytes, nacre::calibration::stream_of(bytes),
                                        nacre::calibration::streams_of(bytes)));
   }
   if (!first) return;
@@ -167,8 +167,8 @@ int main(int argc, char** argv) {
   const pid_t child = fork();
   const bool first = child != 0;
   {
-    end here(ends[first ? 0 : 1]);
-    for (const std::size_t bytes : sizes) measure(here, first, bytes);
+    end end(ends[first ? 0 : 1]);
+    for (const std::size_t bytes : sizes) measure(end, first, bytes);
   }
   if (first) waitpid(child, nullptr, 0);
   std::fflush(stdout);

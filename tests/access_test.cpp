@@ -19,12 +19,12 @@ namespace nacre::tests {
 namespace {
 
 config settings(const char* transport, int ranks, int workers, std::uint64_t seed) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", std::to_string(workers));
-  made.set("seed", std::to_string(seed));
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", std::to_string(workers));
+  configuration.set("seed", std::to_string(seed));
+  return configuration;
 }
 
 /// Under simulation a handler that charges is inside for that time; on threads it waits for company, or long.
@@ -94,20 +94,20 @@ TEST(access, main_reads_beside_shared_handlers) {
 /// Handlers that only read keep an object busy for ever, until one that writes has been there.
 void stream_of_readers(runtime& rt, bool by_main) {
   constexpr std::uint64_t turns = 300'000;
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const auto p = rt.create<room>();
   for (int reader = 0; reader < 4; ++reader) rt.send<&room::look>(p, turns);
   if (by_main) {
     rt.with_exclusive(p, [&](room& mine) {
       ++mine.changes;
-      own.reported = 1;
+      board.reported = 1;
     });
   } else {
     rt.send<&room::enter>(p);
   }
   rt.wait_quiescence();
-  EXPECT_EQ(own.reported, 1U);
-  EXPECT_GT(own.sum, 1U) << "the writer came last";
+  EXPECT_EQ(board.reported, 1U);
+  EXPECT_GT(board.sum, 1U) << "the writer came last";
 }
 
 TEST(access, a_stream_of_shared_handlers_starves_no_exclusive_one) {
@@ -125,12 +125,12 @@ void on_many_machines(std::span<const scenario> all, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     rng draw(seed);
     const int ranks = 1 + static_cast<int>(draw.below(6)), workers = 1 + static_cast<int>(draw.below(3));
-    config how = settings("sim", ranks, workers, seed);
-    how.set("sim.jitter", jitters[draw.below(3)]);
-    how.set("hops_max", draw.below(2) == 0 ? "1" : "8");
-    how.set("balancer", draw.below(4) == 0 ? "steal" : "none");
-    how.set("balance.tick", "2us");
-    ASSERT_EQ(run(how, [&](runtime& rt) { all[seed % all.size()].run(rt, seed); }), 0);
+    config configuration = settings("sim", ranks, workers, seed);
+    configuration.set("sim.jitter", jitters[draw.below(3)]);
+    configuration.set("hops_max", draw.below(2) == 0 ? "1" : "8");
+    configuration.set("balancer", draw.below(4) == 0 ? "steal" : "none");
+    configuration.set("balance.tick", "2us");
+    ASSERT_EQ(run(configuration, [&](runtime& rt) { all[seed % all.size()].run(rt, seed); }), 0);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

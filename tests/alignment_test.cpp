@@ -41,9 +41,9 @@ double sum_of(wide by_value, const wide& by_reference) {
   return is_aligned(by_value) && is_aligned(by_reference) ? by_value.values[0] + by_reference.values[7] : -1;
 }
 wide doubled(const wide& value) {
-  wide made = value;
-  made.values[3] *= 2;
-  return made;
+  wide result = value;
+  result.values[3] *= 2;
+  return result;
 }
 std::string name_of(int count, named_wide value) {
   return is_aligned(value) && is_aligned(value.value) ? value.name + std::to_string(count) : "misaligned";
@@ -88,8 +88,8 @@ TEST_P(alignment, of_arguments_and_results_is_kept) {
       EXPECT_EQ(rt.call<sum_of>(target, value, value).get(), 3);
       auto result = rt.call<doubled>(target, value);
       result.wait();
-      const wide made = result.get();
-      EXPECT_EQ(made.values[3], 10);
+      const wide product = result.get();
+      EXPECT_EQ(product.values[3], 10);
       EXPECT_EQ(rt.call<name_of>(target, 7, named_wide{value, "seven"}).get(), "seven7");
       const named_wide again = rt.call<renamed>(target, named_wide{value, "re"}, "named").get();
       EXPECT_EQ(again.name, "renamed");

@@ -30,17 +30,17 @@ struct seedling {
 std::atomic<std::uint64_t> asked{0}, listed{0};
 
 struct by_last {
-  rank_id operator()(const index& at, const extents&, std::uint32_t ranks) const {
+  rank_id operator()(const index& index, const extents&, std::uint32_t ranks) const {
     ++asked;
-    return rank_id(static_cast<std::uint32_t>(at[at.dimensions() - 1]) % ranks);
+    return rank_id(static_cast<std::uint32_t>(index[index.dimensions() - 1]) % ranks);
   }
 };
 /// The same placement, which lists the places of a rank.
 struct by_last_listed : by_last {
   template <class Visit>
-  void for_each_place(rank_id of, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
+  void for_each_place(rank_id rank, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
     for (std::int64_t row = 0; row < shape[0]; ++row) {
-      for (std::int64_t last = of.value(); last < shape[1]; last += ranks) {
+      for (std::int64_t last = rank.value(); last < shape[1]; last += ranks) {
         ++listed;
         visit(index(row, last));
       }
@@ -52,13 +52,14 @@ template <class P>
 void all_are_at_home(runtime& rt, const extents& shape) {
   const auto grid = rt.create_array<seedling>(
       shape,
-      [&](const index& at) {
-        return seedling{rt.rank().value(), at};
+      [&](const index& place) {
+        return seedling{rt.rank().value(), place};
       },
       P{});
   for (std::uint64_t number = rt.rank().value(); number < shape.count(); number += rt.size()) {
-    const index at = shape.place_of(number);
-    EXPECT_EQ(rt.call<&seedling::birthplace>(grid[at]).get(), grid.home_of(at).value()) << to_string(at);
+    const index position = shape.place_of(number);
+    EXPECT_EQ(rt.call<&seedling::birthplace>(grid[position]).get(), grid.home_of(position).value())
+        << to_string(position);
   }
   if (shape.count() != 0) {
     EXPECT_EQ(rt.reduce<&seedling::right>(grid, std::plus<>{}, true).get(), shape.count());
@@ -68,13 +69,13 @@ void all_are_at_home(runtime& rt, const extents& shape) {
 }
 
 TEST(create_array, makes_each_element_once_on_the_home_of_its_place) {
-  for (const char* const over : {"inproc", "sim"}) {
+  for (const char* const range : {"inproc", "sim"}) {
     for (const int ranks : {1, 2, 3, 7}) {
-      config made;
-      made.set("transport", over);
-      made.set("ranks", std::to_string(ranks));
-      made.set("balancer", "none");
-      EXPECT_EQ(run(made,
+      config configuration;
+      configuration.set("transport", range);
+      configuration.set("ranks", std::to_string(ranks));
+      configuration.set("balancer", "none");
+      EXPECT_EQ(run(configuration,
                     [](runtime& rt) {
                       for (const extents& shape : {extents{4, 9}, extents{1, 1}, extents{0, 3}, extents{2, 3}}) {
                         all_are_at_home<by_block>(rt, shape);
@@ -119,9 +120,9 @@ TEST(create_array, asks_a_placement_once_a_place_over_all_ranks) {
 template <int Fault>
 struct bad_list : by_last {
   template <class Visit>
-  void for_each_place(rank_id of, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
+  void for_each_place(rank_id rank, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
     const std::int64_t first = Fault == 0 ? ranks : 0;
-    for (std::int64_t last = of.value() + first; last < shape[1]; last += ranks) {
+    for (std::int64_t last = rank.value() + first; last < shape[1]; last += ranks) {
       if (Fault == 1) visit(index(1, last));
       visit(index(0, Fault == 2 ? (last + 1) % shape[1] : last));
     }
@@ -164,15 +165,15 @@ struct counted {
 namespace {
 
 TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_behind) {
-  for (const char* const over : {"inproc", "sim"}) {
-    config made;
-    made.set("transport", over);
-    made.set("ranks", "4");
-    EXPECT_EQ(run(made,
+  for (const char* const range : {"inproc", "sim"}) {
+    config configuration;
+    configuration.set("transport", range);
+    configuration.set("ranks", "4");
+    EXPECT_EQ(run(configuration,
                   [](runtime& rt) {
                     for (int round = 0; round < 20; ++round) {
-                      const auto make = [&](const index& at) -> counted {
-                        if (at[0] == 11) throw std::range_error("no ground");
+                      const auto make = [&](const index& index) -> counted {
+                        if (index[0] == 11) throw std::range_error("no ground");
                         return {};
                       };
                       try {
@@ -194,30 +195,30 @@ TEST(create_array, of_which_an_element_throws_leaves_no_array_and_no_element_beh
 
 TEST(elements, are_named_by_their_places_in_errors) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  for (const char* const over : {"inproc", "sim"}) {
-    const auto job = [over] {
-      config made;
-      made.set("transport", over);
-      made.set("ranks", "2");
-      std::exit(run(made, [](runtime& rt) {
+  for (const char* const range : {"inproc", "sim"}) {
+    const auto job = [range] {
+      config configuration;
+      configuration.set("transport", range);
+      configuration.set("ranks", "2");
+      std::exit(run(configuration, [](runtime& rt) {
         static_cast<void>(rt.create_array<seedling>(extents{3}));
         const auto grid = rt.create_array<seedling>(extents{4, 7});
         if (rt.rank().value() == 0) rt.send(grid[{3, 5}], [](seedling&) { throw std::range_error("frost"); });
       }));
     };
     EXPECT_EXIT(job(), testing::ExitedWithCode(1), "threw: frost .element .3, 5. of array 2.");
-    const auto lost = [over] {
-      config made;
-      made.set("transport", over);
-      made.set("ranks", "2");
-      std::exit(run(made, [](runtime& rt) {
+    const auto lost = [range] {
+      config configuration;
+      configuration.set("transport", range);
+      configuration.set("ranks", "2");
+      std::exit(run(configuration, [](runtime& rt) {
         const auto grid = rt.create_array<seedling>(extents{4, 7}, sparse);
         if (rt.rank().value() == 0) rt.send(grid[{3, 5}], [](seedling&) {});
         rt.wait_quiescence();
         std::exit(9);
       }));
     };
-    if (std::string(over) == "inproc") {
+    if (std::string(range) == "inproc") {
       EXPECT_EXIT(lost(), testing::ExitedWithCode(9),
                   "to element .3, 5. of array 1 was not delivered: the array has no");
     }

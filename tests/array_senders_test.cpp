@@ -16,7 +16,7 @@ namespace {
 struct traveller {
   std::uint32_t met = 0;
   void meet() { ++met; }
-  void go(context& ctx, std::uint32_t to) { ctx.migrate(ctx.self<traveller>(), rank_id(to)); }
+  void go(context& ctx, std::uint32_t target) { ctx.migrate(ctx.self<traveller>(), rank_id(target)); }
   [[nodiscard]] std::uint64_t times() const { return met; }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -25,12 +25,12 @@ struct traveller {
 };
 
 config with(const char* transport, std::uint32_t ranks) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", "1");
-  made.set("balancer", "none");
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "1");
+  configuration.set("balancer", "none");
+  return configuration;
 }
 
 /// Sends each element to the rank behind its home.
@@ -42,9 +42,9 @@ void move_all(runtime& rt, const array_ptr<traveller>& all) {
 }
 
 /// Hops of a message from each rank to each element that neither lives nor has lived there, after some rounds of them.
-double hops_of_late_messages(const config& how) {
+double hops_of_late_messages(const config& configuration) {
   double hops = 0;
-  const int code = run(how, [&](runtime& rt) {
+  const int code = run(configuration, [&](runtime& rt) {
     const auto all = rt.create_array<traveller>(extents{1200});
     std::vector<mobile_ptr<traveller>> strangers;
     for (std::uint64_t each = 0; each < 1200; ++each) {
@@ -55,12 +55,12 @@ double hops_of_late_messages(const config& how) {
     rt.wait_quiescence();
     move_all(rt, all);
     for (int round = 0; round < 4; ++round) {
-      const std::uint64_t before = rt.counters().hops;
+      const std::uint64_t previous = rt.counters().hops;
       for (const auto& each : strangers) rt.send<&traveller::meet>(each);
       rt.wait_quiescence();
-      const auto made = static_cast<double>(rt.all_reduce(rt.counters().hops - before, std::plus<>{}));
+      const auto result = static_cast<double>(rt.all_reduce(rt.counters().hops - previous, std::plus<>{}));
       const auto sent = static_cast<double>(rt.all_reduce(strangers.size(), std::plus<>{}));
-      if (rt.rank().value() == 0) hops = made / sent;
+      if (rt.rank().value() == 0) hops = result / sent;
     }
   });
   EXPECT_EQ(code, 0);
@@ -69,10 +69,10 @@ double hops_of_late_messages(const config& how) {
 
 TEST(array_senders, go_on_sending_the_direct_way_to_more_moved_elements_than_a_rank_keeps_only_to_forward) {
   for (const char* policy : {"jump_update", "path_update", "broadcast_update", "home"}) {
-    config how = with("sim", 4);
-    how.set("location_cache", "16");
-    how.set("location", policy);
-    EXPECT_LE(hops_of_late_messages(how), 1.01) << policy;
+    config configuration = with("sim", 4);
+    configuration.set("location_cache", "16");
+    configuration.set("location", policy);
+    EXPECT_LE(hops_of_late_messages(configuration), 1.01) << policy;
   }
 }
 
@@ -98,10 +98,11 @@ TEST(array_senders, a_name_with_a_wrong_home_holds_up_no_message_to_the_right_on
 
 std::atomic<bool> stopped{false};
 
-void keep_sending(context& ctx, array_ptr<traveller> to, std::uint64_t at) {
+void keep_sending(context& ctx, array_ptr<traveller> array, std::uint64_t index) {
   if (stopped.load()) return;
-  for (int each = 0; each < 64; ++each, at = (at + 7919) % to.shape().count()) ctx.send<&traveller::meet>(to[{at}]);
-  ctx.send<keep_sending>(ctx.rank(), to, at);
+  for (int each = 0; each < 64; ++each, index = (index + 7919) % array.shape().count())
+    ctx.send<&traveller::meet>(array[{index}]);
+  ctx.send<keep_sending>(ctx.rank(), array, index);
 }
 
 /// On real threads. That the entries of an array go before its numbers is held by remote_elements_test.

@@ -55,13 +55,13 @@ struct eager_balancer final : balancer {
 };
 
 config with(const std::string& transport, const std::string& balancer, std::uint64_t seed) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", "1");
-  made.set("seed", std::to_string(seed));
-  made.set("balancer", balancer);
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "1");
+  configuration.set("seed", std::to_string(seed));
+  configuration.set("balancer", balancer);
+  return configuration;
 }
 
 /// Each rank is the late one once: it waits for the balancers of the others, who have made their elements.
@@ -70,9 +70,9 @@ void be_late_by_turns(runtime& rt) {
     if (rt.rank().value() == 0) late_rank = late, elements_made = 0, looks_since = 0;
     rt.barrier();
     while (rt.rank().value() == late && looks_since < 12 && rt.now() >= 0) std::this_thread::yield();
-    const auto all = rt.create_array<stone>(extents{stones}, [](const index& at) {
+    const auto all = rt.create_array<stone>(extents{stones}, [](const index& index) {
       ++elements_made;
-      return stone{1 + static_cast<int>(at[0])};
+      return stone{1 + static_cast<int>(index[0])};
     });
     while (rt.rank().value() == 0 && rt.reduce<&stone::is_on>(all, std::plus<>{}, late).get() != stones) continue;
     if (rt.rank().value() == 0) {
@@ -107,8 +107,9 @@ TEST_P(built_in, balancer_moves_elements_only_when_all_ranks_have_made_the_array
     EXPECT_EQ(nacre::run(with("sim", GetParam(), seed),
                          [&](runtime& rt) {
                            while (rt.rank().value() != 0 && rt.now() < 20e-3) continue;
-                           const auto all = rt.create_array<stone>(
-                               extents{stones}, [](const index& at) { return stone{at[0] < stones / 3 ? 1000 : 1}; });
+                           const auto all = rt.create_array<stone>(extents{stones}, [](const index& index) {
+                             return stone{index[0] < stones / 3 ? 1000 : 1};
+                           });
                            if (rt.rank().value() == 0) sum = rt.reduce<&stone::value>(all, std::plus<>{}).get();
                            rt.destroy(all);
                          }),

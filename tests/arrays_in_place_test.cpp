@@ -17,11 +17,11 @@ namespace nacre::tests {
 namespace {
 
 config of(const char* transport, const char* ranks, const char* workers) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", ranks);
-  made.set("workers", workers);
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", ranks);
+  configuration.set("workers", workers);
+  return configuration;
 }
 
 int ran = 0;
@@ -40,7 +40,7 @@ TEST(arrays_in_place, a_place_whose_element_has_ended_or_never_was_misses_it) {
   int heard = 0;
   EXPECT_EQ(0, run(of("inproc", "1", "1"), [&](runtime& rt) {
               const auto all = rt.create_array<listener>(extents{8}, sparse);
-              for (const std::int64_t at : {1, 2, 3}) rt.insert(all, {at}).get();
+              for (const std::int64_t index : {1, 2, 3}) rt.insert(all, {index}).get();
               EXPECT_THROW(rt.call<&listener::count>(all[{5}]).get(), call_error);
               rt.erase(all, {2}).get();
               for (int round = 0; round < 3; ++round) rt.send<&listener::hear>(all);
@@ -96,9 +96,9 @@ struct laborer {
   }
 };
 struct latecomer {
-  void come(context& ctx, mobile_ptr<laborer> to) {
+  void come(context& ctx, mobile_ptr<laborer> object) {
     ctx.charge(0.5);
-    ctx.send<&laborer::labor>(to);
+    ctx.send<&laborer::labor>(object);
   }
   template <class Archive>
   void serialize(Archive&) {}
@@ -121,10 +121,10 @@ TEST(arrays_in_place, the_simulated_time_of_an_element_is_its_own) {
 enum class step : std::uint8_t { none, unpacks, sent, waited_in_vain };
 std::atomic<step> reached{step::none};
 
-bool wait_for(step what) {
+bool wait_for(step step) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (reached != what && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  return reached == what;
+  while (reached != step && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return reached == step;
 }
 
 /// Unpacks only when another thread has sent to a place of the array that nothing had come for before.
@@ -142,10 +142,10 @@ struct patient {
 };
 
 TEST(arrays, an_element_that_is_unpacked_keeps_nobody_from_sending_to_other_places) {
-  config how = of("inproc", "1", "2");
-  how.set("check_serialization", "true");  // packs what stays in the process, too
+  config configuration = of("inproc", "1", "2");
+  configuration.set("check_serialization", "true");  // packs what stays in the process, too
   int got = 0, lost = 0;
-  EXPECT_EQ(0, run(how, [&](runtime& rt) {
+  EXPECT_EQ(0, run(configuration, [&](runtime& rt) {
               rt.on_delivery_error([&](const delivery_error&) { ++lost; });
               const auto all = rt.create_array<patient>(extents{8}, sparse);
               auto inserted = rt.insert(all, {1}, 5);

@@ -39,20 +39,20 @@ struct leaf {
   std::uint32_t life = 0;
   std::vector<std::uint32_t> load = std::vector<std::uint32_t>(9, 1);
 
-  void hear(std::uint64_t what) { history().heard(life, what); }
-  std::uint64_t see(context& ctx, std::uint64_t what) {
-    history().heard(life, what);
-    if (what % 5 == 0) ctx.charge(3e-6);
+  void hear(std::uint64_t number) { history().heard(life, number); }
+  std::uint64_t see(context& ctx, std::uint64_t number) {
+    history().heard(life, number);
+    if (number % 5 == 0) ctx.charge(3e-6);
     return load.front();
   }
-  task<std::uint64_t> ponder(context& ctx, std::uint64_t what, array_ptr<leaf> of) {
-    history().heard(life, what);
-    if (ctx.index() != nacre::index{0, 0}) co_await ctx.call<&leaf::look>(of[{0, 0}]);  // not itself: it is taken
+  task<std::uint64_t> ponder(context& ctx, std::uint64_t number, array_ptr<leaf> array) {
+    history().heard(life, number);
+    if (ctx.index() != nacre::index{0, 0}) co_await ctx.call<&leaf::look>(array[{0, 0}]);  // not itself: it is taken
     co_return 1;
   }
-  void hear_and_go(context& ctx, std::uint64_t what) {
-    history().heard(life, what);
-    ctx.migrate(ctx.self<leaf>(), rank_id(static_cast<std::uint32_t>((what + life) % ctx.size())));
+  void hear_and_go(context& ctx, std::uint64_t number) {
+    history().heard(life, number);
+    ctx.migrate(ctx.self<leaf>(), rank_id(static_cast<std::uint32_t>((number + life) % ctx.size())));
   }
   std::uint64_t look() const { return load.size(); }
   template <class Archive>
@@ -82,24 +82,24 @@ class actor {
   /// A place that only this rank fills and empties; not the one whose element stays for ever.
   index own_place() {
     for (;;) {
-      const index at{below(rows), below(columns)};
-      const auto number = static_cast<std::uint64_t>(at[0] * columns + at[1]);
-      if (number != 0 && number % rt_.size() == rt_.rank().value()) return at;
+      const index position{below(rows), below(columns)};
+      const auto number = static_cast<std::uint64_t>(position[0] * columns + position[1]);
+      if (number != 0 && number % rt_.size() == rt_.rank().value()) return position;
     }
   }
   std::int64_t below(std::uint64_t bound) { return static_cast<std::int64_t>(random_.below(bound)); }
   std::uint64_t next_what() {
-    const std::uint64_t what = (rt_.rank().value() + 1) * 100'000 + told_++;
-    history().told(rt_.rank().value(), what);
+    const std::uint64_t number = (rt_.rank().value() + 1) * 100'000 + told_++;
+    history().told(rt_.rank().value(), number);
     for (const auto& [at, state] : places_) {
-      if (state.last) history().must_not_hear(*state.last, what);
+      if (state.last) history().must_not_hear(*state.last, number);
     }
-    return what;
+    return number;
   }
   void settle() {
-    const std::size_t which = random_.below(waiting_.size());
-    const auto end = std::move(waiting_[which]);
-    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+    const std::size_t index = random_.below(waiting_.size());
+    const auto end = std::move(waiting_[index]);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
     end();
   }
   template <class T>
@@ -111,9 +111,9 @@ class actor {
       }
     });
   }
-  void sum(future<std::uint64_t> counted, std::uint64_t what) {
-    waiting_.emplace_back([what, kept = std::make_shared<future<std::uint64_t>>(std::move(counted))] {
-      history().counted(what, kept->get());
+  void sum(future<std::uint64_t> counted, std::uint64_t number) {
+    waiting_.emplace_back([number, kept = std::make_shared<future<std::uint64_t>>(std::move(counted))] {
+      history().counted(number, kept->get());
     });
   }
 
@@ -128,12 +128,12 @@ class actor {
       case 3:
         return rt_.send<&leaf::hear_and_go>(all_, next_what());
       case 4: {
-        const std::uint64_t what = next_what();
-        return sum(rt_.reduce<&leaf::see>(all_, std::plus<>{}, what), what);
+        const std::uint64_t number = next_what();
+        return sum(rt_.reduce<&leaf::see>(all_, std::plus<>{}, number), number);
       }
       case 5: {
-        const std::uint64_t what = next_what();
-        return sum(rt_.reduce<&leaf::ponder>(all_, std::plus<>{}, what, all_), what);
+        const std::uint64_t number = next_what();
+        return sum(rt_.reduce<&leaf::ponder>(all_, std::plus<>{}, number, all_), number);
       }
       case 6:
         return hear_now();
@@ -147,10 +147,10 @@ class actor {
     }
   }
   void insert() {
-    const index at = own_place();
-    place_state& state = places_[at];
+    const index index = own_place();
+    place_state& state = places_[index];
     const std::uint32_t life = history().begin_life();
-    future<void> inserted = rt_.insert(all_, at, life);
+    future<void> inserted = rt_.insert(all_, index, life);
     if (state.life) {
       EXPECT_THROW(inserted.get(), call_error);
     } else {
@@ -159,9 +159,9 @@ class actor {
     }
   }
   void erase() {
-    const index at = own_place();
-    place_state& state = places_[at];
-    future<void> erased = rt_.erase(all_, at);
+    const index index = own_place();
+    place_state& state = places_[index];
+    future<void> erased = rt_.erase(all_, index);
     if (!state.life) {
       EXPECT_THROW(erased.get(), call_error);
     } else {
@@ -170,10 +170,10 @@ class actor {
     }
   }
   void hear_now() {
-    const std::uint64_t what = next_what();
-    rt_.call<&leaf::hear>(all_, what).get();
+    const std::uint64_t number = next_what();
+    rt_.call<&leaf::hear>(all_, number).get();
     for (const auto& [at, state] : places_) {
-      if (state.life) history().must_hear(*state.life, what);
+      if (state.life) history().must_hear(*state.life, number);
     }
   }
 
@@ -196,8 +196,8 @@ void random_program(runtime& rt, std::uint64_t seed, int actions) {
     rt.insert(all, {0, 0}, everlasting).get();
   }
   everlasting = rt.broadcast(everlasting, rank_id(0));
-  actor own(rt, all, seed * 1000 + rt.rank().value());
-  own.act(actions);
+  actor actor(rt, all, seed * 1000 + rt.rank().value());
+  actor.act(actions);
   rt.wait_quiescence();
   if (rt.rank().value() == 0) {
     for (const std::string& each : history().faults(everlasting, true)) ADD_FAILURE() << each;
@@ -207,15 +207,15 @@ void random_program(runtime& rt, std::uint64_t seed, int actions) {
 }
 
 config settings(const char* transport, std::uint64_t ranks, std::uint64_t workers, std::uint64_t seed) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", std::to_string(workers));
-  made.set("seed", std::to_string(seed));
-  made.set("hops_max", std::to_string(1 + seed % 3));
-  made.set("location", std::string(location_policy_names[seed / 3 % location_policy_names.size()]));
-  made.set("location_cache", seed % 2 == 0 ? "1" : "65536");
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", std::to_string(workers));
+  configuration.set("seed", std::to_string(seed));
+  configuration.set("hops_max", std::to_string(1 + seed % 3));
+  configuration.set("location", std::string(location_policy_names[seed / 3 % location_policy_names.size()]));
+  configuration.set("location_cache", seed % 2 == 0 ? "1" : "65536");
+  return configuration;
 }
 
 std::uint64_t seeds(std::uint64_t by_default) {

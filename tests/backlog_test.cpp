@@ -25,11 +25,12 @@ struct wanderer {
     next.assign(ranks, 0);
     every = moves_every;
   }
-  void take(context& ctx, std::uint32_t from, std::uint64_t number) {
-    if (next.at(from)++ != number) ++wrong;
+  void take(context& ctx, std::uint32_t source, std::uint64_t number) {
+    if (next.at(source)++ != number) ++wrong;
     if (++ran % every != 0) return;
-    const std::uint32_t after = ctx.rank().value() + 1, first = ctx.size() / 2;
-    static_cast<void>(ctx.migrate(ctx.self<wanderer>(), rank_id(after < ctx.size() ? std::max(after, first) : first)));
+    const std::uint32_t new_value = ctx.rank().value() + 1, first = ctx.size() / 2;
+    static_cast<void>(
+        ctx.migrate(ctx.self<wanderer>(), rank_id(new_value < ctx.size() ? std::max(new_value, first) : first)));
   }
   std::uint64_t in_order() const { return wrong == 0 ? ran : 0; }
 
@@ -44,25 +45,25 @@ struct cost {
 };
 
 cost spent(runtime& rt) {
-  const rank_counters own = rt.counters();
-  return {0, rt.all_reduce(own.forwards, std::plus<>{}), rt.all_reduce(own.carried, std::plus<>{}),
-          rt.all_reduce(own.migrations_out, std::plus<>{})};
+  const rank_counters rank_counters = rt.counters();
+  return {0, rt.all_reduce(rank_counters.forwards, std::plus<>{}), rt.all_reduce(rank_counters.carried, std::plus<>{}),
+          rt.all_reduce(rank_counters.migrations_out, std::plus<>{})};
 }
 
 config simulated(std::uint32_t ranks) {
-  config how;
-  how.set("transport", "sim");
-  how.set("ranks", std::to_string(ranks));
-  how.set("balancer", "none");
-  how.set("sim.cost.factor", "0");  // the whole backlog is there before the first move
-  return how;
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("balancer", "none");
+  configuration.set("sim.cost.factor", "0");  // the whole backlog is there before the first move
+  return configuration;
 }
 
 /// Each main of the lower half sends so many messages to one object that moves, so that what it asks of itself stands
 /// behind no message.
-cost chase(const config& how, std::uint64_t each, std::uint32_t every) {
-  cost found;
-  EXPECT_EQ(run(how,
+cost chase(const config& configuration, std::uint64_t each, std::uint32_t every) {
+  cost match;
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const bool first = rt.rank() == rank_id(0);
                   const auto object = rt.broadcast(first ? rt.create<wanderer>() : mobile_ptr<wanderer>(), rank_id(0));
@@ -74,12 +75,12 @@ cost chase(const config& how, std::uint64_t each, std::uint32_t every) {
                   rt.wait_quiescence();
                   const cost all = spent(rt);
                   if (first) {
-                    found = all;
-                    found.ran = rt.call<&wanderer::in_order>(object).get();
+                    match = all;
+                    match.ran = rt.call<&wanderer::in_order>(object).get();
                   }
                 }),
             0);
-  return found;
+  return match;
 }
 
 constexpr const char* policies[] = {"lazy_forwarding",  "jump_update",      "path_update", "home",
@@ -87,9 +88,9 @@ constexpr const char* policies[] = {"lazy_forwarding",  "jump_update",      "pat
 
 TEST(backlog, messages_to_an_object_that_moves_are_forwarded_a_few_times_each_under_every_policy) {
   for (const char* const policy : policies) {
-    config how = simulated(6);
-    how.set("location", policy);
-    const cost small = chase(how, 500, 97), large = chase(how, 2000, 97);
+    config configuration = simulated(6);
+    configuration.set("location", policy);
+    const cost small = chase(configuration, 500, 97), large = chase(configuration, 2000, 97);
     EXPECT_EQ(small.ran, 3U * 500) << policy;
     EXPECT_EQ(large.ran, 3U * 2000) << policy;
     EXPECT_GT(large.moves, 10U) << policy;
@@ -125,13 +126,13 @@ void meet(box& a, box& b) {
 
 /// Each main asks for so many colocations of two of six objects, and moves one of them after every second one, without
 /// waiting for any. `ran`: those that each object has had.
-cost crowd(const config& how, int each) {
-  cost found;
-  EXPECT_EQ(run(how,
+cost crowd(const config& configuration, int each) {
+  cost match;
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const bool first = rt.rank() == rank_id(0);
                   std::vector<mobile_ptr<box>> all;
-                  for (int made = 0; first && made < 6; ++made) all.push_back(rt.create<box>());
+                  for (int made_count = 0; first && made_count < 6; ++made_count) all.push_back(rt.create<box>());
                   all = rt.broadcast(all, rank_id(0));
                   rng random(7 + rt.rank().value());
                   for (int asked = 0; asked < each; ++asked) {
@@ -139,19 +140,19 @@ cost crowd(const config& how, int each) {
                     rt.colocate<meet>(all[one], all[other + (other >= one ? 1 : 0)]);
                     if (asked % 2 != 0) continue;
                     const std::uint64_t moved = random.below(6);
-                    const rank_id to(static_cast<std::uint32_t>(random.below(rt.size())));
-                    static_cast<void>(rt.migrate(all[moved], to));
+                    const rank_id target(static_cast<std::uint32_t>(random.below(rt.size())));
+                    static_cast<void>(rt.migrate(all[moved], target));
                   }
                   rt.wait_quiescence();
                   const cost spent_here = spent(rt);
                   if (!first) return;
-                  found = spent_here;
+                  match = spent_here;
                   for (const auto& object : all) {
-                    found.ran += rt.call(object, [](const box& at) { return at.met; }).get();
+                    match.ran += rt.call(object, [](const box& position) { return position.met; }).get();
                   }
                 }),
             0);
-  return found;
+  return match;
 }
 
 TEST(backlog, colocations_of_objects_that_move_cost_travels_in_proportion) {
@@ -163,20 +164,20 @@ TEST(backlog, colocations_of_objects_that_move_cost_travels_in_proportion) {
 }
 
 TEST(backlog, small_memory_changes_nothing) {
-  config how = simulated(6);
-  how.set("send_memory", "64KiB");
-  how.set("receive_memory", "64KiB");
-  const cost all = chase(how, 2000, 97);
+  config configuration = simulated(6);
+  configuration.set("send_memory", "64KiB");
+  configuration.set("receive_memory", "64KiB");
+  const cost all = chase(configuration, 2000, 97);
   EXPECT_EQ(all.ran, 3U * 2000);
   EXPECT_LT(all.forwards, 4 * all.ran);
 }
 
 TEST(backlog, the_same_for_real_between_threads) {
-  config how;
-  how.set("transport", "inproc");
-  how.set("ranks", "4");
-  how.set("workers", "1");
-  EXPECT_EQ(chase(how, 5000, 97).ran, 10'000U);
+  config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "4");
+  configuration.set("workers", "1");
+  EXPECT_EQ(chase(configuration, 5000, 97).ran, 10'000U);
 }
 
 /// One move of an object that nothing has happened to takes along whatever waits.
@@ -203,9 +204,9 @@ TEST(backlog, one_move_takes_all_along_that_waits_for_an_object) {
 
 /// Takes its time, so that messages wait for it.
 struct slow : wanderer {
-  void take_slowly(context& ctx, std::uint32_t from, std::uint64_t number) {
+  void take_slowly(context& ctx, std::uint32_t source, std::uint64_t number) {
     ctx.charge(1e-6);
-    take(ctx, from, number);
+    take(ctx, source, number);
   }
 };
 
@@ -223,13 +224,13 @@ struct restless final : balancer {
 
 /// How many messages each rank without the object sends for so many calls, one after the other, once the backlog has
 /// run.
-std::vector<std::uint64_t> cost_of_late_calls(config how, std::uint32_t moves, std::uint64_t calls) {
+std::vector<std::uint64_t> cost_of_late_calls(config configuration, std::uint32_t moves, std::uint64_t calls) {
   constexpr std::uint64_t each = 400;
   std::vector<std::uint64_t> sent;
   restless::moves_left = moves;
-  how.set("balancer", "restless");
-  how.set("balance.tick", "10us");
-  const int code = run(how, [&](runtime& rt) {
+  configuration.set("balancer", "restless");
+  configuration.set("balance.tick", "10us");
+  const int code = run(configuration, [&](runtime& rt) {
     const bool first = rt.rank() == rank_id(0);
     const auto object = rt.broadcast(first ? rt.create<slow>() : mobile_ptr<slow>(), rank_id(0));
     if (first) rt.call<&slow::begin>(object, rt.size(), 1'000'000U).get();
@@ -242,11 +243,11 @@ std::vector<std::uint64_t> cost_of_late_calls(config how, std::uint32_t moves, s
     for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
       rt.barrier();
       if (rt.rank() != rank_id(rank) || rt.is_local(object)) continue;
-      const std::uint64_t before = rt.counters().messages_sent;
+      const std::uint64_t previous = rt.counters().messages_sent;
       for (std::uint64_t one = 0; one < calls; ++one) {
         EXPECT_EQ(rt.call<&slow::in_order>(object).get(), each * rt.size());
       }
-      sent.push_back(rt.counters().messages_sent - before);
+      sent.push_back(rt.counters().messages_sent - previous);
     }
     rt.barrier();
   });
@@ -260,9 +261,9 @@ TEST(backlog, a_rank_that_the_object_left_with_a_backlog_sends_at_once_again_whe
   register_balancer("restless", [](const config&) { return std::make_unique<restless>(); });
   for (const char* const policy : policies) {
     for (const std::uint32_t moves : {2U, 3U, 4U, 5U}) {
-      config how = simulated(4);
-      how.set("location", policy);
-      const std::vector<std::uint64_t> sent = cost_of_late_calls(how, moves, calls);
+      config configuration = simulated(4);
+      configuration.set("location", policy);
+      const std::vector<std::uint64_t> sent = cost_of_late_calls(configuration, moves, calls);
       ASSERT_EQ(sent.size(), 3U);
       EXPECT_LE(*std::max_element(sent.begin(), sent.end()), calls + 4) << policy << ", " << moves << " moves";
     }

@@ -46,15 +46,15 @@ constexpr int tasks = 48;
 
 /// All tasks begin on rank 0.
 outcome run(const std::string& transport, const std::string& balancer, const std::string& scheduler) {
-  nacre::config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", "1");
-  made.set("balancer", balancer);
-  made.set("scheduler", scheduler);
-  made.set("sim.ranks_per_host", "2");
+  nacre::config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "1");
+  configuration.set("balancer", balancer);
+  configuration.set("scheduler", scheduler);
+  configuration.set("sim.ranks_per_host", "2");
   outcome all;
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          std::vector<nacre::mobile_ptr<task>> every;
                          for (std::uint64_t n = 0; rt.rank().value() == 0 && n < tasks; ++n) {
@@ -73,8 +73,8 @@ outcome run(const std::string& transport, const std::string& balancer, const std
   return all;
 }
 
-int all_turns(const outcome& of) {
-  return std::accumulate(of.turns_on.begin(), of.turns_on.end(), 0,
+int all_turns(const outcome& outcome) {
+  return std::accumulate(outcome.turns_on.begin(), outcome.turns_on.end(), 0,
                          [](int sum, const auto& each) { return sum + each.second; });
 }
 
@@ -94,12 +94,12 @@ struct tally {
 
 /// Objects of rank 0 get messages of so many seconds, some rounds one after the other; returns how many objects move.
 std::uint64_t moves_of_tallies(const std::string& balancer, double seconds) {
-  nacre::config made;
-  made.set("transport", "sim");
-  made.set("ranks", "2");
-  made.set("balancer", balancer);
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  configuration.set("balancer", balancer);
   std::uint64_t moved = 0;
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          std::vector<nacre::mobile_ptr<tally>> all(rt.rank().value() == 0 ? 32 : 0);
                          for (auto& each : all) each = rt.create<tally>(seconds);
@@ -133,19 +133,19 @@ TEST_P(every_balancer, ends_with_exact_results_in_much_less_time_on_four_simulat
   const outcome without = run("sim", "none", "steal");
   EXPECT_EQ(without.turns_on.size(), 1u);
   for (const char* scheduler : {"steal", "fifo", "lifo", "shared"}) {
-    const outcome with = run("sim", GetParam(), scheduler);
-    EXPECT_EQ(all_turns(with), 8 * tasks) << scheduler;
-    EXPECT_EQ(with.turns_on.size(), ranks) << scheduler;
-    EXPECT_LE(with.seconds, part * without.seconds) << scheduler;
+    const outcome result = run("sim", GetParam(), scheduler);
+    EXPECT_EQ(all_turns(result), 8 * tasks) << scheduler;
+    EXPECT_EQ(result.turns_on.size(), ranks) << scheduler;
+    EXPECT_LE(result.seconds, part * without.seconds) << scheduler;
   }
 }
 
 TEST_P(every_balancer, ends_with_exact_results_on_threads_and_lets_no_rank_go_without) {
   std::size_t ranks_with_turns = 0;
   for (int attempt = 0; attempt < 8 && ranks_with_turns < ranks; ++attempt) {  // a busy host may leave a rank no core
-    const outcome with = run("inproc", GetParam(), "steal");
-    EXPECT_EQ(all_turns(with), 8 * tasks);
-    ranks_with_turns = std::max(ranks_with_turns, with.turns_on.size());
+    const outcome outcome = run("inproc", GetParam(), "steal");
+    EXPECT_EQ(all_turns(outcome), 8 * tasks);
+    ranks_with_turns = std::max(ranks_with_turns, outcome.turns_on.size());
   }
   EXPECT_EQ(ranks_with_turns, ranks);
 }

@@ -37,13 +37,13 @@ void arrives_ahead_of_all() {
   for (const char* const scheduler : {"steal", "fifo", "priority"}) {
     double took = 0;
     run_simulated({{"ranks", "2"}, {"scheduler", scheduler}}, [&](nacre::runtime& rt) {
-      const auto own = rt.create<Object>();
+      const auto self = rt.create<Object>();
       rt.barrier();
       if (rt.rank().value() == 1) {
         for (int n = 0; n < 10; ++n) rt.send<&plain::run>(rt.create<plain>(1.0));
       } else {
         const double begin = rt.now();
-        rt.migrate(own, nacre::rank_id{1}).get();
+        rt.migrate(self, nacre::rank_id{1}).get();
         took = rt.now() - begin;
       }
     });
@@ -62,10 +62,10 @@ TEST(phases, without_balancing_nothing_moves_and_with_it_something_does) {
     for (const bool enabled : {false, true, false}) {
       rt.enable_balancing(enabled);
       rt.barrier();
-      const std::uint64_t before = rt.counters().migrations_out;
+      const std::uint64_t previous = rt.counters().migrations_out;
       for (const auto each : all) rt.send<&piece::run>(each);
       rt.wait_quiescence();
-      const std::uint64_t now = rt.all_reduce(rt.counters().migrations_out - before, std::plus<>{});
+      const std::uint64_t now = rt.all_reduce(rt.counters().migrations_out - previous, std::plus<>{});
       if (rt.rank().value() == 0) moved.push_back(now);
     }
   });
@@ -88,7 +88,7 @@ struct urgent_piece {
 };
 struct order_board {
   std::vector<double> order{};
-  void note(double of) { order.push_back(of); }
+  void note(double value) { order.push_back(value); }
   std::vector<double> copy() const { return order; }
   double priority() const { return 1000; }
   template <class Archive>
@@ -164,10 +164,10 @@ settings ticking_for_ever() {
 
 TEST(balancing, does_not_make_slow_messages_and_handlers_look_like_a_deadlock) {
   const char* const slow = nacre::tests::sanitized ? "100ms" : "1s";
-  settings with = ticking_for_ever();
-  with["sim.latency"] = slow;
+  settings options = ticking_for_ever();
+  options["sim.latency"] = slow;
   int answers = 0;
-  run_simulated(with, [&](nacre::runtime& rt) {
+  run_simulated(options, [&](nacre::runtime& rt) {
     const auto patient = rt.create<piece>(nacre::tests::sanitized ? 0.1 : 3.0);
     if (rt.rank() == nacre::rank_id(0)) {
       rt.call<&piece::run>(patient).get();

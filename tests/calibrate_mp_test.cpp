@@ -26,10 +26,10 @@ TEST(nacre_calibrate, writes_a_machine_that_programs_can_be_simulated_and_emulat
   EXPECT_NE(got.errors.find("7 of 7: "), std::string::npos) << got.errors;
   const auto json = nlohmann::json::parse(std::ifstream(told));
   EXPECT_GT(json.at("memory_copy_bytes_per_s").get<double>(), 1e7);
-  for (const char* between : {"messages_between_processes", "messages_in_a_process"}) {
-    const auto& small = json.at(between).at(0);
+  for (const char* separator : {"messages_between_processes", "messages_in_a_process"}) {
+    const auto& small = json.at(separator).at(0);
     const double measured = small.at("round_trip_ns"), simulated = small.at("simulated_round_trip_ns");
-    EXPECT_GE(simulated, 0.9 * measured) << between << ": the latency makes up for what the runtime does not take";
+    EXPECT_GE(simulated, 0.9 * measured) << separator << ": the latency makes up for what the runtime does not take";
   }
   const outcome simulated = launched({NACRE_BIN_DIR "/uts", "--tree", "T3", "--nacre.transport=sim", "--nacre.ranks=4",
                                       "--nacre.sim.machine=" + machine})

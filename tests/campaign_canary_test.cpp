@@ -30,17 +30,17 @@ streams::verdict real_admit(streams* self, message_ptr& m, message_list& ready) 
     "__real__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
 streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& ready) asm(
     "__wrap__ZN5nacre7streams5admitERSt10unique_ptrINS_7messageENS_15message_deleterEERNS_12message_listE");
-void real_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) asm(
+void real_undeliverable(delivery_errors* self, thread_context& thread, message_ptr m) asm(
     "__real__ZN5nacre15delivery_errors13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
     "deleterEE");
-void wrapped_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) asm(
+void wrapped_undeliverable(delivery_errors* self, thread_context& thread, message_ptr m) asm(
     "__wrap__ZN5nacre15delivery_errors13undeliverableERNS_14thread_contextESt10unique_ptrINS_7messageENS_15message_"
     "deleterEE");
-void real_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) asm(
+void real_post(am_engine* am, thread_context& thread, rank_id rank, message_ptr m, detail::future_state* state) asm(
     "__real__ZN5nacre9am_engine4postERNS_14thread_contextENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_"
     "15message_"
     "deleterEEPNS_6detail12future_stateE");
-void wrapped_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) asm(
+void wrapped_post(am_engine* am, thread_context& thread, rank_id rank, message_ptr m, detail::future_state* state) asm(
     "__wrap__ZN5nacre9am_engine4postERNS_14thread_contextENS_8typed_idINS_8rank_tagEjEESt10unique_ptrINS_7messageENS_"
     "15message_"
     "deleterEEPNS_6detail12future_stateE");
@@ -61,16 +61,17 @@ streams::verdict wrapped_admit(streams* self, message_ptr& m, message_list& read
   return streams::verdict::admitted;
 }
 
-void wrapped_undeliverable(delivery_errors* self, thread_context& on, message_ptr m) {
-  if (planted != bug::losses_are_silent || m->header.reply != 0) return real_undeliverable(self, on, std::move(m));
-  on.counters().done.add(1);
+void wrapped_undeliverable(delivery_errors* self, thread_context& thread, message_ptr m) {
+  if (planted != bug::losses_are_silent || m->header.reply != 0) return real_undeliverable(self, thread, std::move(m));
+  thread.counters().done.add(1);
 }
 
-void wrapped_post(am_engine* self, thread_context& on, rank_id to, message_ptr m, detail::future_state* result) {
+void wrapped_post(am_engine* self, thread_context& thread, rank_id target, message_ptr m,
+                  detail::future_state* result) {
   if (planted == bug::messages_are_not_counted && m->header.kind == message_kind::rank) {
     m->header.flags |= flag_uncounted;
   }
-  real_post(self, on, to, std::move(m), result);
+  real_post(self, thread, target, std::move(m), result);
 }
 
 bool wrapped_withdraw(memory_segments* self, const detail::memory_name& name, const std::function<void()>& hasten) {
@@ -81,25 +82,25 @@ namespace {
 
 /// Whether a seed finds a violation whose text begins with `kind`. In a process of its own, for a planted bug may also
 /// end the job.
-bool finds(std::uint64_t seed, bug which, std::string_view kind) {
-  constexpr int found = 3;
+bool finds(std::uint64_t seed, bug bug, std::string_view kind) {
+  constexpr int found_count = 3;
   const pid_t child = fork();
   if (child == 0) {
-    planted = which;
+    planted = bug;
     const campaign::verdict result = campaign::run_seed(seed);
     const bool any = std::any_of(result.violations.begin(), result.violations.end(),
                                  [&](std::string_view each) { return each.starts_with(kind); });
-    _exit(any ? found : 0);
+    _exit(any ? found_count : 0);
   }
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == found;
+  return WIFEXITED(status) && WEXITSTATUS(status) == found_count;
 }
 
 /// The first seed up to `last` that does; 0: none does.
-std::uint64_t seed_that_finds(bug which, std::string_view kind, std::uint64_t last = 2000) {
+std::uint64_t seed_that_finds(bug bug, std::string_view kind, std::uint64_t last = 2000) {
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
-    if (finds(seed, which, kind)) return seed;
+    if (finds(seed, bug, kind)) return seed;
   }
   return 0;
 }

@@ -55,12 +55,12 @@ void print_failure(std::uint64_t seed) {
 /// In a process of its own, because the runtime ends its process when it sees a broken promise itself.
 [[noreturn]] void run_seeds(progress& seen, const arguments& range) {
   for (seen.seed = range.first; seen.seed != range.first + range.count; ++seen.seed) {
-    const campaign::verdict found = campaign::run_seed(seen.seed, static_cast<std::uint32_t>(range.crowd));
-    seen.messages += found.messages;
-    seen.events += found.run.events;
-    if (found.violations.empty()) continue;
+    const campaign::verdict verdict = campaign::run_seed(seen.seed, static_cast<std::uint32_t>(range.crowd));
+    seen.messages += verdict.messages;
+    seen.events += verdict.run.events;
+    if (verdict.violations.empty()) continue;
     ++seen.failed;
-    for (const std::string& each : found.violations) std::fprintf(stderr, "  %s\n", each.c_str());
+    for (const std::string& each : verdict.violations) std::fprintf(stderr, "  %s\n", each.c_str());
     print_failure(seen.seed);
     if (seen.failed == 5) break;
   }

@@ -38,16 +38,16 @@ struct call_record {
   std::uint64_t early = 0, missed = 0, told = 0, ended = 0;
 };
 call_record& record_of_this_thread() {
-  thread_local call_record own;
-  return own;
+  thread_local call_record record;
+  return record;
 }
 
 /// Compares what the runtime says with the record. True: the handler is to end.
 bool ask(context& ctx, std::uint64_t number) {
   call_record& record = record_of_this_thread();
   const double now = ctx.now();
-  const auto found = record.given_up.find(number);
-  const double since = found != record.given_up.end() ? found->second : never;
+  const auto match = record.given_up.find(number);
+  const double since = match != record.given_up.end() ? match->second : never;
   if (ctx.cancelled()) {
     record.early += now + 1e-9 < since ? 1 : 0;  // rounding of times
     ++record.told;
@@ -96,21 +96,21 @@ void random_main(runtime& rt, std::uint64_t seed) {
     const bool limited = random.below(3) == 0;
     const double deadline = limited ? 1e-3 * static_cast<double>(random.below(3000)) : never;
     if (limited) record.given_up[number] = rt.now() + deadline;
-    const with how{.deadline = deadline};
+    const with options{.deadline = deadline};
     const int count = random.below(2) == 0 ? 100000 : static_cast<int>(random.below(20));
     const double seconds = 1e-2 * static_cast<double>(1 + random.below(20));
     const auto object = objects[std::int64_t(random.below(6))];
     switch (random.below(4)) {
       case 0:
-        calls.emplace_back(number, rt.call<&sleeper::nap>(how, object, number, limited ? count : 10, seconds));
+        calls.emplace_back(number, rt.call<&sleeper::nap>(options, object, number, limited ? count : 10, seconds));
         break;
       case 1:
         static_cast<void>(rt.migrate(object, rank_id(static_cast<std::uint32_t>(random.below(rt.size())))));
-        calls.emplace_back(number, rt.call<&sleeper::look>(how, object, number, count, seconds));
+        calls.emplace_back(number, rt.call<&sleeper::look>(options, object, number, count, seconds));
         break;
       default:
         const auto rank = rank_id(static_cast<std::uint32_t>(random.below(rt.size())));
-        calls.emplace_back(number, rt.call<naps>(how, rank, number, count, seconds));
+        calls.emplace_back(number, rt.call<naps>(options, rank, number, count, seconds));
     }
     if (random.below(2) == 0) rt.sleep(1e-3 * static_cast<double>(random.below(100))).get();
   }
@@ -147,8 +147,8 @@ TEST(cancelled, says_what_the_callers_did_in_simulated_random_programs) {
 }
 
 std::vector<double>& times_of_this_thread() {
-  thread_local std::vector<double> own;
-  return own;
+  thread_local std::vector<double> values;
+  return values;
 }
 task<void> notes_when_cancelled(context& ctx) {
   while (!ctx.cancelled()) co_await ctx.sleep(1e-3);
@@ -165,8 +165,8 @@ TEST(cancelled, is_seen_by_a_simulated_handler_at_the_next_look_behind_one_messa
     call.cancel();
     auto limited = rt.call<notes_when_cancelled>(with{.deadline = 2}, rank_id(1));
     EXPECT_THROW(limited.get(), timeout_error);
-    auto own = rt.call<notes_when_cancelled>(with{.deadline = 3}, rank_id(0));
-    EXPECT_THROW(own.get(), timeout_error);
+    auto future = rt.call<notes_when_cancelled>(with{.deadline = 3}, rank_id(0));
+    EXPECT_THROW(future.get(), timeout_error);
     rt.wait_quiescence();
     ASSERT_EQ(times_of_this_thread().size(), 3U);
     EXPECT_GE(times_of_this_thread()[0] - begin, 50.5e-3);
@@ -200,12 +200,12 @@ bool computes(context& ctx) {
 }
 
 TEST(cancelled, is_seen_on_the_only_worker_of_the_callers_own_rank) {
-  config made;
-  made.set("ranks", "1");
-  made.set("workers", "1");
+  config configuration;
+  configuration.set("ranks", "1");
+  configuration.set("workers", "1");
   static std::atomic<bool> seen;
   seen = false;
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   auto call = rt.call(with{.deadline = 5e-3}, rt.rank(), [](context& ctx) { seen = computes(ctx); });
                   EXPECT_THROW(call.get(), timeout_error);
@@ -252,8 +252,8 @@ TEST(cancelled, is_seen_by_a_function_on_several_objects) {
 
 /// A message to all has no single caller: its handlers are not told.
 TEST(cancelled, is_false_for_messages_to_all) {
-  for (const char* const over : {"inproc", "sim"}) {
-    run_on_two_ranks(over, [](runtime& rt) {
+  for (const char* const range : {"inproc", "sim"}) {
+    run_on_two_ranks(range, [](runtime& rt) {
       const auto parts = rt.create_array<part>(extents{8});
       const auto group = rt.create_group<part>();
       if (rt.rank() == rank_id(0)) {

@@ -34,7 +34,7 @@ struct repeating final : nacre::balancer {
     std::size_t found = 0;
     int repeated = 0;
   };
-  explicit repeating(found& to) : seen(to) {}
+  explicit repeating(found& match) : seen(match) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0 || ++ticks > 4) return;
     const auto waiting = host.candidates(16);
@@ -67,16 +67,16 @@ struct turning final : nacre::balancer {
   struct found {
     int more = 0, without_messages = 0, looks = 0;
   };
-  explicit turning(found& to) : seen(to) {}
+  explicit turning(found& match) : seen(match) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0 || ++ticks > 4) return;
     const auto waiting = host.candidates(16);
     const std::vector<nacre::object_load> all(waiting.begin(), waiting.end());
     seen.without_messages += static_cast<int>(
         std::count_if(all.begin(), all.end(), [](const nacre::object_load& each) { return each.messages == 0; }));
-    const std::size_t before = host.summary().waiting;
+    const std::size_t previous = host.summary().waiting;
     for (const nacre::object_load& each : all) host.migrate(each.object, host.rank());
-    if (host.summary().waiting > before) ++seen.more;
+    if (host.summary().waiting > previous) ++seen.more;
     if (!all.empty()) ++seen.looks;
   }
   [[nodiscard]] bool observes_loads() const override { return false; }
@@ -106,7 +106,7 @@ struct stone {
 
 /// Looks for what may leave.
 struct looking final : nacre::balancer {
-  explicit looking(repeating::found& to) : seen(to) {}
+  explicit looking(repeating::found& match) : seen(match) {}
   void on_tick(nacre::balancer_host& host) override {
     std::vector<std::uint64_t> ids;
     for (const auto& each : host.candidates(64, nacre::candidate_kind::any)) ids.push_back(each.object.value());

@@ -21,8 +21,8 @@ struct job_shape {
   const char* transport;
   int ranks;
   int workers;
-  friend void PrintTo(const job_shape& of, std::ostream* out) {
-    *out << of.transport << "_" << of.ranks << "_ranks_" << of.workers << "_workers";
+  friend void PrintTo(const job_shape& job_shape, std::ostream* out) {
+    *out << job_shape.transport << "_" << job_shape.ranks << "_ranks_" << job_shape.workers << "_workers";
   }
 };
 
@@ -44,14 +44,14 @@ class scrambled_homes_of_a_job : public testing::TestWithParam<std::tuple<job_sh
 TEST_P(scrambled_homes_of_a_job, break_no_promise) {
   const auto& [where, what] = GetParam();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    config made;
-    made.set("transport", where.transport);
-    made.set("ranks", where.ranks);
-    made.set("workers", where.workers);
-    made.set("seed", seed);
-    made.set("balancer", "none");  // the scenarios say where objects are
-    made.set("homes.scramble", seed * 7);
-    ASSERT_EQ(run(made, [&](runtime& rt) { what.run(rt, seed); }), 0);
+    config configuration;
+    configuration.set("transport", where.transport);
+    configuration.set("ranks", where.ranks);
+    configuration.set("workers", where.workers);
+    configuration.set("seed", seed);
+    configuration.set("balancer", "none");  // the scenarios say where objects are
+    configuration.set("homes.scramble", seed * 7);
+    ASSERT_EQ(run(configuration, [&](runtime& rt) { what.run(rt, seed); }), 0);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }
@@ -76,11 +76,11 @@ struct listener {
 
 /// A message that goes to a wrong rank comes to its object all the same, but on a longer way.
 TEST(scrambled_homes_of_objects, are_where_the_first_message_goes) {
-  config made;
-  made.set("transport", "sim");
-  made.set("ranks", 4);
-  made.set("balancer", "none");
-  made.set("homes.scramble", 5);
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", 4);
+  configuration.set("balancer", "none");
+  configuration.set("homes.scramble", 5);
   const auto send = [](runtime& rt) {
     const auto all = rt.create_array<listener>(extents{20, 20});
     const auto of_rank_0 = rt.broadcast(rt.create<listener>(), rank_id(0));
@@ -95,7 +95,7 @@ TEST(scrambled_homes_of_objects, are_where_the_first_message_goes) {
     rt.barrier();
     rt.destroy(all);
   };
-  ASSERT_EQ(run(made, send), 0);
+  ASSERT_EQ(run(configuration, send), 0);
 }
 
 }  // namespace

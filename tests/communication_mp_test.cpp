@@ -35,21 +35,21 @@ namespace {
 
 /// A whole tree, which begins on rank 0 and is shared out by stealing.
 void count_a_tree(runtime& rt, std::uint64_t) {
-  uts::mobile_options how{.params = uts::find_preset("T1").params};
-  if (sanitized) how.params.depth = 6;  // of the same series, with 16,000 nodes
+  uts::mobile_options options{.params = uts::find_preset("T1").params};
+  if (sanitized) options.params.depth = 6;  // of the same series, with 16,000 nodes
   rt.enable_balancing(true);
-  const uts::search_result found = uts::search_with_mobile_objects(rt, how);
+  const uts::search_result result = uts::search_with_mobile_objects(rt, options);
   rt.enable_balancing(false);
-  EXPECT_EQ(uts::judge(found), uts::verdict::match) << found.counts.nodes << " nodes";
+  EXPECT_EQ(uts::judge(result), uts::verdict::match) << result.counts.nodes << " nodes";
 }
 
 /// The same by messages between ranks: stealing under a token, and a queue with a manager.
 template <auto Search>
 void count_a_tree_directly(runtime& rt, std::uint64_t) {
-  uts::rank_search_options how{.params = uts::find_preset("T1").params};
-  how.params.depth = sanitized ? 6 : 8;  // of the same series
-  const uts::search_result found = Search(rt, how);
-  EXPECT_EQ(uts::judge(found), uts::verdict::match) << found.counts.nodes << " nodes";
+  uts::rank_search_options options{.params = uts::find_preset("T1").params};
+  options.params.depth = sanitized ? 6 : 8;  // of the same series
+  const uts::search_result result = Search(rt, options);
+  EXPECT_EQ(uts::judge(result), uts::verdict::match) << result.counts.nodes << " nodes";
 }
 
 constexpr std::array tree_scenarios{
@@ -66,7 +66,7 @@ bool hold_all(runtime& rt, std::span<const scenario> all) {
       std::fflush(stdout);
     }
     {
-      const testing::ScopedTrace where(each.title, static_cast<int>(rt.rank().value()), "by this rank");
+      const testing::ScopedTrace place(each.title, static_cast<int>(rt.rank().value()), "by this rank");
       each.run(rt, rt.size());
     }
     rt.wait_quiescence();
@@ -78,20 +78,20 @@ bool hold_all(runtime& rt, std::span<const scenario> all) {
 void forbid_reading_peers() {
   ASSERT_TRUE(transport::shm::forbid(SYS_process_vm_readv, transport::shm::filter_scope::this_process));
   char one = 0, other = 0;
-  iovec to{&one, 1}, from{&other, 1};
-  ASSERT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1) << "the filter does nothing";
+  iovec target{&one, 1}, source{&other, 1};
+  ASSERT_EQ(process_vm_readv(getpid(), &target, 1, &source, 1, 0), -1) << "the filter does nothing";
 }
 
 /// What the launcher starts, which is this program: goes through everything, and leaves main with messages under way.
 int act_as_rank(int argc, char** argv) {
-  config how = read_config(argc, argv);
-  const auto preset = [&how](const char* name, const std::string& value) {
-    how.set(name, value, setting_source::program);
+  config configuration = read_config(argc, argv);
+  const auto preset = [&configuration](const char* name, const std::string& value) {
+    configuration.set(name, value, setting_source::program);
   };
   preset("balancer", "steal");
   preset("receive_memory", "256KiB");
   preset("send_memory", "256KiB");
-  if (how.get_string("transport") == "auto") {  // ranks with odd numbers are on another host
+  if (configuration.get_string("transport") == "auto") {  // ranks with odd numbers are on another host
     preset("auto.host", std::atoi(std::getenv("NACRE_JOB_RANK")) % 2 == 0 ? "even" : "odd");
   }
   std::vector<std::span<const scenario>> chosen{buffer_scenarios()};
@@ -103,7 +103,7 @@ int act_as_rank(int argc, char** argv) {
     chosen.emplace_back(tree_scenarios);
   }
   rank_id self;
-  const int code = run(how, [&](runtime& rt) {
+  const int code = run(configuration, [&](runtime& rt) {
     self = rt.rank();
     rt.enable_balancing(false);
     for (const auto all : chosen) {
@@ -135,7 +135,7 @@ testing::AssertionResult job(const bench::launcher& start, const char* as) {
 struct cell {
   const char* transport;
   int ranks;
-  friend void PrintTo(const cell& of, std::ostream* out) { *out << of.transport << "_" << of.ranks << "_ranks"; }
+  friend void PrintTo(const cell& cell, std::ostream* out) { *out << cell.transport << "_" << cell.ranks << "_ranks"; }
 };
 
 class matrix : public testing::TestWithParam<cell> {};

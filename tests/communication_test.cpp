@@ -24,22 +24,22 @@ struct setting {
   const char* transport;
   int ranks;
   int workers;
-  friend void PrintTo(const setting& of, std::ostream* out) {
-    *out << of.transport << "_" << of.ranks << "_ranks_" << of.workers << "_workers";
+  friend void PrintTo(const setting& setting, std::ostream* out) {
+    *out << setting.transport << "_" << setting.ranks << "_ranks_" << setting.workers << "_workers";
   }
 };
 
 config settings(const setting& of, std::uint64_t seed = 1) {
-  config made;
-  made.set("transport", of.transport);
-  made.set("ranks", std::to_string(of.ranks));
-  made.set("workers", std::to_string(of.workers));
-  made.set("seed", std::to_string(seed));
-  made.set("balancer", "none");                       // the scenarios say where objects are
-  if (seed % 2 == 0) made.set("direct_min", "1GiB");  // all memory travels in messages
+  config configuration;
+  configuration.set("transport", of.transport);
+  configuration.set("ranks", std::to_string(of.ranks));
+  configuration.set("workers", std::to_string(of.workers));
+  configuration.set("seed", std::to_string(seed));
+  configuration.set("balancer", "none");                       // the scenarios say where objects are
+  if (seed % 2 == 0) configuration.set("direct_min", "1GiB");  // all memory travels in messages
   // Short messages travel in bundles. Those of several workers would not leave in the order of their numbers.
-  if (seed % 3 == 0 && of.workers == 1) made.set("aggregate", "on");
-  return made;
+  if (seed % 3 == 0 && of.workers == 1) configuration.set("aggregate", "on");
+  return configuration;
 }
 
 std::vector<scenario> every_scenario() {
@@ -107,9 +107,9 @@ TEST(keys_of_memory, follow_the_seed_under_simulation_and_nothing_elsewhere) {
 TEST(memory_of_the_own_rank, changes_at_once_but_in_virtual_time_not_before_the_callers_present) {
   for (const char* const transport : {"inproc", "sim"}) {
     const auto change = [&](runtime& rt) {
-      std::vector<int> mine(1), own(1, 5);
+      std::vector<int> mine(1), values(1, 5);
       const auto exposed = rt.expose(std::span(mine));
-      auto done = rt.put(exposed, 0, std::span<const int>(own));
+      auto done = rt.put(exposed, 0, std::span<const int>(values));
       EXPECT_EQ(mine[0], transport == std::string("sim") ? 0 : 5);
       done.get();
       EXPECT_EQ(mine[0], 5);

@@ -19,9 +19,9 @@
 namespace nacre::tests {
 namespace {
 
-void run_all(config how, std::uint64_t seed) {
-  how.set("balancer", "none");
-  ASSERT_EQ(run(how,
+void run_all(config configuration, std::uint64_t seed) {
+  configuration.set("balancer", "none");
+  ASSERT_EQ(run(configuration,
                 [&](runtime& rt) {
                   for (const auto scenarios : {container_scenarios(), counting_set_scenarios()}) {
                     for (const scenario& each : scenarios) each.run(rt, seed), rt.wait_quiescence();
@@ -33,10 +33,10 @@ void run_all(config how, std::uint64_t seed) {
 TEST(containers, agree_with_a_model_on_threads) {
   for (const char* ranks : {"1", "2", "3"}) {
     for (const char* workers : {"1", "2"}) {
-      config how;
-      how.set("ranks", ranks);
-      how.set("workers", workers);
-      run_all(how, 7);
+      config configuration;
+      configuration.set("ranks", ranks);
+      configuration.set("workers", workers);
+      run_all(configuration, 7);
       ASSERT_FALSE(HasFailure()) << ranks << " ranks of " << workers << " workers";
     }
   }
@@ -45,24 +45,24 @@ TEST(containers, agree_with_a_model_on_threads) {
 TEST(containers, agree_with_a_model_on_simulated_ranks) {
   const auto seeds = static_cast<int>(rounds_in_one_thread(40));
   for (int seed = 1; seed <= seeds; ++seed) {
-    config how;
-    how.set("transport", "sim");
-    how.set("ranks", std::to_string(1 + seed % 6));
-    how.set("workers", std::to_string(1 + seed % 3));
-    how.set("seed", std::to_string(seed));
-    how.set("sim.jitter", "3");
-    how.set("aggregate", seed % 2 == 0 ? "on" : "auto");
-    if (seed % 4 == 0) how.set("receive_memory", "4KiB");
-    run_all(how, static_cast<std::uint64_t>(seed));
+    config configuration;
+    configuration.set("transport", "sim");
+    configuration.set("ranks", std::to_string(1 + seed % 6));
+    configuration.set("workers", std::to_string(1 + seed % 3));
+    configuration.set("seed", std::to_string(seed));
+    configuration.set("sim.jitter", "3");
+    configuration.set("aggregate", seed % 2 == 0 ? "on" : "auto");
+    if (seed % 4 == 0) configuration.set("receive_memory", "4KiB");
+    run_all(configuration, static_cast<std::uint64_t>(seed));
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
 
 TEST(containers, slow_main_down_where_memory_is_scarce) {
-  config how;
-  how.set("ranks", "2");
-  how.set("receive_memory", "64KiB");
-  ASSERT_EQ(run(how,
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("receive_memory", "64KiB");
+  ASSERT_EQ(run(configuration,
                 [](runtime& rt) {
                   nacre::counting_set<std::uint64_t> numbers(rt);
                   for (std::uint64_t i = 0; i < 200'000; ++i) numbers.insert(i);
@@ -74,10 +74,10 @@ TEST(containers, slow_main_down_where_memory_is_scarce) {
 }
 
 TEST(containers, refuse_collectives_in_handlers) {
-  config how;
-  how.set("ranks", "2");
+  config configuration;
+  configuration.set("ranks", "2");
   static counting_set<int>* of_rank_0 = nullptr;
-  ASSERT_EQ(run(how,
+  ASSERT_EQ(run(configuration,
                 [](runtime& rt) {
                   counting_set<int> numbers(rt);
                   if (rt.rank().value() == 0) of_rank_0 = &numbers;
@@ -90,9 +90,9 @@ TEST(containers, refuse_collectives_in_handlers) {
 }
 
 TEST(containers, of_different_kinds_on_two_ranks_are_told_as_such) {
-  config how;
-  how.set("ranks", "2");
-  EXPECT_EQ(run(how,
+  config configuration;
+  configuration.set("ranks", "2");
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   std::string told;
                   try {

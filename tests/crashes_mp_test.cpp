@@ -68,10 +68,10 @@ int act_as_rank(int argc, char** argv) {
   const std::string signal = argv[2];
   const std::string_view place = argc > 3 ? argv[3] : "";
   if (place == "own") {
-    struct sigaction own {};
-    own.sa_sigaction = &of_the_program;
-    own.sa_flags = SA_SIGINFO;
-    ::sigaction(SIGSEGV, &own, nullptr);
+    struct sigaction self {};
+    self.sa_sigaction = &of_the_program;
+    self.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSEGV, &self, nullptr);
   }
   if (place == "ignored") std::signal(SIGFPE, SIG_IGN);
   const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {
@@ -123,9 +123,10 @@ void expect_end(const std::string& transport, const outcome& got, int signal) {
 }
 
 void expect_line(const outcome& got, const std::string& begin, const std::string& end) {
-  int found = 0;
-  for (const std::string& line : lines_of(got.errors)) found += line.starts_with(begin) && line.ends_with(end) ? 1 : 0;
-  EXPECT_EQ(found, 1) << begin << "..." << end << "\nis not once in\n" << got.errors;
+  int found_count = 0;
+  for (const std::string& line : lines_of(got.errors))
+    found_count += line.starts_with(begin) && line.ends_with(end) ? 1 : 0;
+  EXPECT_EQ(found_count, 1) << begin << "..." << end << "\nis not once in\n" << got.errors;
 }
 
 class crashes : public testing::TestWithParam<const char*> {

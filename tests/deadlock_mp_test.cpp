@@ -75,19 +75,19 @@ void await_oneself(runtime& rt) {
 }
 
 void await_each_other(runtime& rt) {
-  auto own = rt.create<friendly>();
-  const auto other = rt.broadcast(own, rank_id(1));
+  auto object = rt.create<friendly>();
+  const auto other = rt.broadcast(object, rank_id(1));
   if (rt.rank() != rank_id(0)) return rt.barrier();
-  rt.call<&friendly::meet>(own, other).get();
-  rt.call<&friendly::meet>(other, own).get();
-  rt.call<&friendly::ask>(own).get();
+  rt.call<&friendly::meet>(object, other).get();
+  rt.call<&friendly::meet>(other, object).get();
+  rt.call<&friendly::ask>(object).get();
 }
 
 double processor_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& of) {
-    return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) * 1e-6;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
@@ -98,18 +98,18 @@ void sleep_in_deadlock(runtime& rt) {
     std::thread([] {
       ::poll(nullptr, 0, 300);  // until they wait
       const auto begin = std::chrono::steady_clock::now();
-      const double before = processor_seconds();
+      const double previous = processor_seconds();
       ::poll(nullptr, 0, 1000);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      std::_Exit(processor_seconds() - before < 0.1 * taken.count() ? 0 : 3);
+      std::_Exit(processor_seconds() - previous < 0.1 * taken.count() ? 0 : 3);
     }).detach();
   }
-  const auto own = rt.create<friendly>();
-  const auto other = rt.broadcast(own, rank_id(1));
+  const auto object = rt.create<friendly>();
+  const auto other = rt.broadcast(object, rank_id(1));
   if (rt.rank() != rank_id(0)) return;
-  rt.call<&friendly::meet>(own, other).get();
-  rt.call<&friendly::meet>(other, own).get();
-  rt.call<&friendly::ask>(own).get();
+  rt.call<&friendly::meet>(object, other).get();
+  rt.call<&friendly::meet>(other, object).get();
+  rt.call<&friendly::ask>(object).get();
 }
 
 void command_a_silent_module(runtime& rt) {
@@ -151,19 +151,19 @@ void wait_for_a_slow_main(runtime& rt) {
 }
 
 int act_as_rank(int argc, char** argv) {
-  config how = read_config(argc, argv);
-  how.set("workers", "2", setting_source::program);
-  how.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
+  config configuration = read_config(argc, argv);
+  configuration.set("workers", "2", setting_source::program);
+  configuration.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
   register_extension("silent", [](const config&) { return std::make_unique<silent>(); });
-  const std::string_view what = argv[1];
-  return run(how, what == "--as-one-that-awaits-itself"      ? await_oneself
-                  : what == "--as-two-that-await-each-other" ? await_each_other
-                  : what == "--as-two-that-sleep"            ? sleep_in_deadlock
-                  : what == "--as-one-that-commands"         ? command_a_silent_module
-                  : what == "--as-one-that-asks"             ? ask_for_a_message_that_nobody_sends
-                  : what == "--as-many-that-await-messages"  ? await_many_messages
-                  : what == "--as-slow-handler"              ? wait_for_a_slow_handler
-                                                             : wait_for_a_slow_main);
+  const std::string_view name = argv[1];
+  return run(configuration, name == "--as-one-that-awaits-itself"      ? await_oneself
+                            : name == "--as-two-that-await-each-other" ? await_each_other
+                            : name == "--as-two-that-sleep"            ? sleep_in_deadlock
+                            : name == "--as-one-that-commands"         ? command_a_silent_module
+                            : name == "--as-one-that-asks"             ? ask_for_a_message_that_nobody_sends
+                            : name == "--as-many-that-await-messages"  ? await_many_messages
+                            : name == "--as-slow-handler"              ? wait_for_a_slow_handler
+                                                                       : wait_for_a_slow_main);
 }
 
 // ---- jobs
@@ -247,11 +247,11 @@ TEST_P(deadlock, of_a_main_that_asks_for_a_message_which_nobody_sends_names_it) 
 
 TEST_P(deadlock, of_objects_that_await_messages_names_those_of_the_least_numbers) {
   const std::string said = line_of(GetParam(), 3, {"--as-many-that-await-messages"});
-  std::size_t behind = 0;
+  std::size_t rest = 0;
   for (int step = 1; step <= 4; ++step) {
-    const std::size_t found = said.find("patient::news with the number " + std::to_string(step) + "; ", behind);
-    ASSERT_NE(found, std::string::npos) << step << "\n" << said;
-    behind = found;
+    const std::size_t found_count = said.find("patient::news with the number " + std::to_string(step) + "; ", rest);
+    ASSERT_NE(found_count, std::string::npos) << step << "\n" << said;
+    rest = found_count;
   }
 }
 

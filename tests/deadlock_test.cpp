@@ -19,11 +19,11 @@ using nacre::tests::hermit;
 
 using settings = std::map<std::string, std::string>;
 
-int run_simulated(const settings& with, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  made.set("transport", "sim");
-  for (const auto& [name, value] : with) made.set(name, value);
-  return nacre::run(made, main);
+int run_simulated(const settings& options, const std::function<void(nacre::runtime&)>& main) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  for (const auto& [name, value] : options) configuration.set(name, value);
+  return nacre::run(configuration, main);
 }
 
 /// An object that goes on, so that balancers have something to move.
@@ -102,24 +102,26 @@ struct chase {
 
 TEST(deadlock, is_none_while_messages_chase_an_object_for_long) {
   nacre::register_balancer("chaser", [](const nacre::config&) { return std::make_unique<chaser>(); });
-  for (const chase& of : {chase{5, 5'000, "5us"}, chase{8, 2'000, "2us"}, chase{16, 1'000, "2us"}}) {
+  for (const chase& subject : {chase{5, 5'000, "5us"}, chase{8, 2'000, "2us"}, chase{16, 1'000, "2us"}}) {
     for (const char* seed : {"1", "2"}) {
       std::uint64_t seen = 0;
-      const std::uint64_t each = nacre::tests::sanitized ? of.messages / 5 : of.messages;
-      const int code = run_simulated(
-          {{"ranks", std::to_string(of.ranks)}, {"balancer", "chaser"}, {"balance.tick", of.tick}, {"seed", seed}},
-          [&](nacre::runtime& rt) {
-            const bool first = rt.rank() == nacre::rank_id(0);
-            nacre::mobile_ptr<traveller> object;
-            if (first) object = rt.create<traveller>();
-            object = rt.broadcast(object, nacre::rank_id(0));
-            rt.barrier();
-            for (std::uint64_t i = 0; i < each; ++i) rt.send<&traveller::take>(object);
-            rt.wait_quiescence();
-            if (first) seen = rt.call<&traveller::count>(object).get();
-          });
+      const std::uint64_t each = nacre::tests::sanitized ? subject.messages / 5 : subject.messages;
+      const int code = run_simulated({{"ranks", std::to_string(subject.ranks)},
+                                      {"balancer", "chaser"},
+                                      {"balance.tick", subject.tick},
+                                      {"seed", seed}},
+                                     [&](nacre::runtime& rt) {
+                                       const bool first = rt.rank() == nacre::rank_id(0);
+                                       nacre::mobile_ptr<traveller> object;
+                                       if (first) object = rt.create<traveller>();
+                                       object = rt.broadcast(object, nacre::rank_id(0));
+                                       rt.barrier();
+                                       for (std::uint64_t i = 0; i < each; ++i) rt.send<&traveller::take>(object);
+                                       rt.wait_quiescence();
+                                       if (first) seen = rt.call<&traveller::count>(object).get();
+                                     });
       EXPECT_EQ(code, 0);
-      EXPECT_EQ(seen, each * of.ranks) << of.ranks << " ranks, seed " << seed;
+      EXPECT_EQ(seen, each * subject.ranks) << subject.ranks << " ranks, seed " << seed;
     }
   }
 }

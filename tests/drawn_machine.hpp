@@ -18,21 +18,21 @@ inline settings drawn_machine(std::uint64_t seed) {
   const auto one_of = [&](std::initializer_list<const char*> words) {
     return std::string(*(words.begin() + draw.below(words.size())));
   };
-  settings made{{"seed", std::to_string(seed)}};
-  made["ranks"] = std::to_string(1 + draw.below(6));
-  made["workers"] = std::to_string(1 + draw.below(3));
-  made["balancer"] = one_of({"none", "rotate", "rotate", "random", "steal", "share"});
-  made["balance.rotate.interval"] = made["balance.random.interval"] = one_of({"2us", "20us", "100us"});
-  made["location"] = one_of({"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update"});
-  made["aggregate"] = one_of({"on", "off"});
-  made["hops_max"] = one_of({"1", "2", "8"});
-  made["sim.latency"] = one_of({"0ns", "100ns", "1500ns", "20us"});
-  made["sim.jitter"] = one_of({"0", "0.1", "2", "10"});
-  made["sim.late_probability"] = one_of({"0", "0.01", "0.2"});
-  made["sim.cost.factor"] = one_of({"0", "1", "20"});
-  made["scheduler"] = one_of({"steal", "fifo", "lifo", "shared"});
-  made["location_cache"] = one_of({"1", "2", "65536"});
-  return made;
+  settings tuning{{"seed", std::to_string(seed)}};
+  tuning["ranks"] = std::to_string(1 + draw.below(6));
+  tuning["workers"] = std::to_string(1 + draw.below(3));
+  tuning["balancer"] = one_of({"none", "rotate", "rotate", "random", "steal", "share"});
+  tuning["balance.rotate.interval"] = tuning["balance.random.interval"] = one_of({"2us", "20us", "100us"});
+  tuning["location"] = one_of({"lazy_forwarding", "jump_update", "path_update", "home", "broadcast_update"});
+  tuning["aggregate"] = one_of({"on", "off"});
+  tuning["hops_max"] = one_of({"1", "2", "8"});
+  tuning["sim.latency"] = one_of({"0ns", "100ns", "1500ns", "20us"});
+  tuning["sim.jitter"] = one_of({"0", "0.1", "2", "10"});
+  tuning["sim.late_probability"] = one_of({"0", "0.01", "0.2"});
+  tuning["sim.cost.factor"] = one_of({"0", "1", "20"});
+  tuning["scheduler"] = one_of({"steal", "fifo", "lifo", "shared"});
+  tuning["location_cache"] = one_of({"1", "2", "65536"});
+  return tuning;
 }
 
 }  // namespace nacre::tests

@@ -80,11 +80,11 @@ void expect_refusals(const std::vector<std::function<void(std::string&)>>& damag
 }
 /// Changes the entry at an offset of the bytes.
 template <class Entry>
-std::function<void(std::string&)> change(std::size_t offset, std::function<void(Entry&)> how) {
+std::function<void(std::string&)> change(std::size_t offset, std::function<void(Entry&)> method) {
   return [=](std::string& bytes) {
     Entry entry;
     std::memcpy(&entry, bytes.data() + offset, sizeof entry);
-    how(entry);
+    method(entry);
     std::memcpy(bytes.data() + offset, &entry, sizeof entry);
   };
 }
@@ -94,24 +94,25 @@ TEST(extension_files, a_damaged_segment_or_table_is_refused_before_the_loader_di
   const auto head = read_head(parts);
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
   std::vector<std::function<void(std::string&)>> damages;
-  std::size_t at = head.e_phoff;
+  std::size_t index = head.e_phoff;
   for (const auto& segment : read_segments(parts, head)) {
     if (segment.p_type == PT_LOAD || segment.p_type == PT_DYNAMIC) {
-      damages.push_back(change<ElfW(Phdr)>(at, [=](auto& of) { of.p_filesz += far; }));
-      damages.push_back(change<ElfW(Phdr)>(at, [=](auto& of) { of.p_offset += far; }));
-      damages.push_back(change<ElfW(Phdr)>(at, [=](auto& of) { of.p_vaddr += far - 1; }));
+      damages.push_back(change<ElfW(Phdr)>(index, [=](auto& subject) { subject.p_filesz += far; }));
+      damages.push_back(change<ElfW(Phdr)>(index, [=](auto& subject) { subject.p_offset += far; }));
+      damages.push_back(change<ElfW(Phdr)>(index, [=](auto& subject) { subject.p_vaddr += far - 1; }));
     }
-    at += sizeof segment;
+    index += sizeof segment;
     if (segment.p_type != PT_DYNAMIC) continue;
     std::size_t entry_at = segment.p_offset;
     for (const auto& entry : parts.read_all<ElfW(Dyn)>(segment.p_offset, segment.p_filesz / sizeof(ElfW(Dyn)))) {
       for (const std::int64_t tag : {DT_STRTAB, DT_STRSZ, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_JMPREL, DT_PLTRELSZ,
                                      DT_INIT_ARRAY, DT_GNU_HASH, DT_NEEDED, DT_VERNEED, DT_INIT}) {
-        if (entry.d_tag == tag) damages.push_back(change<ElfW(Dyn)>(entry_at, [=](auto& of) { of.d_un.d_val += far; }));
+        if (entry.d_tag == tag)
+          damages.push_back(change<ElfW(Dyn)>(entry_at, [=](auto& subject) { subject.d_un.d_val += far; }));
       }
       if (entry.d_tag == DT_RELA) {
-        damages.push_back(change<ElfW(Rela)>(entry.d_un.d_ptr, [=](auto& of) { of.r_offset += far; }));
-        damages.push_back(change<ElfW(Rela)>(entry.d_un.d_ptr, [=](auto& of) { of.r_addend += far; }));
+        damages.push_back(change<ElfW(Rela)>(entry.d_un.d_ptr, [=](auto& subject) { subject.r_offset += far; }));
+        damages.push_back(change<ElfW(Rela)>(entry.d_un.d_ptr, [=](auto& subject) { subject.r_addend += far; }));
       }
       entry_at += sizeof entry;
     }
@@ -121,11 +122,11 @@ TEST(extension_files, a_damaged_segment_or_table_is_refused_before_the_loader_di
 }
 
 TEST(extension_files, the_current_folder_is_not_searched_for_a_bare_name) {
-  const fs::path before = fs::current_path();
+  const fs::path path = fs::current_path();
   fs::current_path(NACRE_EXTENSIONS_DIR);
   EXPECT_THROW(static_cast<void>(find_extension_file("loaded_counter.so")), setup_error);
   EXPECT_EQ(find_extension_file("./loaded_counter.so"), fs::current_path() / "loaded_counter.so");
-  fs::current_path(before);
+  fs::current_path(path);
 }
 
 }  // namespace

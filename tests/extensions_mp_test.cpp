@@ -83,25 +83,27 @@ struct datagram_counts {
 datagram_counts count_datagrams(const std::string& transport, const std::string& options) {
   const outcome got = launched(job_over(transport, {"--datagrams"}, options)).end();
   EXPECT_EQ(code_of(got), 0) << got.errors;
-  datagram_counts of;
-  EXPECT_EQ(std::sscanf(got.output.c_str(), "sent %d came %d wrong %d", &of.sent, &of.came, &of.wrong), 3)
+  datagram_counts subject;
+  EXPECT_EQ(std::sscanf(got.output.c_str(), "sent %d came %d wrong %d", &subject.sent, &subject.came, &subject.wrong),
+            3)
       << got.output << got.errors;
-  return of;
+  return subject;
 }
 
 TEST_P(extensions, datagrams_come_once_and_unchanged_on_a_path_that_loses_none) {
-  const datagram_counts of = count_datagrams(GetParam(), {});
-  EXPECT_EQ(of.sent, 4800);
-  EXPECT_LE(of.came, 4800);
-  EXPECT_GE(of.came, GetParam() == std::string("udp") ? 4300 : 4800) << "the kernel of a busy host drops some";
-  EXPECT_EQ(of.wrong, 0);
+  const datagram_counts datagram_counts = count_datagrams(GetParam(), {});
+  EXPECT_EQ(datagram_counts.sent, 4800);
+  EXPECT_LE(datagram_counts.came, 4800);
+  EXPECT_GE(datagram_counts.came, GetParam() == std::string("udp") ? 4300 : 4800)
+      << "the kernel of a busy host drops some";
+  EXPECT_EQ(datagram_counts.wrong, 0);
 }
 
 TEST(extension_datagrams, are_lost_as_often_as_a_simulated_machine_loses_them_while_control_messages_all_come) {
-  const datagram_counts of = count_datagrams("sim", "sim.loss_probability=0.3 sim.late_probability=0.1");
-  EXPECT_EQ(of.sent, 4800);
-  EXPECT_NEAR(of.came, 4800 * 0.7, 150);
-  EXPECT_EQ(of.wrong, 0);
+  const datagram_counts datagram_counts = count_datagrams("sim", "sim.loss_probability=0.3 sim.late_probability=0.1");
+  EXPECT_EQ(datagram_counts.sent, 4800);
+  EXPECT_NEAR(datagram_counts.came, 4800 * 0.7, 150);
+  EXPECT_EQ(datagram_counts.wrong, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(over, extensions, testing::Values("inproc", "sim", "shm", "tcp", "udp"),

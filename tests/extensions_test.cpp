@@ -34,11 +34,11 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 
 /// Runs main on three ranks over that transport.
 void run_over(const char* transport, const std::function<void(runtime&)>& main) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", "3");
-  made.set("workers", "1");
-  EXPECT_EQ(run(made, main), 0) << transport;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", "3");
+  configuration.set("workers", "1");
+  EXPECT_EQ(run(configuration, main), 0) << transport;
 }
 
 /// Over threads and simulated.
@@ -95,14 +95,14 @@ class postman final : public extension {
 TEST(extensions, a_command_is_answered_by_the_module_of_that_rank) {
   register_module<postman>("postman");
   run_both([](runtime& rt) {
-    const extension_ref there = rt.extension("postman");
+    const extension_ref extension_ref = rt.extension("postman");
     for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
-      EXPECT_EQ(text_of(there.command(rank_id(rank), 1, bytes_of("ahoy")).get()), "ahoy");
+      EXPECT_EQ(text_of(extension_ref.command(rank_id(rank), 1, bytes_of("ahoy")).get()), "ahoy");
       const std::string long_text(100'000, 'x');
-      EXPECT_EQ(text_of(there.command(rank_id(rank), 1, bytes_of(long_text)).get()), long_text);
+      EXPECT_EQ(text_of(extension_ref.command(rank_id(rank), 1, bytes_of(long_text)).get()), long_text);
     }
-    EXPECT_THROW(there.command(rank_id(rt.size()), 1), usage_error);
-    EXPECT_THROW(there.command(rank_id{1}, 77).get(), call_error);
+    EXPECT_THROW(extension_ref.command(rank_id(rt.size()), 1), usage_error);
+    EXPECT_THROW(extension_ref.command(rank_id{1}, 77).get(), call_error);
   });
 }
 
@@ -146,13 +146,13 @@ TEST(extensions, datagrams_that_are_messages_beyond_the_room_are_dropped_and_the
 
 /// Sends itself 1000 numbered control messages, and answers when all have come in order.
 class sequence final : public extension {
-  void on_command(extension_host& host, rank_id, std::uint32_t to, std::span<const std::byte>) override {
-    for (std::uint32_t i = 0; i < 1000; ++i) host.control(rank_id(to), std::as_bytes(std::span(&i, 1)));
+  void on_command(extension_host& host, rank_id, std::uint32_t target, std::span<const std::byte>) override {
+    for (std::uint32_t i = 0; i < 1000; ++i) host.control(rank_id(target), std::as_bytes(std::span(&i, 1)));
   }
-  void on_control(extension_host& host, rank_id from, std::span<const std::byte> bytes) override {
+  void on_control(extension_host& host, rank_id source, std::span<const std::byte> bytes) override {
     std::uint32_t number = 0;
     std::memcpy(&number, bytes.data(), sizeof number);
-    if (number != next_.at(from.value())++ % 1000) throw std::logic_error("out of order");
+    if (number != next_.at(source.value())++ % 1000) throw std::logic_error("out of order");
     if (number == 999) host.log("all have come");
   }
   std::array<std::uint32_t, 3> next_{};
@@ -179,10 +179,10 @@ TEST(extensions, a_module_is_loaded_commanded_unloaded_and_loaded_again) {
       EXPECT_THROW(rt.load_extension(module_file("same_name")), usage_error);
       const extension_ref counter = rt.extension("loaded_counter");
       for (std::uint64_t turn = 0; turn < 3; ++turn) {
-        std::uint64_t before = 99;
+        std::uint64_t previous = 99;
         const auto answer = counter.command(rt.rank(), 0, bytes_of("12345")).get();
-        std::memcpy(&before, answer.data(), sizeof before);
-        EXPECT_EQ(before, turn * 5);
+        std::memcpy(&previous, answer.data(), sizeof previous);
+        EXPECT_EQ(previous, turn * 5);
       }
       rt.unload_extension("loaded_counter");
       EXPECT_THROW(counter.command(rt.rank(), 0).get(), call_error);
@@ -212,37 +212,37 @@ class patient final : public extension {
 TEST(extensions, unloading_waits_for_what_is_under_way) {
   register_module<patient>("patient");
   run_both([](runtime& rt) {
-    const extension_ref here = rt.extension("patient");
+    const extension_ref extension_ref = rt.extension("patient");
     if (rt.rank().value() != 0) {
       rt.barrier();
-      if (rt.rank().value() == 1) here.command(rt.rank(), 2).get();
+      if (rt.rank().value() == 1) extension_ref.command(rt.rank(), 2).get();
       return rt.barrier();
     }
-    auto answer = here.command(rt.rank(), 1);
-    here.command(rt.rank(), 3).get();  // the first has been deferred by then
+    auto answer = extension_ref.command(rt.rank(), 1);
+    extension_ref.command(rt.rank(), 3).get();  // the first has been deferred by then
     rt.barrier();
     rt.unload_extension("patient");
     answer.get();  // and not an error that the module has gone
-    EXPECT_THROW(here.command(rt.rank(), 3).get(), call_error);
+    EXPECT_THROW(extension_ref.command(rt.rank(), 3).get(), call_error);
     rt.barrier();
   });
   EXPECT_EQ(patient::ended, 6);  // each once
 }
 
 TEST(extensions, an_option_loads_a_module_on_every_rank) {
-  config made;
-  made.set("ranks", "2");
-  made.set("extension", module_file("loaded_counter"));
-  EXPECT_EQ(run(made, [](runtime& rt) { rt.extension("loaded_counter").command(rank_id{1}, 0).get(); }), 0);
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("extension", module_file("loaded_counter"));
+  EXPECT_EQ(run(configuration, [](runtime& rt) { rt.extension("loaded_counter").command(rank_id{1}, 0).get(); }), 0);
 }
 
 TEST(extensions, a_program_gathers_sends_waits_and_scatters_by_one_signal) {
   register_module<postman>("postman");
   run_both([](runtime& rt) {
-    std::vector<int> from(100), to(200);
-    for (int i = 0; i < 100; ++i) from[static_cast<std::size_t>(i)] = i;
-    const auto source = rt.expose(std::span(from));
-    const auto target = rt.expose(std::span(to));
+    std::vector<int> values(100), target_values(200);
+    for (int i = 0; i < 100; ++i) values[static_cast<std::size_t>(i)] = i;
+    const auto source = rt.expose(std::span(values));
+    const auto target = rt.expose(std::span(target_values));
     const extension_ref post = rt.extension("postman");
     command_program steps(rt);
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -250,12 +250,12 @@ TEST(extensions, a_program_gathers_sends_waits_and_scatters_by_one_signal) {
     }
     steps.wait().scatter(target, 100, 100).scatter(target, 0, 100);
     for (int run = 0; run < 3; ++run) {
-      std::fill(to.begin(), to.end(), -1);
+      std::fill(target_values.begin(), target_values.end(), -1);
       auto done = steps.start();
       rt.wait_quiescence();
       EXPECT_TRUE(done.ready());
       done.get();
-      for (int i = 0; i < 200; ++i) EXPECT_EQ(to[static_cast<std::size_t>(i)], (i + 50) % 100);
+      for (int i = 0; i < 200; ++i) EXPECT_EQ(target_values[static_cast<std::size_t>(i)], (i + 50) % 100);
     }
     rt.withdraw(target);
     EXPECT_THROW(steps.start().get(), call_error);

@@ -37,32 +37,32 @@ void take(context& ctx, std::uint32_t number, const std::vector<std::byte>& bloc
 }
 
 [[nodiscard]] config job_of(const std::string& transport) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", "1");
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "1");
+  return configuration;
 }
 
 /// 200 Mbit/s, and 32 KiB in the switch; a message that is dropped comes late.
 [[nodiscard]] config behind_a_switch() {
-  config made = job_of("sim");
-  made.set("sim.bandwidth", "0.025");
-  made.set("sim.latency", "9us");
-  made.set("sim.switch_buffer", "32KiB");
-  made.set("sim.switch_retry", "20ms");
-  made.set("flow_buffer", "32KiB");
-  made.set("flow_patience", "2ms");
-  return made;
+  config configuration = job_of("sim");
+  configuration.set("sim.bandwidth", "0.025");
+  configuration.set("sim.latency", "9us");
+  configuration.set("sim.switch_buffer", "32KiB");
+  configuration.set("sim.switch_retry", "20ms");
+  configuration.set("flow_buffer", "32KiB");
+  configuration.set("flow_patience", "2ms");
+  return configuration;
 }
 
 /// All others send to rank 0. Returns the seconds until the last message has run.
-[[nodiscard]] double all_send_to_one(const config& with, flow_policy policy) {
+[[nodiscard]] double all_send_to_one(const config& configuration, flow_policy policy) {
   for (auto& each : seen().got) each = 0;
   seen().wrong = 0;
   seen().whole = 0;
   double seconds = 0;
-  EXPECT_EQ(run(with,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   rt.barrier();
                   const double begin = rt.now();
@@ -112,9 +112,9 @@ TEST(flow_control, lambdas_small_messages_and_messages_to_the_own_rank_leave_at_
   ran = 0;
   EXPECT_EQ(run(job_of("sim"),
                 [](runtime& rt) {
-                  for (std::uint32_t to = 0; to < rt.size(); ++to) {
+                  for (std::uint32_t target = 0; target < rt.size(); ++target) {
                     rt.send_with_flow_control(
-                        rank_id(to), flow_policy::token, [](int by) { ran += by; }, 1);
+                        rank_id(target), flow_policy::token, [](int step) { ran += step; }, 1);
                   }
                   rt.wait_quiescence();
                 }),

@@ -32,8 +32,8 @@ std::array<std::atomic<std::uint32_t>, channels.size()> next{};
 std::atomic<std::uint32_t> disordered{0};
 std::atomic<bool> busy{true};
 
-void take(std::uint32_t number, std::uint32_t on) {
-  if (next[on].fetch_add(1) != number) ++disordered;
+void take(std::uint32_t number, std::uint32_t index) {
+  if (next[index].fetch_add(1) != number) ++disordered;
 }
 
 /// Keeps a worker busy, so that it polls between two items and does not send what it has collected at once.
@@ -51,9 +51,9 @@ void send_in_order(nacre::runtime& rt) {
     rt.barrier();
     for (std::uint32_t i = 0; i < 2 * rt.workers(); ++i) rt.send<keep_busy>(rt.rank());
     for (std::uint32_t number = 0; number < each_sends; ++number) {
-      for (std::uint32_t on = 0; on < channels.size(); ++on) {
-        const nacre::with how{.category = nacre::category::communication, .channel = channels[on]};
-        rt.send_with_flow_control<take>(how, other, policy, number, on);
+      for (std::uint32_t index = 0; index < channels.size(); ++index) {
+        const nacre::with options{.category = nacre::category::communication, .channel = channels[index]};
+        rt.send_with_flow_control<take>(options, other, policy, number, index);
       }
     }
     while (next[0] + next[1] + next[2] != channels.size() * each_sends) rt.sleep(1e-3).wait();

@@ -35,9 +35,9 @@ TEST(forgery, a_rank_takes_or_refuses_whatever_its_peers_send_and_lives) {
   for (; seed < tests::rounds_in_one_thread(300) || std::chrono::steady_clock::now() < end; ++seed) {
     SCOPED_TRACE(seed);
     const std::vector<std::uint8_t> bytes = random_bytes(seed);
-    choices from(bytes);
+    choices choices(bytes);
     std::vector<std::string> refusals;
-    taken += forge_messages(from, &refusals);
+    taken += forge_messages(choices, &refusals);
     for (const std::string& each : refusals) reasons.insert(each.substr(each.find(' ', 5) + 1));
   }
   EXPECT_GT(taken, seed) << "forgeries that no transport lets pass test nothing";

@@ -14,12 +14,12 @@ namespace nacre::tests {
 namespace {
 
 config ranks_on(const char* transport, int ranks) {
-  config how;
-  how.set("transport", transport);
-  how.set("ranks", std::to_string(ranks));
-  how.set("workers", "2");
-  how.set("balancer", "none");
-  return how;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "2");
+  configuration.set("balancer", "none");
+  return configuration;
 }
 
 class groups : public testing::TestWithParam<const char*> {};
@@ -37,7 +37,7 @@ TEST_P(groups, have_one_object_on_every_rank) {
 
 struct counted {
   std::atomic<int>& alive;
-  explicit counted(std::atomic<int>& of) : alive(of) { ++alive; }
+  explicit counted(std::atomic<int>& index) : alive(index) { ++alive; }
   counted(const counted&) = delete;
   counted& operator=(const counted&) = delete;
   ~counted() { --alive; }

@@ -18,11 +18,11 @@ namespace nacre::tests {
 /// The bytes of a section in all files of an image; the messages that lie, unless told otherwise.
 inline std::size_t bytes_lying(const images::found_image& image, std::uint32_t section = lying_section) {
   std::size_t sum = 0;
-  const images::manifest& about = image.about;
-  for (std::uint32_t rank = 0; rank < about.ranks(); ++rank) {
-    const images::file_name name{about.life, about.image, rank, about.ranks()};
-    const images::sections file = images::read_image_file(image.file_of(rank), name, about.files[rank]);
-    if (const auto found = file.find(section); found != file.end()) sum += found->second.size();
+  const images::manifest& manifest = image.about;
+  for (std::uint32_t rank = 0; rank < manifest.ranks(); ++rank) {
+    const images::file_name name{manifest.life, manifest.image, rank, manifest.ranks()};
+    const images::sections file = images::read_image_file(image.file_of(rank), name, manifest.files[rank]);
+    if (const auto match = file.find(section); match != file.end()) sum += match->second.size();
   }
   return sum;
 }
@@ -30,12 +30,12 @@ inline std::size_t bytes_lying(const images::found_image& image, std::uint32_t s
 struct held_images_of : images_of {
   /// A simulated job on a network and with parts of the runtime that are drawn from the seed.
   [[nodiscard]] static config drawn(std::uint32_t ranks, int seed) {
-    config how = options("sim", ranks);
+    config configuration = options("sim", ranks);
     rng draw(static_cast<std::uint64_t>(seed));
     const auto set = [&](const char* name, std::initializer_list<const char*> values) {
-      how.set(name, *(values.begin() + draw.below(values.size())));
+      configuration.set(name, *(values.begin() + draw.below(values.size())));
     };
-    how.set("seed", seed);
+    configuration.set("seed", seed);
     set("workers", {"1", "2", "3"});
     set("sim.latency", {"300ns", "1500ns", "20us"});
     set("sim.jitter", {"0", "0.5", "10"});
@@ -47,12 +47,12 @@ struct held_images_of : images_of {
     set("receive_memory", {"1KiB", "4KiB", "256MiB"});
     set("send_memory", {"1KiB", "64MiB"});
     set("balancer", {"none", "random", "rotate", "steal", "diffusion", "lifeline"});
-    return how;
+    return configuration;
   }
-  [[nodiscard]] config often(config how, const char* every) const {
-    how.set("checkpoint.folder", folder);
-    how.set("checkpoint.every", every);
-    return how;
+  [[nodiscard]] config often(config configuration, const char* every) const {
+    configuration.set("checkpoint.folder", folder);
+    configuration.set("checkpoint.every", every);
+    return configuration;
   }
   /// Removes images until the one that counts has messages in it. Returns whether there is one.
   [[nodiscard]] bool go_back_to_messages() const {

@@ -50,8 +50,8 @@ struct walker {
     fellows = std::move(others);
     moves = wanders;
   }
-  void note(std::uint64_t from, std::uint32_t its_stay, std::uint32_t number) {
-    std::uint32_t& last = got[{from, its_stay}];
+  void note(std::uint64_t source, std::uint32_t its_stay, std::uint32_t number) {
+    std::uint32_t& last = got[{source, its_stay}];
     if (number != ++last) ++all.wrong;
     ++all.ran;
   }
@@ -61,12 +61,12 @@ struct walker {
       ++stay;
       sent.clear();
     }
-    const std::uint64_t to = draw(fellows.size());
-    ctx.send<&walker::step>(fellows[to], name, stay, ++sent[to], left - 1);
+    const std::uint64_t target = draw(fellows.size());
+    ctx.send<&walker::step>(fellows[target], name, stay, ++sent[target], left - 1);
     ++all.sent;
   }
-  void step(context& ctx, std::uint64_t from, std::uint32_t its_stay, std::uint32_t number, std::uint32_t left) {
-    note(from, its_stay, number);
+  void step(context& ctx, std::uint64_t source, std::uint32_t its_stay, std::uint32_t number, std::uint32_t left) {
+    note(source, its_stay, number);
     ctx.charge(1e-6 * static_cast<double>(draw(5)));
     if (left > 0) pass_on(ctx, left);
     if (left > 0 && left % 3 == 0) pass_on(ctx, left);
@@ -98,12 +98,12 @@ struct outcome {
   bool restored = false;
 };
 
-outcome walk(config how, bool moves) {
-  outcome found;
-  found.code = run(std::move(how), [&](runtime& rt) {
+outcome walk(config configuration, bool moves) {
+  outcome result;
+  result.code = run(std::move(configuration), [&](runtime& rt) {
     auto own = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) found.restored = own.has_value();
+    if (first) result.restored = own.has_value();
     if (!own) {
       own.emplace();
       std::vector<mobile_ptr<walker>> mine;
@@ -119,9 +119,9 @@ outcome walk(config how, bool moves) {
       rt.wait_quiescence(*own);
     }
     if (!first) return;
-    for (const auto& each : own->all) found.all += rt.call<&walker::result>(each).get();
+    for (const auto& each : own->all) result.all += rt.call<&walker::result>(each).get();
   });
-  return found;
+  return result;
 }
 
 struct held_images : held_images_of {};
@@ -132,13 +132,13 @@ TEST_F(held_images, hold_each_message_once_and_in_order) {
   for (int seed = 1; seed <= static_cast<int>(seeds); ++seed) {
     std::filesystem::remove_all(folder);
     const std::uint32_t ranks = 1 + static_cast<std::uint32_t>(seed) % 5;
-    const config how = drawn(ranks, seed);
+    const config configuration = drawn(ranks, seed);
     const bool moves = seed % 3 == 0;
-    const outcome whole = walk(how, moves);
+    const outcome whole = walk(configuration, moves);
     ASSERT_EQ(whole.code, 0);
     const std::uint64_t begun = walkers_a_rank * ranks;
     ASSERT_EQ(whole.all.ran, whole.all.sent + begun);
-    const outcome first = walk(often(how, seed % 2 == 0 ? "20us" : "100us"), moves);
+    const outcome first = walk(often(configuration, seed % 2 == 0 ? "20us" : "100us"), moves);
     ASSERT_EQ(first.code, 0) << seed;
     EXPECT_EQ(first.all.ran, whole.all.ran) << seed;
     EXPECT_EQ(first.all.sent, whole.all.sent) << seed;

@@ -38,9 +38,9 @@ struct judge {
   /// `sorted`: on another number of ranks the values are combined in another order of the ranks.
   std::string text(bool sorted) const {
     std::string all = std::to_string(votes);
-    const auto add = [&](const std::string& what, std::string names_of) {
+    const auto add = [&](const std::string& name, std::string names_of) {
       if (sorted) std::ranges::sort(names_of);
-      all += "\n" + what + " " + names_of;
+      all += "\n" + name + " " + names_of;
     };
     for (const auto& [round, each] : names) add("all " + std::to_string(round), each);
     for (const auto& [round, each] : of_section) add("section " + std::to_string(round), each);
@@ -64,7 +64,7 @@ struct shared_names {
 };
 
 /// A handler on a rank.
-void vote(context& ctx, mobile_ptr<judge> to, std::uint64_t count) { ctx.send<&judge::vote>(to, count); }
+void vote(context& ctx, mobile_ptr<judge> object, std::uint64_t count) { ctx.send<&judge::vote>(object, count); }
 
 /// Each of its rounds begins by a message that it has sent itself for later, at its own pace.
 struct runner {
@@ -110,38 +110,38 @@ struct outcome {
   bool restored = false;
 };
 
-outcome live(config how) {
-  outcome found;
-  found.code = run(std::move(how), [&](runtime& rt) {
-    auto own = rt.restored<progress>();
+outcome live(config configuration) {
+  outcome result;
+  result.code = run(std::move(configuration), [&](runtime& rt) {
+    auto self = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) found.restored = own.has_value();
-    const bool fresh = !own.has_value();
+    if (first) result.restored = self.has_value();
+    const bool fresh = !self.has_value();
     if (fresh) {
-      own.emplace();
-      own->all = rt.create_array<runner>(extents{runners});
-      own->known.to = rt.broadcast(first ? rt.create<judge>() : mobile_ptr<judge>(), rank_id(0));
+      self.emplace();
+      self->all = rt.create_array<runner>(extents{runners});
+      self->known.to = rt.broadcast(first ? rt.create<judge>() : mobile_ptr<judge>(), rank_id(0));
       section_ptr odd;
       if (first) {
         std::vector<index> places;
         for (std::int64_t place = 1; place < static_cast<std::int64_t>(runners); place += 2) places.push_back({place});
-        odd = rt.create_section(section(own->all, places)).get();
+        odd = rt.create_section(section(self->all, places)).get();
       }
-      own->known.odd = rt.broadcast(odd, rank_id(0));
+      self->known.odd = rt.broadcast(odd, rank_id(0));
     }
-    counting_set<std::string> words(rt, own->known.words);
+    counting_set<std::string> words(rt, self->known.words);
     if (fresh) {
-      own->known.words = words.handle();
-      if (first) rt.send<&runner::begin>(own->all, own->known);
-      rt.wait_quiescence(*own);
+      self->known.words = words.handle();
+      if (first) rt.send<&runner::begin>(self->all, self->known);
+      rt.wait_quiescence(*self);
     }
     std::string counted;
     for (const auto& [word, count] : words.top(2 * runners)) counted += "\n" + word + " " + std::to_string(count);
     if (!first) return;
-    found.text = rt.call<&judge::text>(own->known.to, false).get() + counted;
-    found.sorted = rt.call<&judge::text>(own->known.to, true).get() + counted;
+    result.text = rt.call<&judge::text>(self->known.to, false).get() + counted;
+    result.sorted = rt.call<&judge::text>(self->known.to, true).get() + counted;
   });
-  return found;
+  return result;
 }
 
 struct held_parts : held_images_of {

@@ -62,8 +62,8 @@ struct bush {
     ctx.charge(2e-6);
     const std::uint64_t children = depth == 0 ? 0 : 1 + (seed >> 20) % 3;
     for (std::uint64_t child = 0; child < children; ++child) {
-      const auto made = ctx.create<bush>(depth - 1, seed * 6364136223846793005ULL + child + 1, to);
-      ctx.send<&bush::grow>(made);
+      const auto object = ctx.create<bush>(depth - 1, seed * 6364136223846793005ULL + child + 1, to);
+      ctx.send<&bush::grow>(object);
     }
     ctx.send<&ballot::vote>(to[rank_id(static_cast<std::uint32_t>(seed % ctx.size()))], std::uint64_t{1});
     ctx.destroy(ctx.self<bush>());
@@ -163,13 +163,13 @@ struct outcome {
   bool restored = false;
 };
 
-outcome live(config how, int steps, std::uint32_t depth) {
+outcome live(config configuration, int steps, std::uint32_t depth) {
   constexpr std::int64_t blocks = 12;
-  outcome found;
-  found.code = run(std::move(how), [&](runtime& rt) {
+  outcome result;
+  result.code = run(std::move(configuration), [&](runtime& rt) {
     auto own = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) found.restored = own.has_value();
+    if (first) result.restored = own.has_value();
     if (!own) {
       own.emplace();
       own->to = rt.create_group<ballot>();
@@ -182,12 +182,12 @@ outcome live(config how, int steps, std::uint32_t depth) {
       rt.wait_quiescence(*own);
     }
     if (!first) return;
-    found.text = std::to_string(rt.reduce<&ballot::result>(own->to, std::plus<>{}).get());
-    found.text += " " + std::to_string(rt.call<&clerk::result>(own->office).get());
+    result.text = std::to_string(rt.reduce<&ballot::result>(own->to, std::plus<>{}).get());
+    result.text += " " + std::to_string(rt.call<&clerk::result>(own->office).get());
     for (std::int64_t number = 0; number < blocks; ++number)
-      found.text += "\n" + rt.call<&block::text>(own->grid[{number}]).get();
+      result.text += "\n" + rt.call<&block::text>(own->grid[{number}]).get();
   });
-  return found;
+  return result;
 }
 
 struct held_town : held_images_of {};

@@ -17,7 +17,7 @@ namespace nacre::tests {
 namespace {
 
 struct idler final : balancer {
-  idler(std::uint64_t& to, bool sleeps) : ticks(to), at_rest(sleeps) {}
+  idler(std::uint64_t& target, bool sleeps) : ticks(target), at_rest(sleeps) {}
   void on_tick(balancer_host& host) override { ticks += host.rank() == rank_id(1) ? 1 : 0; }
   void on_message(balancer_host&, rank_id, std::span<const std::byte>) override {}
   [[nodiscard]] bool rests() const override { return at_rest; }
@@ -47,7 +47,7 @@ TEST(idle_ranks, whose_balancer_does_not_rest_ask_it_often) { EXPECT_GE(ticks_of
 
 /// Rank 0 sends its word once a while has passed. Rank 1 rests until then, and notes how long the next look takes.
 struct called_late final : balancer {
-  explicit called_late(double& to) : waited(to) {}
+  explicit called_late(double& end) : waited(end) {}
   void on_tick(balancer_host& host) override {
     if (host.rank() == rank_id(0)) {
       if (!called && host.now() > 2.3) host.send(rank_id(1), pack(std::uint32_t{1}));

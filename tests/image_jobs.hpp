@@ -39,20 +39,20 @@ struct street {
 struct images_of : testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
   [[nodiscard]] static config options(const std::string& transport, std::uint32_t ranks) {
-    config how;
-    how.set("transport", transport);
-    how.set("ranks", ranks);
-    how.set("workers", "2");
-    return how;
+    config configuration;
+    configuration.set("transport", transport);
+    configuration.set("ranks", ranks);
+    configuration.set("workers", "2");
+    return configuration;
   }
-  [[nodiscard]] config writing(config how) const {
-    how.set("checkpoint.folder", folder);
-    how.set("checkpoint.every", "1ns");
-    return how;
+  [[nodiscard]] config writing(config configuration) const {
+    configuration.set("checkpoint.folder", folder);
+    configuration.set("checkpoint.every", "1ns");
+    return configuration;
   }
-  [[nodiscard]] config restoring(config how) const {
-    how.set("restore", folder);
-    return how;
+  [[nodiscard]] config restoring(config configuration) const {
+    configuration.set("restore", folder);
+    return configuration;
   }
 
   std::string folder = testing::TempDir() + "nacre_image_jobs." + std::to_string(::getpid());

@@ -28,8 +28,8 @@ struct place_names {
 /// Makes, finds and ends the elements of keys, from 3 ranks to others and on to 2; the homes go on giving places.
 TEST_F(keys_of_a_town, are_kept_on_any_number_of_ranks) {
   const auto key_of = [](int number) { return "street " + std::to_string(number); };
-  const auto go_on = [&](const config& how, int until) {
-    return run(how, [&](runtime& rt) {
+  const auto go_on = [&](const config& configuration, int until) {
+    return run(configuration, [&](runtime& rt) {
       auto own = rt.restored<place_names>().value_or(place_names{});
       if (!own.streets) own.streets = rt.create_array<street>(keyed_by<std::string>{}, sparse);
       rt.steps(own, until, [&](place_names& now) {
@@ -43,10 +43,10 @@ TEST_F(keys_of_a_town, are_kept_on_any_number_of_ranks) {
         }
         for (auto& each : done) EXPECT_NO_THROW(each.get());
       });
-      std::uint64_t there = 0;
+      std::uint64_t present_count = 0;
       for (int number = 0; number < 600; ++number)
-        there += rt.call<&street::count>(own.streets[key_of(number + 300 * (until - 1))]).get() > 0 ? 1U : 0U;
-      EXPECT_EQ(there, 600U);
+        present_count += rt.call<&street::count>(own.streets[key_of(number + 300 * (until - 1))]).get() > 0 ? 1U : 0U;
+      EXPECT_EQ(present_count, 600U);
       rt.wait_quiescence();
       std::uint64_t known = 0;  // of the keys whose elements have ended
       for (int number = 0; number < 300 * (until - 1); ++number)

@@ -151,8 +151,8 @@ INSTANTIATE_TEST_SUITE_P(over, images_over, testing::Values("shm", "tcp", "udp")
 struct survival : testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
   /// A job of three ranks of 20 steps that writes images.
-  [[nodiscard]] outcome run_job(const std::string& how, const std::string& way) const {
-    return launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", how, own_path(), "--as-rank", "20", way,
+  [[nodiscard]] outcome run_job(const std::string& mode, const std::string& way) const {
+    return launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", mode, own_path(), "--as-rank", "20", way,
                      "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
         .end();
   }

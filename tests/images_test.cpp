@@ -31,15 +31,16 @@ struct kept {
 };
 
 /// Runs main on all ranks, and returns what is said on standard error.
-std::string said_by(const config& how, const std::function<void(runtime&)>& main) {
+std::string said_by(const config& configuration, const std::function<void(runtime&)>& main) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(how, main), 0);
+  EXPECT_EQ(run(configuration, main), 0);
   return testing::internal::GetCapturedStderr();
 }
 constexpr int refused_on_this_number = 78;
 /// The job ends with an error that has this text.
-void expect_refusal(const config& how, const char* text, const std::function<void(runtime&)>& main, int code = 1) {
-  EXPECT_EXIT(std::_Exit(run(how, main)), testing::ExitedWithCode(code), text);
+void expect_refusal(const config& configuration, const char* text, const std::function<void(runtime&)>& main,
+                    int code = 1) {
+  EXPECT_EXIT(std::_Exit(run(configuration, main)), testing::ExitedWithCode(code), text);
 }
 
 struct an_image_death : images_of {};
@@ -50,31 +51,31 @@ TEST_F(an_image_death, is_not_taken_without_a_folder_and_main_is_told_so) {
 }
 
 TEST_F(an_image_death, is_lost_and_not_the_job_when_the_folder_cannot_be_written) {
-  config how = options("inproc", 2);
-  how.set("checkpoint.folder", "/dev/null/images");
-  const std::string said = said_by(how, [](runtime& rt) { EXPECT_FALSE(rt.checkpoint(kept{})); });
+  config configuration = options("inproc", 2);
+  configuration.set("checkpoint.folder", "/dev/null/images");
+  const std::string said = said_by(configuration, [](runtime& rt) { EXPECT_FALSE(rt.checkpoint(kept{})); });
   EXPECT_NE(said.find("/dev/null/images"), std::string::npos) << said;
   EXPECT_NE(said.find("the job goes on"), std::string::npos) << said;
 }
 
 TEST_F(an_image_death, keeps_the_time_that_the_job_has_run) {
-  const config how = options("sim", 2);
-  double before = 0, after = 0;
-  ASSERT_EQ(run(writing(how),
+  const config configuration = options("sim", 2);
+  double previous = 0, next = 0;
+  ASSERT_EQ(run(writing(configuration),
                 [&](runtime& rt) {
                   rt.sleep(5.0).get();
                   static_cast<void>(rt.checkpoint(kept{}));
-                  before = rt.now();
+                  previous = rt.now();
                 }),
             0);
-  ASSERT_EQ(run(restoring(how),
+  ASSERT_EQ(run(restoring(configuration),
                 [&](runtime& rt) {
                   static_cast<void>(rt.restored<kept>());
-                  after = rt.now();
+                  next = rt.now();
                 }),
             0);
-  EXPECT_GE(before, 5.0);
-  EXPECT_NEAR(after, before, 0.1);
+  EXPECT_GE(previous, 5.0);
+  EXPECT_NEAR(next, previous, 0.1);
 }
 
 /// An object that must stay where it is, and says nothing of images.
@@ -96,14 +97,14 @@ struct unsaved {
 };
 
 TEST_F(an_image_death, is_refused_for_what_it_cannot_hold_and_names_it) {
-  const config how = writing(options("inproc", 2));
-  std::string said = said_by(how, [](runtime& rt) {
+  const config configuration = writing(options("inproc", 2));
+  std::string said = said_by(configuration, [](runtime& rt) {
     static_cast<void>(rt.create<rooted>());
     EXPECT_FALSE(rt.checkpoint(kept{}));
   });
   EXPECT_NE(said.find("rooted"), std::string::npos) << said;
   EXPECT_NE(said.find("may_migrate() says false"), std::string::npos) << said;
-  said = said_by(how, [](runtime& rt) {
+  said = said_by(configuration, [](runtime& rt) {
     static_cast<void>(rt.create_group<unsaved>());
     EXPECT_FALSE(rt.checkpoint(kept{}));
   });
@@ -121,20 +122,20 @@ TEST_F(an_image_death, holds_what_stays_where_it_is_if_the_class_says_so) {
 
 /// Groups that are made before `restored` are made in every start, and may hold anything.
 TEST_F(an_image_death, does_not_need_groups_that_were_made_before_restored) {
-  const config how = options("inproc", 2);
+  const config configuration = options("inproc", 2);
   const auto main = [&](runtime& rt) {
-    const auto before = rt.create_group<unsaved>();
+    const auto previous = rt.create_group<unsaved>();
     const auto own = rt.restored<kept>();
-    const auto behind = own ? group_ptr<mayor>() : rt.create_group<mayor>();
+    const auto rest = own ? group_ptr<mayor>() : rt.create_group<mayor>();
     if (!own) {
-      EXPECT_EQ(behind.number(), before.number() + 1);
+      EXPECT_EQ(rest.number(), previous.number() + 1);
       EXPECT_TRUE(rt.checkpoint(kept{}));
     }
-    EXPECT_EQ(rt.create_group<mayor>().number(), before.number() + 2) << "no number is given twice";
+    EXPECT_EQ(rt.create_group<mayor>().number(), previous.number() + 2) << "no number is given twice";
   };
-  ASSERT_EQ(run(writing(how), main), 0);
-  ASSERT_EQ(run(restoring(how), main), 0);
-  expect_refusal(restoring(how), "1 groups before rt.restored",
+  ASSERT_EQ(run(writing(configuration), main), 0);
+  ASSERT_EQ(run(restoring(configuration), main), 0);
+  expect_refusal(restoring(configuration), "1 groups before rt.restored",
                  [](runtime& rt) { static_cast<void>(rt.restored<kept>()); });
 }
 
@@ -177,10 +178,10 @@ TEST_F(an_image_death, is_asked_for_before_anything_is_made) {
 }
 
 TEST_F(an_image_death, is_not_taken_of_ranks_that_keep_different_things) {
-  const config how = writing(options("inproc", 2));
-  expect_refusal(how, "keep different values",
+  const config configuration = writing(options("inproc", 2));
+  expect_refusal(configuration, "keep different values",
                  [](runtime& rt) { static_cast<void>(rt.checkpoint(rt.rank().value())); });
-  expect_refusal(how, "different classes", [](runtime& rt) {
+  expect_refusal(configuration, "different classes", [](runtime& rt) {
     if (rt.rank().value() == 0) static_cast<void>(rt.checkpoint(1));
     if (rt.rank().value() == 1) static_cast<void>(rt.checkpoint(kept{}));
   });
@@ -190,19 +191,19 @@ TEST_F(an_image_death, is_not_taken_of_ranks_that_keep_different_things) {
 TEST_F(an_image_death, gives_no_numbers_twice) {
   ASSERT_EQ(run(writing(options("inproc", 2)),
                 [](runtime& rt) {
-                  kept own;
-                  own.one = rt.broadcast(rt.create<counter>(), rank_id(0));
-                  rt.send<&counter::add>(own.one, std::uint64_t{1});
-                  EXPECT_TRUE(rt.checkpoint(own));
+                  kept own_kept;
+                  own_kept.one = rt.broadcast(rt.create<counter>(), rank_id(0));
+                  rt.send<&counter::add>(own_kept.one, std::uint64_t{1});
+                  EXPECT_TRUE(rt.checkpoint(own_kept));
                 }),
             0);
   ASSERT_EQ(run(restoring(options("inproc", 2)),
                 [](runtime& rt) {
-                  const auto own = rt.restored<kept>();
+                  const auto self = rt.restored<kept>();
                   const auto fresh = rt.create<counter>();
-                  EXPECT_NE(fresh, own->one);
+                  EXPECT_NE(fresh, self->one);
                   EXPECT_EQ(rt.call<&counter::value>(fresh).get(), 0U);
-                  EXPECT_EQ(rt.call<&counter::value>(own->one).get(), 2U);
+                  EXPECT_EQ(rt.call<&counter::value>(self->one).get(), 2U);
                   EXPECT_EQ(rt.create_array<counter>(extents{2}).first() > 0, true);
                 }),
             0);
@@ -220,23 +221,23 @@ void again(context& ctx, mobile_ptr<counter> one, int left) {
 /// waits: the one of the checkpoint, and the three of the first try.
 TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
   ran = 0;
-  std::uint64_t found = 0;
+  std::uint64_t found_count = 0;
   ASSERT_EQ(run(writing(options("sim", 3)),
                 [&](runtime& rt) {
-                  kept own;
-                  own.one = rt.broadcast(rt.create<counter>(), rank_id(0));
-                  if (rt.rank().value() == 1) rt.on_quiescence<&again>(own.one, 3);
-                  EXPECT_TRUE(rt.checkpoint(own));
+                  kept own_kept;
+                  own_kept.one = rt.broadcast(rt.create<counter>(), rank_id(0));
+                  if (rt.rank().value() == 1) rt.on_quiescence<&again>(own_kept.one, 3);
+                  EXPECT_TRUE(rt.checkpoint(own_kept));
                 }),
             0);
   EXPECT_EQ(ran, 4U);
   ASSERT_EQ(run(restoring(options("sim", 3)),
                 [&](runtime& rt) {
-                  const auto own = rt.restored<kept>();
-                  if (rt.rank().value() == 0) found = rt.call<&counter::value>(own->one).get();
+                  const auto self = rt.restored<kept>();
+                  if (rt.rank().value() == 0) found_count = rt.call<&counter::value>(self->one).get();
                 }),
             0);
-  EXPECT_EQ(found, ran);
+  EXPECT_EQ(found_count, ran);
 }
 
 /// Cannot be packed at times.

@@ -91,32 +91,33 @@ struct town {
   }
 };
 
-void build(runtime& rt, town& made) {
-  made.houses = rt.create_array<house>(extents{24}, [&](index at) {
+void build(runtime& rt, town& town) {
+  town.houses = rt.create_array<house>(extents{24}, [&](index place) {
     house one;
-    one.rooms[0] = static_cast<double>(at[0]);
-    one.place = at[0];
+    one.rooms[0] = static_cast<double>(place[0]);
+    one.place = place[0];
     return one;
   });
-  made.mayors = rt.create_group<mayor>();
-  made.streets = rt.create_array<street>(keyed_by<std::string>{.home = [](const std::string& key, std::uint32_t ranks) {
+  town.mayors = rt.create_group<mayor>();
+  town.streets = rt.create_array<street>(keyed_by<std::string>{.home = [](const std::string& key, std::uint32_t ranks) {
     return static_cast<std::uint32_t>(key.back()) % ranks;
   }});
-  made.lone = rt.all_gather(rt.create<house>());
-  made.own_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
-  made.even_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
+  town.lone = rt.all_gather(rt.create<house>());
+  town.own_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
+  town.even_bank = rt.broadcast(rt.rank().value() == 0 ? rt.create<bank>() : mobile_ptr<bank>(), rank_id(0));
   if (rt.rank().value() == 0)
-    made.even = rt.create_section(section(made.houses, [](const index& at) { return at[0] % 2 == 0; })).get();
-  made.even = rt.broadcast(made.even, rank_id(0));
+    town.even =
+        rt.create_section(section(town.houses, [](const index& position) { return position[0] % 2 == 0; })).get();
+  town.even = rt.broadcast(town.even, rank_id(0));
   if (rt.rank().value() != 0) return;
   for (std::int64_t number = 0; number < 24; ++number) {
     rt.send(
-        made.houses[{number}], [](house& one, mobile_ptr<house> next) { one.neighbour = next; },
-        made.houses[{(number + 1) % 24}]);
+        town.houses[{number}], [](house& one, mobile_ptr<house> next) { one.neighbour = next; },
+        town.houses[{(number + 1) % 24}]);
   }
-  for (const mobile_ptr<house>& each : made.lone) {
+  for (const mobile_ptr<house>& each : town.lone) {
     rt.send(
-        each, [](house& one, mobile_ptr<house> next) { one.neighbour = next; }, made.lone.front());
+        each, [](house& one, mobile_ptr<house> next) { one.neighbour = next; }, town.lone.front());
   }
 }
 
@@ -139,33 +140,33 @@ void live(runtime& rt, town& of, map<int, double>& values, counting_set<std::str
   if (of.step >= 2) rt.send<&house::read>(of.houses, step);
   rt.send(
       of.houses,
-      [](house& one, context& ctx, std::uint64_t number, mobile_ptr<bank> to) {
-        ctx.contribute<&bank::receive>(number, one.sum(), std::plus<>{}, to);
+      [](house& one, context& ctx, std::uint64_t number, mobile_ptr<bank> object) {
+        ctx.contribute<&bank::receive>(number, one.sum(), std::plus<>{}, object);
       },
       step, of.own_bank);
   rt.send(
       of.houses,
-      [](house& one, context& ctx, std::uint64_t number, section_ptr even, mobile_ptr<bank> to) {
-        if (one.place % 2 == 0) ctx.contribute<&bank::receive>(even, number, one.sum(), std::plus<>{}, to);
+      [](house& one, context& ctx, std::uint64_t number, section_ptr even, mobile_ptr<bank> object) {
+        if (one.place % 2 == 0) ctx.contribute<&bank::receive>(even, number, one.sum(), std::plus<>{}, object);
       },
       step, of.even, of.even_bank);
 }
 
 /// The state of a town as text.
-std::string text_of(runtime& rt, town& of, map<int, double>& values, counting_set<std::string>& words,
+std::string text_of(runtime& rt, town& town, map<int, double>& values, counting_set<std::string>& words,
                     multimap<int, std::string>& lists, bag<std::uint64_t>& numbers, disjoint_set<int>& quarters) {
   double lone = 0;
-  for (const mobile_ptr<house>& each : of.lone) lone += rt.call<&house::sum>(each).get();
+  for (const mobile_ptr<house>& each : town.lone) lone += rt.call<&house::sum>(each).get();
   std::uint64_t cars = 0;
   for (int street_number = 0; street_number < 7; ++street_number) {
-    cars = cars * 31 + rt.call<&street::count>(of.streets["street " + std::to_string(street_number)]).get();
+    cars = cars * 31 + rt.call<&street::count>(town.streets["street " + std::to_string(street_number)]).get();
   }
-  std::vector<std::uint64_t> votes{rt.reduce<&mayor::result>(of.mayors, std::plus<>{}).get()};
-  for (std::uint32_t rank = 0; rank < rt.size() && !of.resizes; ++rank)
-    votes.push_back(rt.call<&mayor::result>(of.mayors[rank_id(rank)]).get());
-  std::string text = std::to_string(rt.reduce<&house::sum>(of.houses, std::plus<>{}).get());
-  text += " " + std::to_string(lone) + " " + std::to_string(rt.call<&bank::all>(of.own_bank).get());
-  text += " even " + std::to_string(rt.call<&bank::all>(of.even_bank).get());
+  std::vector<std::uint64_t> votes{rt.reduce<&mayor::result>(town.mayors, std::plus<>{}).get()};
+  for (std::uint32_t rank = 0; rank < rt.size() && !town.resizes; ++rank)
+    votes.push_back(rt.call<&mayor::result>(town.mayors[rank_id(rank)]).get());
+  std::string text = std::to_string(rt.reduce<&house::sum>(town.houses, std::plus<>{}).get());
+  text += " " + std::to_string(lone) + " " + std::to_string(rt.call<&bank::all>(town.own_bank).get());
+  text += " even " + std::to_string(rt.call<&bank::all>(town.even_bank).get());
   text += " cars " + std::to_string(cars) + " votes";
   for (const std::uint64_t each : votes) text += " " + std::to_string(each);
   text += " map " + std::to_string(values.size()) + " " + std::to_string(values.reduce(std::plus<>{}));
@@ -184,9 +185,9 @@ struct result {
 
 constexpr int end_of_town = 12;  // steps
 
-result run_town(config how, int steps, bool resizes = false) {
+result run_town(config configuration, int steps, bool resizes = false) {
   result all;
-  all.code = run(std::move(how), [&](runtime& rt) {
+  all.code = run(std::move(configuration), [&](runtime& rt) {
     town own = rt.restored<town>().value_or(town{});
     if (rt.rank().value() == 0) all.begun_at = own.step;
     if (!own.houses) {
@@ -233,12 +234,12 @@ TEST_F(a_town, goes_on_as_if_it_had_never_been_interrupted) {
 TEST_F(a_town, may_be_interrupted_again_and_again_under_any_seed) {
   for (int seed = 1; seed <= static_cast<int>(rounds_in_one_thread(20)); ++seed) {
     const std::uint32_t ranks = 1 + static_cast<std::uint32_t>(seed) % 5;
-    config how = options("sim", ranks);
-    how.set("seed", seed);
-    const result whole = run_town(how, 8);
+    config configuration = options("sim", ranks);
+    configuration.set("seed", seed);
+    const result whole = run_town(configuration, 8);
     std::filesystem::remove_all(folder);
-    for (const int stop : {3, 4, 7}) ASSERT_EQ(run_town(restoring(writing(how)), stop).code, 0);
-    const result rest = run_town(restoring(how), 8);
+    for (const int stop : {3, 4, 7}) ASSERT_EQ(run_town(restoring(writing(configuration)), stop).code, 0);
+    const result rest = run_town(restoring(configuration), 8);
     EXPECT_EQ(rest.begun_at, 7);
     EXPECT_EQ(rest.text, whole.text) << seed;
   }
@@ -262,9 +263,9 @@ TEST_F(a_town, goes_on_on_any_number_of_ranks) {
 }
 
 TEST_F(a_town, goes_on_from_the_image_before_when_the_newest_is_damaged) {
-  const config how = options("inproc", 2);
-  const result whole = run_town(how, 8);
-  config packed = writing(how);
+  const config configuration = options("inproc", 2);
+  const result whole = run_town(configuration, 8);
+  config packed = writing(configuration);
   packed.set("checkpoint.compression", "zstd");
   ASSERT_EQ(run_town(packed, 6).code, 0);
   const std::string newest = folder + "/life-000001/image-000006/rank-00001";
@@ -273,7 +274,7 @@ TEST_F(a_town, goes_on_from_the_image_before_when_the_newest_is_damaged) {
   file.put('\x5a');
   file.close();
   testing::internal::CaptureStderr();
-  const result rest = run_town(restoring(how), 8);
+  const result rest = run_town(restoring(configuration), 8);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(rest.begun_at, 5);
   EXPECT_EQ(rest.text, whole.text);
@@ -289,12 +290,13 @@ TEST_F(a_town, begins_anew_in_a_folder_without_an_image) {
 }
 
 TEST_F(a_town, keeps_the_containers_that_nobody_has_taken_over_yet) {
-  const config how = options("inproc", 2);
-  const result whole = run_town(how, 4);
-  ASSERT_EQ(run_town(writing(how), 3).code, 0);
+  const config configuration = options("inproc", 2);
+  const result whole = run_town(configuration, 4);
+  ASSERT_EQ(run_town(writing(configuration), 3).code, 0);
   // Takes nothing over, and takes an image.
-  ASSERT_EQ(run(restoring(writing(how)), [](runtime& rt) { EXPECT_TRUE(rt.checkpoint(*rt.restored<town>())); }), 0);
-  EXPECT_EQ(run_town(restoring(how), 4).text, whole.text);
+  ASSERT_EQ(
+      run(restoring(writing(configuration)), [](runtime& rt) { EXPECT_TRUE(rt.checkpoint(*rt.restored<town>())); }), 0);
+  EXPECT_EQ(run_town(restoring(configuration), 4).text, whole.text);
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ outcome run_incast(std::vector<std::string> arguments) {
   return launched(arguments).end();
 }
 
-nlohmann::json figures_of(const std::string& where, const std::string& policy, std::vector<std::string> more = {}) {
+nlohmann::json figures_of(const std::string& place, const std::string& policy, std::vector<std::string> more = {}) {
   const fs::path file = fs::path(testing::TempDir()) / ("incast_" + std::to_string(::getpid()) + ".json");
   fs::remove(file);
-  std::vector<std::string> arguments{"--switch", where, "--policy", policy, "--runs", "1", "--json", file.string()};
+  std::vector<std::string> arguments{"--switch", place, "--policy", policy, "--runs", "1", "--json", file.string()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const outcome done = run_incast(arguments);
   if (code_of(done) == cannot) return {};

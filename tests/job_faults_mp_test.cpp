@@ -75,12 +75,12 @@ class long_job {
   [[nodiscard]] std::vector<pid_t> working_ranks(std::size_t count) const {
     nacre::tests::stopwatch taken;
     while (taken.look() < 60) {
-      std::vector<pid_t> found;
+      std::vector<pid_t> values;
       std::ifstream children("/proc/" + std::to_string(launcher_) + "/task/" + std::to_string(launcher_) + "/children");
       for (pid_t child = 0; children >> child;) {
-        if (cpu_ticks(child) > 20) found.push_back(child);
+        if (cpu_ticks(child) > 20) values.push_back(child);
       }
-      if (found.size() == count) return found;
+      if (values.size() == count) return values;
       sched_yield();
     }
     return {};
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(over, job_of_processes, testing::ValuesIn(nacre::tests:
                          [](const auto& each) { return each.param; });
 
 TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed) {
-  const std::set<std::string> before = named_segments();
+  const std::set<std::string> words = named_segments();
   long_job job(3, GetParam());
   const std::vector<pid_t> ranks = job.working_ranks(3);
   ASSERT_EQ(ranks.size(), 3u) << job.errors();
@@ -173,11 +173,11 @@ TEST_P(job_of_processes, ends_within_seconds_with_one_line_when_a_rank_is_killed
   EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
   EXPECT_NE(errors.find("was killed by signal 9"), std::string::npos) << errors;
   for (const pid_t each : ranks) EXPECT_NE(kill(each, 0), 0) << "a rank outlived its job";
-  EXPECT_EQ(named_segments(), before) << "memory that nobody will free";
+  EXPECT_EQ(named_segments(), words) << "memory that nobody will free";
 }
 
 TEST_P(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
-  const std::set<std::string> before = named_segments();
+  const std::set<std::string> words = named_segments();
   long_job job(2, GetParam());
   const std::vector<pid_t> ranks = job.working_ranks(2);
   ASSERT_EQ(ranks.size(), 2u) << job.errors();
@@ -187,7 +187,7 @@ TEST_P(job_of_processes, leaves_no_rank_behind_when_the_launcher_is_killed) {
   const auto alive = [&] { return std::any_of(ranks.begin(), ranks.end(), [](pid_t r) { return kill(r, 0) == 0; }); };
   while (alive() && taken.look() < nacre::tests::unhurried_end) sched_yield();
   EXPECT_FALSE(alive());
-  EXPECT_EQ(named_segments(), before) << "memory that nobody will free";
+  EXPECT_EQ(named_segments(), words) << "memory that nobody will free";
 }
 
 TEST(job_over_tcp, logs_a_stranger_and_goes_on) {
@@ -223,13 +223,13 @@ int open_segment(pid_t process) {
 
 /// Puts slots behind the newest one that rank 1 has written for rank 0, each with the number that is awaited there, so
 /// that they are read as if rank 1 had written them.
-void forge_slots(int segment, channel on) {
+void forge_slots(int segment, channel channel) {
   using namespace nacre::transport::shm;
   const geometry sizes = geometry::fitting(2, shm_ring_bytes, shm_memory_max);
   ASSERT_EQ(lseek(segment, 0, SEEK_END), static_cast<off_t>(sizes.segment_bytes()));
   void* const memory = mmap(nullptr, sizes.segment_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
   ASSERT_NE(memory, MAP_FAILED);
-  const ring_view ring = sizes.ring(static_cast<std::byte*>(memory), 1, static_cast<std::size_t>(on));
+  const ring_view ring = sizes.ring(static_cast<std::byte*>(memory), 1, static_cast<std::size_t>(channel));
   std::uint64_t newest = 0;
   for (std::uint64_t i = 0; i < ring.slot_count; ++i) {
     newest = std::max(newest, shared(ring.slots[i].stamp).load() >> 8);

@@ -37,7 +37,7 @@ struct spot {
 struct grade {
   int value = 0;
   friend bool operator==(const grade&, const grade&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const grade& of) { return out << "grade " << of.value; }
+  friend std::ostream& operator<<(std::ostream& out, const grade& grade) { return out << "grade " << grade.value; }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(value);
@@ -48,11 +48,13 @@ struct grade {
 
 template <>
 struct std::hash<nacre::tests::spot> {
-  std::size_t operator()(const nacre::tests::spot& of) const noexcept { return of.number % 3; }
+  std::size_t operator()(const nacre::tests::spot& spot) const noexcept { return spot.number % 3; }
 };
 template <>
 struct std::hash<nacre::tests::grade> {
-  std::size_t operator()(const nacre::tests::grade& of) const noexcept { return static_cast<std::size_t>(of.value); }
+  std::size_t operator()(const nacre::tests::grade& grade) const noexcept {
+    return static_cast<std::size_t>(grade.value);
+  }
 };
 
 namespace nacre::tests {
@@ -70,24 +72,25 @@ struct place_log {
   std::uint64_t heard = 0, wrong = 0;
 
   place_log() = default;
-  explicit place_log(spot of) : key(std::move(of)) {}
+  explicit place_log(spot spot) : key(std::move(spot)) {}
 
-  void note(std::uint64_t stream, std::uint64_t number, std::uint64_t to) {
+  void note(std::uint64_t stream, std::uint64_t number, std::uint64_t target) {
     ++heard;
-    if (key != spot_of(to) || next[stream]++ != number) ++wrong;
+    if (key != spot_of(target) || next[stream]++ != number) ++wrong;
   }
-  void hear(std::uint64_t stream, std::uint64_t number, std::uint64_t to) { note(stream, number, to); }
-  std::uint64_t count_one(std::uint64_t stream, std::uint64_t number, std::uint64_t to) {
-    note(stream, number, to);
+  void hear(std::uint64_t stream, std::uint64_t number, std::uint64_t target) { note(stream, number, target); }
+  std::uint64_t count_one(std::uint64_t stream, std::uint64_t number, std::uint64_t target) {
+    note(stream, number, target);
     return heard;
   }
   /// Sends two messages of a stream of its own to another key, and moves on.
-  void pass_on(context& ctx, std::uint64_t stream, std::uint64_t number, std::uint64_t to, std::uint64_t behind,
+  void pass_on(context& ctx, std::uint64_t stream, std::uint64_t number, std::uint64_t target, std::uint64_t rest,
                spots all) {
-    note(stream, number, to);
-    const std::uint64_t own = (stream << 40) + (number << 20) + (to << 8) + 1;
-    for (std::uint64_t each = 0; each < 3; ++each) ctx.send<&place_log::hear>(all[spot_of(behind)], own, each, behind);
-    if (number % 3 == 0) ctx.migrate(ctx.self<place_log>(), rank_id(static_cast<std::uint32_t>(to) % ctx.size()));
+    note(stream, number, target);
+    const std::uint64_t own_index = (stream << 40) + (number << 20) + (target << 8) + 1;
+    for (std::uint64_t each = 0; each < 3; ++each)
+      ctx.send<&place_log::hear>(all[spot_of(rest)], own_index, each, rest);
+    if (number % 3 == 0) ctx.migrate(ctx.self<place_log>(), rank_id(static_cast<std::uint32_t>(target) % ctx.size()));
   }
   std::uint64_t all_heard() const { return heard; }
   std::uint64_t all_wrong() const { return wrong; }
@@ -100,9 +103,10 @@ struct place_log {
 void random_main(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(100 + rt.rank().value());
   const std::uint64_t keys = 1 + rng(seed).fork(4).below(12);
-  keyed_by<spot> how{.keys_max = 1000};
-  if (rng(seed).fork(5).below(2) == 0) how.home = [](const spot& of, std::uint32_t ranks) { return of.number % ranks; };
-  const spots all = rt.create_array<place_log>(how);
+  keyed_by<spot> keyed_by{.keys_max = 1000};
+  if (rng(seed).fork(5).below(2) == 0)
+    keyed_by.home = [](const spot& subject, std::uint32_t ranks) { return subject.number % ranks; };
+  const spots all = rt.create_array<place_log>(keyed_by);
   std::map<std::uint64_t, std::uint64_t> sent;  // by key
   std::vector<future<std::uint64_t>> asked;
   std::uint64_t told = 0;
@@ -150,7 +154,7 @@ TEST(keyed_arrays, run_every_message_once_in_order_in_random_programs) {
 
 struct counter {
   std::uint64_t count = 0;
-  void add(std::uint64_t by) { count += by; }
+  void add(std::uint64_t step) { count += step; }
   std::uint64_t value() const { return count; }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -160,10 +164,10 @@ struct counter {
 
 TEST(keyed_arrays, cost_in_proportion_to_the_keys_that_are_used) {
   const std::uint64_t keys = sanitized ? 5000 : 100000;
-  config made;
-  made.set("ranks", "2");
-  made.set("workers", "2");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "2");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto all = rt.create_array<counter>(keyed_by<std::uint64_t>{});
                   for (std::uint64_t key = 0; key < keys; ++key)
@@ -181,25 +185,25 @@ TEST(keyed_arrays, cost_in_proportion_to_the_keys_that_are_used) {
 /// A call of a key whose element is being made when the array ends gets its result or an error; the job goes on.
 TEST(keyed_arrays, may_be_destroyed_while_first_messages_are_under_way) {
   for (const char* transport : {"sim", "inproc"}) {
-    config made;
-    made.set("transport", transport);
-    made.set("ranks", "4");
+    config configuration;
+    configuration.set("transport", transport);
+    configuration.set("ranks", "4");
     int ended = 0;
-    EXPECT_EQ(run(made,
+    EXPECT_EQ(run(configuration,
                   [&](runtime& rt) {
                     const auto all = rt.create_array<counter>(keyed_by<std::uint64_t>{});
                     std::vector<future<std::uint64_t>> asked;
                     for (std::uint64_t key = 0; key < 200; ++key) asked.push_back(rt.call<&counter::value>(all[key]));
                     rt.destroy(all);
-                    int here = 0;
+                    int local_count = 0;
                     for (auto& each : asked) {
                       try {
-                        here += each.get() == 0 ? 1 : 0;
+                        local_count += each.get() == 0 ? 1 : 0;
                       } catch (const call_error&) {
-                        ++here;
+                        ++local_count;
                       }
                     }
-                    const int sum = rt.all_reduce(here, std::plus<>{});
+                    const int sum = rt.all_reduce(local_count, std::plus<>{});
                     if (rt.rank().value() == 0) ended = sum;
                   }),
               0)
@@ -221,10 +225,10 @@ struct listener {
 /// While a worker posts what waits for a key, main sends to it.
 TEST(keyed_arrays, keep_the_order_of_main_on_threads) {
   const std::uint64_t keys = sanitized ? 20 : 100;
-  config made;
-  made.set("ranks", "2");
-  made.set("workers", "2");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "2");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto all = rt.create_array<listener>(keyed_by<std::uint64_t>{});
                   for (std::uint64_t key = rt.rank().value() * keys; key < (rt.rank().value() + 1) * keys; ++key) {
@@ -252,10 +256,10 @@ struct fragile {
 
 /// Ends the process as the job ends.
 void job(const char* transport, const std::function<void(runtime&)>& main) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", "2");
-  std::exit(run(made, main));
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", "2");
+  std::exit(run(configuration, main));
 }
 
 class keyed_arrays_death : public testing::TestWithParam<const char*> {
@@ -264,20 +268,20 @@ class keyed_arrays_death : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(keyed_arrays_death, tell_what_to_write_instead) {
-  const char* const over = GetParam();
-  EXPECT_EXIT(job(over,
+  const char* const range = GetParam();
+  EXPECT_EXIT(job(range,
                   [](runtime& rt) {
                     const auto all = rt.create_array<counter>(keyed_by<int>{.keys_max = 4});
                     for (int key = 0; key < 20; ++key) rt.send<&counter::add>(all[key], 1U);
                   }),
               testing::ExitedWithCode(1), "more keys of a keyed array than its share of keys_max: give create_array");
-  EXPECT_EXIT(job(over,
+  EXPECT_EXIT(job(range,
                   [](runtime& rt) {
                     const auto all = rt.create_array<fragile>(keyed_by<std::string>{});
                     rt.send<&fragile::hear>(all["bad"]);
                   }),
               testing::ExitedWithCode(1), "no such word");
-  EXPECT_EXIT(job(over,
+  EXPECT_EXIT(job(range,
                   [](runtime& rt) {
                     const auto all = rt.create_array<counter>(keyed_by<int>{});
                     rt.destroy(all);
@@ -317,7 +321,7 @@ TEST_P(keyed_arrays_death, name_the_key_of_an_element_that_is_not_there) {
   EXPECT_EXIT(job(GetParam(), miss_many), testing::ExitedWithCode(0), lines);
 }
 INSTANTIATE_TEST_SUITE_P(over, keyed_arrays_death, testing::Values("inproc", "sim"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& subject) { return std::string(subject.param); });
 
 }  // namespace
 }  // namespace nacre::tests

@@ -115,11 +115,11 @@ TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten) {
 }
 
 TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten_on_threads) {
-  config made;
-  made.set("ranks", "3");
-  made.set("workers", "2");
+  config configuration;
+  configuration.set("ranks", "3");
+  configuration.set("workers", "2");
   for (std::uint64_t seed = 1; seed <= (sanitized ? 3U : 20U); ++seed) {
-    EXPECT_EQ(run(made, [&](runtime& rt) { coming_and_going_main(rt, seed); }), 0);
+    EXPECT_EQ(run(configuration, [&](runtime& rt) { coming_and_going_main(rt, seed); }), 0);
   }
 }
 

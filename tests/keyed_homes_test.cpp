@@ -19,7 +19,7 @@ namespace nacre::tests {
 struct grade {
   int value = 0;
   friend bool operator==(const grade&, const grade&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const grade& of) { return out << "grade " << of.value; }
+  friend std::ostream& operator<<(std::ostream& out, const grade& grade) { return out << "grade " << grade.value; }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(value);
@@ -30,7 +30,9 @@ struct grade {
 
 template <>
 struct std::hash<nacre::tests::grade> {
-  std::size_t operator()(const nacre::tests::grade& of) const noexcept { return static_cast<std::size_t>(of.value); }
+  std::size_t operator()(const nacre::tests::grade& grade) const noexcept {
+    return static_cast<std::size_t>(grade.value);
+  }
 };
 
 namespace nacre::tests {
@@ -48,10 +50,10 @@ struct counter {
 
 /// Ends the process as the job ends.
 void job(const char* transport, const std::function<void(runtime&)>& main) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", "2");
-  std::exit(run(made, main));
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", "2");
+  std::exit(run(configuration, main));
 }
 
 class keyed_homes_death : public testing::TestWithParam<const char*> {
@@ -60,7 +62,7 @@ class keyed_homes_death : public testing::TestWithParam<const char*> {
 };
 
 constexpr auto always_7 = [](const std::string&, std::uint32_t) { return 7; };
-constexpr auto below_0 = [](const grade& of, std::uint32_t) { return -of.value; };
+constexpr auto below_0 = [](const grade& grade, std::uint32_t) { return -grade.value; };
 constexpr auto in_vain = [](const int&, std::uint32_t) -> rank_id { throw std::range_error("no home for it"); };
 
 /// What the caller is told of a function that names no rank.
@@ -112,7 +114,7 @@ TEST_P(keyed_homes_death, tell_of_homes_that_differ_between_ranks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(over, keyed_homes_death, testing::Values("inproc", "sim"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& subject) { return std::string(subject.param); });
 
 }  // namespace
 }  // namespace nacre::tests

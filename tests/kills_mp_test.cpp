@@ -37,14 +37,15 @@ struct row {
   double above = 0, below = 0;
   void hear(bool from_above, double edge) { (from_above ? above : below) = edge; }
   void step(nacre::context& ctx, nacre::array_ptr<row> all, int number) {
-    const std::uint64_t here = ctx.index()[0], rows = all.shape().count();
+    const std::uint64_t local_count = ctx.index()[0], rows = all.shape().count();
     if (number % 2 != 0) {
       for (double& each : values) each = 0.25 * (above + below) + 0.5 * each + number * 1e-6;
       return;
     }
-    if (here > 0) ctx.send<&row::hear>(all[here - 1], false, values.front() + static_cast<double>(here) * 1e-3);
-    if (here + 1 < rows) ctx.send<&row::hear>(all[here + 1], true, values.back());
-    if ((static_cast<std::uint64_t>(number) + here) % 7 == 0)
+    if (local_count > 0)
+      ctx.send<&row::hear>(all[local_count - 1], false, values.front() + static_cast<double>(local_count) * 1e-3);
+    if (local_count + 1 < rows) ctx.send<&row::hear>(all[local_count + 1], true, values.back());
+    if ((static_cast<std::uint64_t>(number) + local_count) % 7 == 0)
       static_cast<void>(ctx.migrate(ctx.self<row>(), nacre::rank_id((ctx.rank().value() + 1) % ctx.size())));
   }
   double sum() const {
@@ -117,13 +118,13 @@ std::string environment_of(const fs::path& process) {
 
 /// The processes that have inherited this mark.
 std::vector<pid_t> processes_with(const std::string& mark) {
-  std::vector<pid_t> found;
+  std::vector<pid_t> values;
   for (const fs::directory_entry& each : fs::directory_iterator("/proc")) {
     const std::string name = each.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (environment_of(each.path()).find(mark) != std::string::npos) found.push_back(std::atoi(name.c_str()));
+    if (environment_of(each.path()).find(mark) != std::string::npos) values.push_back(std::atoi(name.c_str()));
   }
-  return found;
+  return values;
 }
 
 /// The process of a rank; none while it is not there.
@@ -168,9 +169,9 @@ struct kills : testing::TestWithParam<const char*> {
   }
   /// Kills a random rank, at a random moment behind the next image. Returns false when the job has ended.
   bool kill_one(launched& running, std::mt19937_64& draw) const {
-    const std::set<std::string> before = all_images();
+    const std::set<std::string> words = all_images();
     stopwatch taken;
-    while (all_images() == before && !running.is_over() && taken.look() < patience_seconds) running.listen();
+    while (all_images() == words && !running.is_over() && taken.look() < patience_seconds) running.listen();
     const double pause = std::uniform_real_distribution<>(0, 0.3)(draw);
     for (stopwatch paused; paused.look() < pause;) running.listen();
     const auto rank = static_cast<std::uint32_t>(draw() % 4);
@@ -181,13 +182,13 @@ struct kills : testing::TestWithParam<const char*> {
   }
   /// Those that are whole.
   [[nodiscard]] std::set<std::string> all_images() const {
-    std::set<std::string> found;
+    std::set<std::string> words;
     for (const std::string& life : names_in(images)) {
       for (const std::string& image : names_in(images + "/" + life)) {
-        if (fs::exists(images + "/" + life + "/" + image + "/manifest.json")) found.insert(life + image);
+        if (fs::exists(images + "/" + life + "/" + image + "/manifest.json")) words.insert(life + image);
       }
     }
-    return found;
+    return words;
   }
 
   static constexpr const char* steps = "400";

@@ -18,12 +18,12 @@ class lambdas : public testing::TestWithParam<const char*> {};
 
 TEST_P(lambdas, run_as_named_functions_do) {
   for (int ranks = 1; ranks <= 4; ++ranks) {
-    config how;
-    how.set("transport", GetParam());
-    how.set("ranks", std::to_string(ranks));
-    how.set("workers", "2");
-    how.set("balancer", "none");
-    ASSERT_EQ(run(how,
+    config configuration;
+    configuration.set("transport", GetParam());
+    configuration.set("ranks", std::to_string(ranks));
+    configuration.set("workers", "2");
+    configuration.set("balancer", "none");
+    ASSERT_EQ(run(configuration,
                   [](runtime& rt) {
                     for (const scenario& each : lambda_scenarios()) each.run(rt, 5), rt.wait_quiescence();
                   }),

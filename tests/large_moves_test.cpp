@@ -24,7 +24,7 @@ struct slices {
   std::vector<std::uint8_t> ballast{};
 
   slices() = default;
-  slices(double of, std::uint32_t count, std::size_t bytes) : seconds(of), left(count), ballast(bytes) {}
+  slices(double value, std::uint32_t count, std::size_t bytes) : seconds(value), left(count), ballast(bytes) {}
   void run(nacre::context& ctx) {
     moves += ctx.rank().value() != last_rank ? 1 : 0;
     last_rank = ctx.rank().value();
@@ -72,11 +72,11 @@ struct asked {
 };
 
 struct asker final : nacre::balancer {
-  asker(asked& to, bool always) : seen(to), in_any_case(always) {}
+  asker(asked& asked, bool always) : seen(asked), in_any_case(always) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0) return;
-    const auto found = host.candidates(objects_of_a_kind);
-    for (const nacre::object_load& each : std::vector(found.begin(), found.end())) {
+    const auto object_loads = host.candidates(objects_of_a_kind);
+    for (const nacre::object_load& each : std::vector(object_loads.begin(), object_loads.end())) {
       if (!(each.seconds > 4 * each.migration_cost)) continue;
       if (in_any_case) host.migrate(each.object, nacre::rank_id{1});
       const bool leaves = in_any_case || host.migrate_if_worth(each.object, nacre::rank_id{1});
@@ -119,19 +119,19 @@ TEST(large_objects, leave_in_any_case_if_a_balancer_says_so) {
 class large_moves : public testing::TestWithParam<const char*> {};
 
 TEST_P(large_moves, are_not_made_for_little_work) {
-  const moves_made made = moves_under(GetParam(), 1e-3);
-  EXPECT_GT(made.small, 0u);
-  EXPECT_LE(made.large, 2 * few);
+  const moves_made moves_made = moves_under(GetParam(), 1e-3);
+  EXPECT_GT(moves_made.small, 0u);
+  EXPECT_LE(moves_made.large, 2 * few);
 }
 
 TEST_P(large_moves, are_made_for_much_work) {
-  const moves_made made = moves_under(GetParam(), 10e-3);
-  EXPECT_GT(made.large, 2 * few);
+  const moves_made moves_made = moves_under(GetParam(), 10e-3);
+  EXPECT_GT(moves_made.large, 2 * few);
 }
 
 INSTANTIATE_TEST_SUITE_P(of_each, large_moves,
                          testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine",
                                          "share", "master_worker"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& subject) { return std::string(subject.param); });
 
 }  // namespace

@@ -61,9 +61,9 @@ std::uint64_t status_bytes(std::string_view name) {
 template <class Work>
 std::uint64_t growth_during(const Work& work) {
   std::ofstream("/proc/self/clear_refs") << "5";
-  const std::uint64_t before = status_bytes("VmRSS:");
+  const std::uint64_t previous = status_bytes("VmRSS:");
   work();
-  return status_bytes("VmHWM:") - std::min(before, status_bytes("VmHWM:"));
+  return status_bytes("VmHWM:") - std::min(previous, status_bytes("VmHWM:"));
 }
 
 /// `leaving` and `arriving`: how much a rank may grow, in objects.
@@ -107,20 +107,20 @@ std::uint64_t memory_of_its_own() { return status_bytes("RssAnon:") + status_byt
 
 /// An object moves from one rank to the other, and when half of it has arrived one of the two processes is killed; at
 /// the latest when it is unpacked, whatever the system says of memory.
-void die_while_one_moves(runtime& rt, std::uint32_t from, std::uint32_t victim) {
+void die_while_one_moves(runtime& rt, std::uint32_t source, std::uint32_t victim) {
   constexpr std::uint64_t bytes = 96 * mib;
   const std::vector<int> processes = rt.all_gather(static_cast<int>(::getpid()));
   mobile_ptr<noted_freight> one;
-  if (rt.rank().value() == from) {
+  if (rt.rank().value() == source) {
     one = rt.create<noted_freight>();
     rt.call<&noted_freight::fill>(one, bytes).get();
   }
-  const std::uint64_t before = memory_of_its_own();
+  const std::uint64_t previous = memory_of_its_own();
   rt.barrier();
-  if (rt.rank().value() == from) {
-    rt.migrate(one, rank_id(1 - from)).get();
+  if (rt.rank().value() == source) {
+    rt.migrate(one, rank_id(1 - source)).get();
   } else {
-    while (memory_of_its_own() < before + bytes / 2 && unpacked_by.load() == std::thread::id()) {
+    while (memory_of_its_own() < previous + bytes / 2 && unpacked_by.load() == std::thread::id()) {
       std::this_thread::yield();
     }
     ::kill(processes[victim], SIGKILL);
@@ -191,17 +191,17 @@ TEST_P(large_objects, move_where_there_is_room_for_nothing) {
 }
 
 TEST_P(large_objects, end_the_job_with_one_line_when_their_sender_or_receiver_dies) {
-  for (const char* const who : {"receiver", "sender"}) {
-    const outcome got = job(GetParam(), {who});
-    EXPECT_GT(code_of(got), 0) << who;
-    EXPECT_NE(code_of(got), 124) << who << ": hangs";
-    EXPECT_EQ(lines_of(got.errors).size(), 1U) << who << '\n' << got.errors;
-    EXPECT_NE(got.errors.find("rank 1 was killed by signal 9"), std::string::npos) << who << '\n' << got.errors;
+  for (const char* const name : {"receiver", "sender"}) {
+    const outcome got = job(GetParam(), {name});
+    EXPECT_GT(code_of(got), 0) << name;
+    EXPECT_NE(code_of(got), 124) << name << ": hangs";
+    EXPECT_EQ(lines_of(got.errors).size(), 1U) << name << '\n' << got.errors;
+    EXPECT_NE(got.errors.find("rank 1 was killed by signal 9"), std::string::npos) << name << '\n' << got.errors;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(over, large_objects, testing::Values("shm", "tcp"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& subject) { return std::string(subject.param); });
 
 }  // namespace
 }  // namespace nacre::tests

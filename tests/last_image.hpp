@@ -58,11 +58,11 @@ struct last_image : testing::Test {
 
 /// The process of rank 1, once it is at work.
 inline pid_t rank_one_of(launched& running) {
-  constexpr std::string_view before = "rank 1 is process ";
-  running.read_until(before);
+  constexpr std::string_view previous = "rank 1 is process ";
+  running.read_until(previous);
   const std::string& said = running.output();
-  const std::size_t place = said.find(before);
-  return place == std::string::npos ? 0 : std::atoi(said.c_str() + place + before.size());
+  const std::size_t place = said.find(previous);
+  return place == std::string::npos ? 0 : std::atoi(said.c_str() + place + previous.size());
 }
 
 }  // namespace nacre::tests

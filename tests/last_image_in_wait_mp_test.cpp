@@ -115,10 +115,10 @@ TEST_F(last_image, is_taken_in_the_middle_of_a_simulated_wait) {
 
 TEST_F(last_image, in_a_wait_is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
-  int there = 0;
+  int present_count = 0;
   for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
     if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
-    ++there;
+    ++present_count;
     std::filesystem::remove_all(images);
     words command{mpirun};
     if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
@@ -135,7 +135,7 @@ TEST_F(last_image, in_a_wait_is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
     expect_error(got, "the job ends behind its last image, with code 75");
     expect_result_after("shm", "one wait");
   }
-  if (there == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
+  if (present_count == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
 }
 
 }  // namespace

@@ -158,10 +158,10 @@ INSTANTIATE_TEST_SUITE_P(over, last_image_over, testing::Values("shm", "tcp", "u
 TEST_F(last_image, of_a_rank_that_dies_in_it_leaves_the_one_before) {
   const std::string deadly = folder + "/deadly";
   ::setenv("DEADLY_FILE", deadly.c_str(), 1);
-  for (const char* how : {"", "restart"}) {
+  for (const char* mode : {"", "restart"}) {
     std::filesystem::remove_all(images);
     launched running(job("shm", "steps", unhurried, {"--nacre.checkpoint.every=100ms"},
-                         *how != '\0' ? words{"--survive", how} : words{}));
+                         *mode != '\0' ? words{"--survive", mode} : words{}));
     running.read_until("at work");
     while (!std::filesystem::exists(images + "/life-000001/image-000001/manifest.json")) ::poll(nullptr, 0, 10);
     running.signal(SIGTERM);
@@ -178,10 +178,10 @@ TEST_F(last_image, of_a_rank_that_dies_in_it_leaves_the_one_before) {
 TEST_F(last_image, is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
   if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer does not see what MPI synchronises";
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
-  int there = 0;
+  int present_count = 0;
   for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
     if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
-    ++there;
+    ++present_count;
     std::filesystem::remove_all(images);
     words command{mpirun};
     if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
@@ -198,7 +198,7 @@ TEST_F(last_image, is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
     expect_error(got, "the job ends behind its last image, with code 75");
     expect_result_after("shm");
   }
-  if (there == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
+  if (present_count == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
 }
 
 TEST_F(last_image, is_the_launchers_business_so_a_signal_to_a_rank_does_nothing) {

@@ -158,9 +158,9 @@ inline outcome nacre_command(std::vector<std::string> arguments, const std::stri
 [[nodiscard]] inline bool vanishes(pid_t pid) {
   stopwatch taken;
   for (;;) {
-    std::ifstream about("/proc/" + std::to_string(pid) + "/stat");
+    std::ifstream input("/proc/" + std::to_string(pid) + "/stat");
     std::string number, name, state;
-    if (!(about >> number >> name >> state) || state == "Z" || state == "X") return true;
+    if (!(input >> number >> name >> state) || state == "Z" || state == "X") return true;
     if (taken.look() > unhurried_end) return false;
     ::poll(nullptr, 0, 20);
   }

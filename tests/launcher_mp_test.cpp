@@ -300,9 +300,9 @@ TEST(nacre_run_scripts, that_leave_a_process_behind_on_purpose_may_do_so) {
 int main(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[2]) == "die_when_met") return meet_or_die_when_met(argc, argv);
   if (argc > 2 && std::string_view(argv[2]) == "meet_in_code") {
-    nacre::config own;
-    own.set("workers", "1");
-    return nacre::run(own, meet);
+    nacre::config configuration;
+    configuration.set("workers", "1");
+    return nacre::run(configuration, meet);
   }
   if (argc > 2 && std::string_view(argv[1]) == "--as-rank") return nacre::run(argc, argv, rank_programs().at(argv[2]));
   ::testing::InitGoogleTest(&argc, argv);

@@ -27,7 +27,7 @@ using nacre::tests::run_simulated;
 /// Keeps what the rank has shown at each tick.
 struct watcher final : nacre::balancer {
   using log = std::vector<std::vector<nacre::object_load>>;
-  explicit watcher(log& to) : seen(to) {}
+  explicit watcher(log& record) : seen(record) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0) return;  // ranks may be threads
     const auto now = host.local_loads();
@@ -103,14 +103,14 @@ TEST(loads, are_what_waits_and_not_what_an_object_did_before) {
     for (int n = 0; n < 4; ++n) rt.send<&versatile::note>(heavy);
     rt.send<&versatile::compute>(heavy);
   });
-  bool found = false;
+  bool is_found = false;
   for (const auto& each : seen) {
     if (each.size() < 2 || each[0].messages != 1 || each[1].messages != 5) continue;
-    found = true;
+    is_found = true;
     EXPECT_LT(each[0].load, 1e-4) << "it has only a note to take";
     EXPECT_NEAR(each[1].load, 0.6, 0.1) << "its next computation takes three times as long as the others'";
   }
-  EXPECT_TRUE(found);
+  EXPECT_TRUE(is_found);
 }
 
 /// On threads several messages of an object run in one step; steps of several handlers must teach what each takes.
@@ -119,12 +119,12 @@ TEST(loads, of_an_object_whose_handlers_take_turns_are_measured_on_threads) {
   watcher::log seen;
   nacre::register_balancer("watcher_of_the_test",
                            [&](const nacre::config&) { return std::make_unique<watcher>(seen); });
-  nacre::config made;
+  nacre::config configuration;
   for (const auto& [name, value] : std::map<std::string, std::string>{
            {"ranks", "2"}, {"workers", "1"}, {"transport", "inproc"}, {"balancer", "watcher_of_the_test"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [](nacre::runtime& rt) {
                          if (rt.rank().value() != 0) return;
                          const auto object = rt.create<versatile>(1.0);
@@ -135,8 +135,8 @@ TEST(loads, of_an_object_whose_handlers_take_turns_are_measured_on_threads) {
                        }),
             0);
   for (const auto& each : seen) {
-    for (const nacre::object_load& of : each) {
-      if (of.messages > 20) most = std::max(most, of.load / of.messages);
+    for (const nacre::object_load& load : each) {
+      if (load.messages > 20) most = std::max(most, load.load / load.messages);
     }
   }
   EXPECT_GT(most, 0.02) << "half of the messages charge 0.2 s";
@@ -163,14 +163,14 @@ struct brief {
 
 /// Keeps what it knows of them the first time that all wait.
 struct counter_of_unknown final : nacre::balancer {
-  explicit counter_of_unknown(int& to) : unknown(to) {}
+  explicit counter_of_unknown(int& target) : unknown(target) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0 || !held || all_seen) return;
     const auto now = host.local_loads();
-    const auto waits = [](const nacre::object_load& of) { return of.messages == 1 && !of.running; };
+    const auto waits = [](const nacre::object_load& load) { return load.messages == 1 && !load.running; };
     if (std::count_if(now.begin(), now.end(), waits) < brief_objects) return;
     unknown = static_cast<int>(std::count_if(
-        now.begin(), now.end(), [&](const nacre::object_load& of) { return waits(of) && !(of.seconds > 0); }));
+        now.begin(), now.end(), [&](const nacre::object_load& load) { return waits(load) && !(load.seconds > 0); }));
     all_seen = true;
   }
   [[nodiscard]] bool observes_loads() const override { return false; }
@@ -184,12 +184,12 @@ int unknown_before() {
   int unknown = -1;
   nacre::register_balancer("counter_of_the_test",
                            [&](const nacre::config&) { return std::make_unique<counter_of_unknown>(unknown); });
-  nacre::config made;
+  nacre::config configuration;
   for (const auto& [name, value] : std::map<std::string, std::string>{
            {"ranks", "2"}, {"workers", "1"}, {"transport", "inproc"}, {"balancer", "counter_of_the_test"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [](nacre::runtime& rt) {
                          if (rt.rank().value() != 0) return;
                          std::vector<nacre::mobile_ptr<brief>> all;
@@ -224,16 +224,17 @@ TEST(loads, what_waits_for_an_object_is_seen_after_its_first_turn_too) {
     for (int n = 0; n < 4; ++n) rt.send<&plain::run>(first);
     rt.send<&plain::run>(second);
   });
-  bool found = false;
+  bool is_found = false;
   for (const auto& each : seen) {
-    for (const nacre::object_load& of : each) found = found || (!of.running && of.seconds > 0 && of.messages == 3);
+    for (const nacre::object_load& load : each)
+      is_found = is_found || (!load.running && load.seconds > 0 && load.messages == 3);
   }
-  EXPECT_TRUE(found);
+  EXPECT_TRUE(is_found);
 }
 
 /// Sends one object away at each tick, and keeps what moving was said to cost before.
 struct mover final : nacre::balancer {
-  explicit mover(std::vector<double>& to) : costs(to) {}
+  explicit mover(std::vector<double>& values) : costs(values) {}
   void on_tick(nacre::balancer_host& host) override {
     const auto now = host.local_loads();
     if (host.rank().value() != 0 || now.empty()) return;
@@ -247,11 +248,11 @@ struct mover final : nacre::balancer {
 TEST(loads, tell_what_moving_costs_once_a_rank_has_moved_a_few_objects) {
   std::vector<double> costs;
   nacre::register_balancer("mover_of_the_test", [&](const nacre::config&) { return std::make_unique<mover>(costs); });
-  nacre::config made;
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  made.set("balancer", "mover_of_the_test");
-  EXPECT_EQ(nacre::run(made,
+  nacre::config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  configuration.set("balancer", "mover_of_the_test");
+  EXPECT_EQ(nacre::run(configuration,
                        [](nacre::runtime& rt) {
                          std::vector<nacre::mobile_ptr<piece>> all;
                          for (int n = 0; rt.rank().value() == 0 && n < 12; ++n)
@@ -269,7 +270,7 @@ TEST(loads, tell_what_moving_costs_once_a_rank_has_moved_a_few_objects) {
 
 /// Keeps what the rank says its load is, after all has been made.
 struct weigher final : nacre::balancer {
-  weigher(std::vector<double>& to, const bool& when) : sums(to), ready(when) {}
+  weigher(std::vector<double>& values, const bool& is_due) : sums(values), ready(is_due) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0 || !ready) return;
     for (int n = 0; n < 4; ++n) sums.push_back(host.total_load());

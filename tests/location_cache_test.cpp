@@ -20,18 +20,18 @@ namespace {
 TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
   constexpr int objects = 400;
   constexpr std::size_t remembered_max = 16;
-  config how = simulated(3);
-  how.set("location_cache", std::to_string(remembered_max));
+  config configuration = simulated(3);
+  configuration.set("location_cache", std::to_string(remembered_max));
   std::size_t known = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   std::vector<mobile_ptr<wanderer>> all;
                   if (rt.rank() == rank_id(0)) {
                     for (int index = 0; index < objects; ++index) all.push_back(rt.create<wanderer>());
                   }
-                  for (const std::uint32_t to : {1U, 2U}) {
+                  for (const std::uint32_t target : {1U, 2U}) {
                     // One after the other, so that a home knows of one departure before the next.
-                    for (const auto each : all) rt.migrate(each, rank_id(to)).wait();
+                    for (const auto each : all) rt.migrate(each, rank_id(target)).wait();
                   }
                   rt.wait_quiescence();
                   if (rt.rank() == rank_id(0))
@@ -48,12 +48,12 @@ TEST(location_cache, bounds_what_a_rank_remembers_of_objects_that_have_left) {
 TEST(location_cache, bounds_what_a_rank_remembers_of_ended_objects_that_it_has_been_told_of) {
   constexpr int objects = 2000;
   constexpr std::size_t remembered_max = 16;
-  config how = simulated(3);
-  how.set("location", "broadcast_update");
-  how.set("location_cache", std::to_string(remembered_max));
+  config configuration = simulated(3);
+  configuration.set("location", "broadcast_update");
+  configuration.set("location_cache", std::to_string(remembered_max));
   std::size_t known = 0;
   std::uint64_t told = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   if (rt.rank() == rank_id(0)) {
                     for (int index = 0; index < objects; ++index) {
@@ -86,12 +86,12 @@ void pursue_all(context& ctx, const std::vector<mobile_ptr<wanderer>>& all, int 
 TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_is) {
   constexpr int times = 40;
   constexpr std::size_t objects = 8;
-  config how = simulated(4);
-  how.set("sim.jitter", "0");
-  how.set("location", "lazy_forwarding");
-  how.set("location_cache", "1");
+  config configuration = simulated(4);
+  configuration.set("sim.jitter", "0");
+  configuration.set("location", "lazy_forwarding");
+  configuration.set("location_cache", "1");
   std::uint64_t by_home = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   std::vector<mobile_ptr<wanderer>> all;
                   if (rt.rank() == rank_id(0)) {
@@ -99,13 +99,13 @@ TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_
                     for (const auto each : all) rt.migrate(each, rank_id(1)).wait();
                   }
                   rt.wait_quiescence();
-                  const std::uint64_t before = rt.counters().forwards;
+                  const std::uint64_t previous = rt.counters().forwards;
                   if (rt.rank() == rank_id(0)) {
                     rt.send<pursue_all>(rank_id(3), all, times);
                     for (const auto each : all) static_cast<void>(rt.migrate(each, rank_id(2)));
                   }
                   rt.wait_quiescence();
-                  if (rt.rank() == rank_id(0)) by_home = rt.counters().forwards - before;
+                  if (rt.rank() == rank_id(0)) by_home = rt.counters().forwards - previous;
                 }),
             0);
   EXPECT_EQ(by_home, times * objects) << "a message has come to its object's home twice";
@@ -119,9 +119,9 @@ void answer_unasked(context& ctx, std::uint64_t object) {
 
 TEST(location_cache_death, a_home_that_answers_without_having_been_asked_ends_the_job) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  config how;
-  how.set("ranks", "2");
-  EXPECT_EXIT(std::exit(run(how,
+  config configuration;
+  configuration.set("ranks", "2");
+  EXPECT_EXIT(std::exit(run(configuration,
                             [](runtime& rt) {
                               if (rt.rank() != rank_id(0)) return;
                               const auto object = rt.create<wanderer>();

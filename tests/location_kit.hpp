@@ -27,11 +27,11 @@ inline void tell_known(context& ctx, std::uintptr_t known) {
 }
 
 inline config simulated(std::uint32_t ranks) {
-  config how;
-  how.set("transport", "sim");
-  how.set("balancer", "none");
-  how.set("ranks", std::to_string(ranks));
-  return how;
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("balancer", "none");
+  configuration.set("ranks", std::to_string(ranks));
+  return configuration;
 }
 
 }  // namespace nacre

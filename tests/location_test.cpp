@@ -25,22 +25,24 @@ struct homely : wanderer {
 struct cost {
   std::uint64_t hops = 0, updates = 0;
   friend bool operator==(const cost&, const cost&) = default;
-  friend void PrintTo(const cost& of, std::ostream* out) { *out << of.hops << " hops, " << of.updates << " updates"; }
+  friend void PrintTo(const cost& cost, std::ostream* out) {
+    *out << cost.hops << " hops, " << cost.updates << " updates";
+  }
 };
 
 cost spent(runtime& rt) {
   rt.wait_quiescence();
-  const rank_counters own = rt.counters();
-  return {rt.all_reduce(own.hops, std::plus<>{}), rt.all_reduce(own.updates_sent, std::plus<>{})};
+  const rank_counters rank_counters = rt.counters();
+  return {rt.all_reduce(rank_counters.hops, std::plus<>{}), rt.all_reduce(rank_counters.updates_sent, std::plus<>{})};
 }
 
 /// What `act`, which one rank does, costs in all.
 template <class Act>
-cost of(runtime& rt, std::uint32_t by, Act act) {
-  const cost before = spent(rt);
-  if (rt.rank() == rank_id(by)) act();
-  const cost after = spent(rt);
-  return {after.hops - before.hops, after.updates - before.updates};
+cost of(runtime& rt, std::uint32_t step, Act act) {
+  const cost previous = spent(rt);
+  if (rt.rank() == rank_id(step)) act();
+  const cost successor = spent(rt);
+  return {successor.hops - previous.hops, successor.updates - previous.updates};
 }
 
 constexpr std::uint32_t chain = 5;
@@ -48,8 +50,8 @@ constexpr std::uint32_t chain = 5;
 /// An object that rank 0 has made. Collective.
 template <class Object>
 mobile_ptr<Object> make_one(runtime& rt) {
-  const mobile_ptr<Object> made = rt.rank() == rank_id(0) ? rt.create<Object>() : mobile_ptr<Object>();
-  return rt.broadcast(made, rank_id(0));
+  const mobile_ptr<Object> object = rt.rank() == rank_id(0) ? rt.create<Object>() : mobile_ptr<Object>();
+  return rt.broadcast(object, rank_id(0));
 }
 /// The element of an array that says how it is found.
 template <class Object, location_policy Policy>
@@ -69,25 +71,25 @@ mobile_ptr<Object> insert_element(runtime& rt) {
 /// has moved to yet another rank; at last a rank sends that has never heard of the object.
 template <class Object>
 std::vector<cost> costs_of_visits(const char* policy, mobile_ptr<Object> (*make)(runtime&) = &make_one<Object>) {
-  config how = simulated(chain + 4);
-  how.set("hops_max", "8");
-  how.set("location", policy);
+  config configuration = simulated(chain + 4);
+  configuration.set("hops_max", "8");
+  configuration.set("location", policy);
   std::vector<cost> seen;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const mobile_ptr<Object> object = make(rt);
-                  std::vector<cost> own;
-                  for (std::uint32_t to = 1; to <= chain + 1; ++to) {
+                  std::vector<cost> costs;
+                  for (std::uint32_t target = 1; target <= chain + 1; ++target) {
                     // Asked for where the object is, so that nobody learns from the request.
-                    const cost moved = of(rt, to - 1, [&] { rt.migrate(object, rank_id(to)); });
-                    if (to == chain + 1) own.push_back(moved);
+                    const cost moved = of(rt, target - 1, [&] { rt.migrate(object, rank_id(target)); });
+                    if (target == chain + 1) costs.push_back(moved);
                   }
                   const auto send = [&] { rt.send<&Object::meet>(object); };
-                  for (int time = 0; time < 3; ++time) own.push_back(of(rt, 1, send));
+                  for (int time = 0; time < 3; ++time) costs.push_back(of(rt, 1, send));
                   static_cast<void>(of(rt, chain + 1, [&] { rt.migrate(object, rank_id(chain + 2)); }));
-                  own.push_back(of(rt, 1, send));
-                  own.push_back(of(rt, chain + 3, send));
-                  if (rt.rank() == rank_id(0)) seen = own;
+                  costs.push_back(of(rt, 1, send));
+                  costs.push_back(of(rt, chain + 3, send));
+                  if (rt.rank() == rank_id(0)) seen = costs;
                 }),
             0);
   return seen;
@@ -136,9 +138,9 @@ TEST(location_policies, an_array_that_does_not_choose_is_as_its_type_says_or_the
 
 /// Many messages are on their way by an old place before their sender can have heard of the new one.
 TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_messages_come_late) {
-  config how = simulated(3);
+  config configuration = simulated(3);
   cost burst;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const mobile_ptr<wanderer> object = make_one<wanderer>(rt);
                   static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));
@@ -153,9 +155,9 @@ TEST(location_policies, a_sender_is_told_once_for_each_move_however_many_of_its_
 
 /// A destroyed object has been on rank 1; rank 0 is its home, rank 2 has only sent to it.
 TEST(location_policies, every_rank_that_has_sent_to_an_object_hears_that_it_has_been_destroyed) {
-  config how = simulated(3);
+  config configuration = simulated(3);
   std::vector<std::size_t> known(3, 99);
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const mobile_ptr<wanderer> object = make_one<wanderer>(rt);
                   static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));
@@ -190,12 +192,12 @@ void pursue(context& ctx, mobile_ptr<rover> whom, std::uint32_t times) {
 /// and would send it back.
 TEST(location_policies, a_message_waits_at_the_home_for_news_and_does_not_go_to_and_fro) {
   constexpr std::uint32_t times = 100, moves = 400;
-  config how = simulated(4);
-  how.set("sim.jitter", "0");
-  how.set("hops_max", "1");
-  how.set("location", "lazy_forwarding");
+  config configuration = simulated(4);
+  configuration.set("sim.jitter", "0");
+  configuration.set("hops_max", "1");
+  configuration.set("location", "lazy_forwarding");
   std::uint64_t hops = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const mobile_ptr<rover> object = make_one<rover>(rt);
                   static_cast<void>(of(rt, 0, [&] { rt.migrate(object, rank_id(1)); }));

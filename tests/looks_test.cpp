@@ -21,10 +21,10 @@ namespace {
 
 using settings = std::map<std::string, std::string>;
 
-void run(const settings& with, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
-  EXPECT_EQ(nacre::run(made, main), 0);
+void run(const settings& options, const std::function<void(nacre::runtime&)>& main) {
+  nacre::config configuration;
+  for (const auto& [name, value] : options) configuration.set(name, value);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
 }
 
 struct grain {
@@ -35,10 +35,10 @@ struct grain {
 
 /// Counts how often a balancer has looked at an object: the host asks the load model each time.
 struct counting_model final : nacre::load_model {
-  explicit counting_model(std::atomic<std::uint64_t>& to) : asked(to) {}
-  [[nodiscard]] double load(const nacre::load_facts& of) const override {
+  explicit counting_model(std::atomic<std::uint64_t>& target) : asked(target) {}
+  [[nodiscard]] double load(const nacre::load_facts& load_facts) const override {
     ++asked;
-    return of.message_seconds * of.messages;
+    return load_facts.message_seconds * load_facts.messages;
   }
   std::atomic<std::uint64_t>& asked;
 };
@@ -79,8 +79,8 @@ constexpr std::uint32_t letters = 2'000;
 
 /// Rank 1 sends numbered bytes as fast as it can; rank 0 notes them, and each costs it more than its share of the time.
 struct letters_balancer final : nacre::balancer {
-  explicit letters_balancer(std::vector<std::uint32_t>& to, std::atomic<std::uint32_t>& count)
-      : read(to), arrived(count) {}
+  explicit letters_balancer(std::vector<std::uint32_t>& values, std::atomic<std::uint32_t>& count)
+      : read(values), arrived(count) {}
   void on_tick(nacre::balancer_host& host) override {
     for (int n = 0; host.rank().value() == 1 && n < 100 && sent < letters; ++n) {
       host.send(nacre::rank_id{0}, nacre::pack(sent++));
@@ -130,7 +130,7 @@ struct flood {
 
 /// Rank 1 sends more than rank 0 may read in its share of the time.
 struct flood_balancer final : nacre::balancer {
-  explicit flood_balancer(flood& to) : seen(to) {}
+  explicit flood_balancer(flood& flood) : seen(flood) {}
   void on_tick(nacre::balancer_host& host) override {
     for (int n = 0; host.rank().value() == 1 && n < 10 && seen.sent < letters; ++n) {
       host.send(nacre::rank_id{0}, nacre::pack(seen.sent++));
@@ -224,10 +224,10 @@ enum class wish : std::uint8_t { none, awaited, made };
 std::atomic<wish> made_wish{wish::none};
 std::atomic<std::uint64_t> wished{0};
 
-bool wait_for(const std::function<bool()>& what, std::chrono::seconds most) {
+bool wait_for(const std::function<bool()>& action, std::chrono::seconds most) {
   const auto end = std::chrono::steady_clock::now() + most;
-  while (!what() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  return what();
+  while (!action() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return action();
 }
 
 struct wishing final : nacre::balancer {

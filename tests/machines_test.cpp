@@ -19,19 +19,19 @@ std::string machine_named(const std::string& name) { return NACRE_SOURCE_DIR "/m
 
 /// The virtual time at which a packet has come from one node to another; the handler costs come on top.
 std::atomic<std::int64_t> arrived_ns{0};
-void arrive(nacre::emulated_node& here, std::int32_t) { arrived_ns = here.now().count(); }
+void arrive(nacre::emulated_node& node, std::int32_t) { arrived_ns = node.now().count(); }
 
-std::int64_t packet_ns(const std::string& name, nacre::coordinates to) {
+std::int64_t packet_ns(const std::string& name, nacre::coordinates destination) {
   arrived_ns = 0;
-  nacre::config made;
-  made.set("workers", "1");
-  EXPECT_EQ(nacre::run(made,
+  nacre::config configuration;
+  configuration.set("workers", "1");
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          const auto machine = nacre::emulated_machine::from_file(machine_named(name));
                          static nacre::coordinates target;
-                         target = to;
-                         nacre::emulate(rt, machine, [](nacre::emulated_node& here) {
-                           if (here.at() == nacre::coordinates{0, 0, 0}) here.send<arrive>(target, 1);
+                         target = destination;
+                         nacre::emulate(rt, machine, [](nacre::emulated_node& node) {
+                           if (node.at() == nacre::coordinates{0, 0, 0}) node.send<arrive>(target, 1);
                          });
                        }),
             0);
@@ -53,17 +53,17 @@ TEST(machines, any_program_runs_on_each_of_them) {
   std::vector<std::string> seen;
   for (const auto& each : std::filesystem::directory_iterator(NACRE_SOURCE_DIR "/machines")) {
     seen.push_back(each.path().stem());
-    nacre::config made;
-    made.set("transport", "sim");
-    made.set("ranks", "64");
-    made.set("sim.machine", each.path().string());
+    nacre::config configuration;
+    configuration.set("transport", "sim");
+    configuration.set("ranks", "64");
+    configuration.set("sim.machine", each.path().string());
     double near = 0, far = 0;
-    EXPECT_EQ(nacre::run(made,
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            if (rt.rank() != rank_id(0)) return;
-                           const auto trip = [&](std::uint32_t to) {
+                           const auto trip = [&](std::uint32_t target) {
                              const double begin = rt.now();
-                             static_cast<void>(rt.call<answer>(rank_id(to), 1.5).get());
+                             static_cast<void>(rt.call<answer>(rank_id(target), 1.5).get());
                              return rt.now() - begin;
                            };
                            near = trip(1);

@@ -24,11 +24,11 @@ namespace nacre::tests {
 namespace {
 
 config rank_with(const char* workers, const char* progress = "auto") {
-  config made;
-  made.set("ranks", "1");
-  made.set("workers", workers);
-  made.set("progress", progress);
-  return made;
+  config configuration;
+  configuration.set("ranks", "1");
+  configuration.set("workers", workers);
+  configuration.set("progress", progress);
+  return configuration;
 }
 
 /// What the handlers of a job have seen. One job at a time.
@@ -99,15 +99,15 @@ void add(context& ctx, std::uint64_t n) { sums[ctx.worker().value()].sum += n; }
 
 TEST(main_messages_on_two_workers, all_run_before_quiescence) {
   constexpr std::uint64_t messages = 300'000;
-  std::uint64_t found = 0;
+  std::uint64_t found_count = 0;
   EXPECT_EQ(run(rank_with("2"),
                 [&](runtime& rt) {
                   for (std::uint64_t n = 1; n <= messages; ++n) rt.send<add>(rt.rank(), n);
                   rt.wait_quiescence();
-                  found = sums[0].sum + sums[1].sum;
+                  found_count = sums[0].sum + sums[1].sum;
                 }),
             0);
-  EXPECT_EQ(found, messages * (messages + 1) / 2);
+  EXPECT_EQ(found_count, messages * (messages + 1) / 2);
 }
 
 /// One queue for all threads, which counts what it gets.
@@ -141,17 +141,17 @@ TEST(main_messages_to_short_handlers, share_items_of_work) {
   constexpr std::uint64_t messages = 200'000;
   register_scheduler("counting",
                      [](const config&, const scheduler_site&) { return std::make_unique<counting_scheduler>(pushes); });
-  config how = rank_with("1");
-  how.set("scheduler", "counting");
+  config configuration = rank_with("1");
+  configuration.set("scheduler", "counting");
   std::uint64_t pushed = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   for (int warm = 0; warm < 100; ++warm) rt.send<be_short>(rt.rank());
                   rt.wait_quiescence();
-                  const std::uint64_t before = pushes;
+                  const std::uint64_t previous = pushes;
                   for (std::uint64_t n = 0; n < messages; ++n) rt.send<be_short>(rt.rank());
                   rt.wait_quiescence();
-                  pushed = pushes - before;
+                  pushed = pushes - previous;
                 }),
             0);
   EXPECT_EQ(short_ones, messages + 100);
@@ -213,10 +213,10 @@ std::atomic<std::uint64_t> sent_so_far{0}, sent_meanwhile{0};
 std::atomic<bool> long_one_began{false}, long_one_ended{false};
 
 void be_long() {
-  const std::uint64_t before = sent_so_far;
+  const std::uint64_t previous = sent_so_far;
   long_one_began = true;
   compute(std::chrono::milliseconds(800));
-  sent_meanwhile = sent_so_far - before;
+  sent_meanwhile = sent_so_far - previous;
   long_one_ended = true;
 }
 void hear_of_it(std::uint64_t) {}
@@ -225,10 +225,10 @@ void hear_of_it(std::uint64_t) {}
 TEST(main_messages_by_pointer, do_not_run_ahead_of_a_rank_that_is_in_a_long_handler) {
   sent_so_far = sent_meanwhile = 0;
   long_one_began = long_one_ended = false;
-  config made = rank_with("1");
-  made.set("ranks", "2");
-  made.set("transport", "inproc");
-  EXPECT_EQ(run(made,
+  config configuration = rank_with("1");
+  configuration.set("ranks", "2");
+  configuration.set("transport", "inproc");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   if (rt.rank().value() != 0) return;
                   rt.send<be_long>(rank_id{1});

@@ -31,20 +31,20 @@ struct clock_reader {
     ar(seen);
   }
 };
-void compute_between_two(nacre::context& ctx, nacre::mobile_ptr<clock_reader> to) {
-  ctx.send<&clock_reader::note>(to);
+void compute_between_two(nacre::context& ctx, nacre::mobile_ptr<clock_reader> object) {
+  ctx.send<&clock_reader::note>(object);
   compute();
-  ctx.send<&clock_reader::note>(to);
+  ctx.send<&clock_reader::note>(object);
 }
 void compute_once(nacre::context&) { compute(); }
 
 void run(const char* charge, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  made.set("transport", "sim");
-  made.set("ranks", "4");
-  made.set("balancer", "none");
-  made.set("sim.charge", charge);
-  EXPECT_EQ(nacre::run(made, main), 0);
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "4");
+  configuration.set("balancer", "none");
+  configuration.set("sim.charge", charge);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
 }
 
 TEST(measured_time, of_handlers_on_several_ranks_passes_side_by_side) {

@@ -23,8 +23,10 @@ class caller_of_copies : public lone_rank, public testing::WithParamInterface<in
   void begin(std::size_t bytes) {
     own.assign(bytes, std::byte{3});
     start([this](runtime& rt) {
-      const remote_memory<std::byte> there({.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
-      auto done = puts() ? rt.put(there, 10, std::span<const std::byte>(own)) : rt.get(there, 10, std::span(own));
+      const remote_memory<std::byte> remote_memory(
+          {.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
+      auto done = puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(own))
+                         : rt.get(remote_memory, 10, std::span(own));
       try {
         done.get();
         how = "well";
@@ -132,8 +134,10 @@ TEST_P(caller_of_copies, takes_all_back_when_the_rank_ends_before_the_future) {
   own.resize(400'000);
   std::optional<future<void>> kept;
   start([&](runtime& rt) {
-    const remote_memory<std::byte> there({.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
-    kept = puts() ? rt.put(there, 10, std::span<const std::byte>(own)) : rt.get(there, 10, std::span(own));
+    const remote_memory<std::byte> remote_memory(
+        {.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
+    kept =
+        puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(own)) : rt.get(remote_memory, 10, std::span(own));
   });
   EXPECT_EQ(direct_memory.regions.size(), 2U);
   end();

@@ -50,9 +50,10 @@ void die_in_a_copy(held_calls& copies, bool the_owner) {
 std::atomic<bool> copy_has_begun{false};
 
 /// The owner's part, in which one of the two dies.
-void move_much(runtime& rt, remote_memory<std::uint64_t> there, bool put, bool drop) {
-  std::vector<std::uint64_t> own(much, 7);
-  auto done = put ? rt.put(there, 0, std::span<const std::uint64_t>(own)) : rt.get(there, 0, std::span(own));
+void move_much(runtime& rt, remote_memory<std::uint64_t> remote_memory, bool put, bool drop) {
+  std::vector<std::uint64_t> values(much, 7);
+  auto done = put ? rt.put(remote_memory, 0, std::span<const std::uint64_t>(values))
+                  : rt.get(remote_memory, 0, std::span(values));
   if (!drop) return done.get();
   while (!copy_has_begun) std::this_thread::yield();
   done = {};
@@ -60,21 +61,21 @@ void move_much(runtime& rt, remote_memory<std::uint64_t> there, bool put, bool d
 
 /// `--as-rank copier|owner put|get await|drop`: who dies, in which transfer, and what its caller does meanwhile.
 int act_as_rank(int argc, char** argv) {
-  const config how = read_config(argc, argv);
-  const std::string_view who = argv[2], way = argv[3], what = argv[4];
+  const config configuration = read_config(argc, argv);
+  const std::string_view name = argv[2], way = argv[3], text = argv[4];
   ::signal(SIGUSR1, [](int) { copy_has_begun = true; });
-  return run(how, [&](runtime& rt) {
-    std::vector<std::uint64_t> here(rt.rank().value() == copier ? much : 0);
-    const auto there = rt.broadcast(rt.expose(std::span(here)), rank_id(copier));
+  return run(configuration, [&](runtime& rt) {
+    std::vector<std::uint64_t> values(rt.rank().value() == copier ? much : 0);
+    const auto remote_memory = rt.broadcast(rt.expose(std::span(values)), rank_id(copier));
     if (rt.rank().value() == copier) {
       const int call = way == "put" ? SYS_process_vm_readv : SYS_process_vm_writev;
       static held_calls copies(call, filter_scope::this_process);
       if (!copies.able()) ::_exit(no_such_kernel);
-      std::thread(die_in_a_copy, std::ref(copies), who == "owner").detach();
+      std::thread(die_in_a_copy, std::ref(copies), name == "owner").detach();
     }
     rt.barrier();
-    if (rt.rank().value() == owner) move_much(rt, there, way == "put", what == "drop");
-    while (rt.rank().value() == copier && who == "copier") ::pause();  // until it is killed, however late that is
+    if (rt.rank().value() == owner) move_much(rt, remote_memory, way == "put", text == "drop");
+    while (rt.rank().value() == copier && name == "copier") ::pause();  // until it is killed, however late that is
     rt.barrier();
     std::printf("somebody has survived\n");
   });
@@ -82,8 +83,8 @@ int act_as_rank(int argc, char** argv) {
 
 struct fault {
   const char *who, *way, *what;
-  friend void PrintTo(const fault& of, std::ostream* out) {
-    *out << of.who << "_dies_in_a_" << of.way << "_" << of.what;
+  friend void PrintTo(const fault& fault, std::ostream* out) {
+    *out << fault.who << "_dies_in_a_" << fault.way << "_" << fault.what;
   }
 };
 

@@ -24,15 +24,15 @@ class target_of_copies : public lone_rank {
     start([this](runtime& rt) { exposed = rt.expose(std::span(memory)).name(); });
   }
 
-  memory_request piece(std::uint64_t at, std::uint64_t bytes, std::uint64_t token = 5) const {
-    return {.name = exposed, .token = token, .offset = 1000, .length = 200'000, .at = at, .bytes = bytes};
+  memory_request piece(std::uint64_t index, std::uint64_t bytes, std::uint64_t token = 5) const {
+    return {.name = exposed, .token = token, .offset = 1000, .length = 200'000, .at = index, .bytes = bytes};
   }
-  void ask(const memory_request& asked, intent what = intent::write) {
-    arrive(to_module<&memory_module::on_direct>(asked, region, what));
+  void ask(const memory_request& asked, intent purpose = intent::write) {
+    arrive(to_module<&memory_module::on_direct>(asked, region, purpose));
   }
   /// Asks in messages, without direct copies.
-  void ask_in_messages(const memory_request& asked, intent what) {
-    if (what == intent::read) return arrive(to_module<&memory_module::on_get>(asked, memory_bytes()));
+  void ask_in_messages(const memory_request& asked, intent purpose) {
+    if (purpose == intent::read) return arrive(to_module<&memory_module::on_get>(asked, memory_bytes()));
     const std::vector<std::byte> data(asked.bytes, std::byte{1});
     arrive(to_module<&memory_module::on_put>(asked, memory_bytes(data)));
   }
@@ -43,15 +43,15 @@ class target_of_copies : public lone_rank {
 };
 
 TEST_F(target_of_copies, has_the_piece_copied_in_the_direction_of_the_transfer) {
-  for (const intent what : {intent::write, intent::read}) {
+  for (const intent purpose : {intent::write, intent::read}) {
     direct_memory.copies.clear();
-    ask(piece(0, 3000), what);
-    ask(piece(3000, 4000), what);
+    ask(piece(0, 3000), purpose);
+    ask(piece(3000, 4000), purpose);
     ASSERT_EQ(direct_memory.copies.size(), 2U);
     for (const auto& each : direct_memory.copies) {
       EXPECT_EQ(each.peer, peer);
       EXPECT_EQ(each.region, region);
-      EXPECT_EQ(each.way, what == intent::write ? copy_way::from_region : copy_way::to_region);
+      EXPECT_EQ(each.way, purpose == intent::write ? copy_way::from_region : copy_way::to_region);
     }
     EXPECT_EQ(direct_memory.copies[0].own.data(), memory.data() + 1000);
     EXPECT_EQ(direct_memory.copies[0].own.size(), 3000U);
@@ -82,21 +82,21 @@ TEST_F(target_of_copies, says_how_a_copy_has_ended_when_it_has_ended) {
 }
 
 TEST_F(target_of_copies, copies_nothing_that_the_caller_may_not_touch) {
-  const auto refused = [&](auto change, memory_status as, intent what) {
+  const auto refused = [&](auto change, memory_status as, intent purpose) {
     memory_request asked = piece(0, 3000);
     change(asked);
-    ask(asked, what);
-    ask_in_messages(asked, what);
+    ask(asked, purpose);
+    ask_in_messages(asked, purpose);
     EXPECT_EQ(answers(), (said{{5, as}, {5, as}}));
   };
   const auto fixed = rank().memory().expose(memory, detail::memory_access::read_only);
   const auto gone = rank().memory().expose(memory, detail::memory_access::read_write);
   rank().memory().withdraw(gone);
-  for (const intent what : {intent::write, intent::read}) {
-    refused([](auto& asked) { asked.name.key[1] ^= 1; }, memory_status::wrong_key, what);
-    refused([](auto& asked) { asked.name.segment = 9; }, memory_status::never_exposed, what);
-    refused([&](auto& asked) { asked.name = gone; }, memory_status::withdrawn, what);
-    refused([](auto& asked) { asked.length = 1u << 20; }, memory_status::out_of_range, what);
+  for (const intent purpose : {intent::write, intent::read}) {
+    refused([](auto& asked) { asked.name.key[1] ^= 1; }, memory_status::wrong_key, purpose);
+    refused([](auto& asked) { asked.name.segment = 9; }, memory_status::never_exposed, purpose);
+    refused([&](auto& asked) { asked.name = gone; }, memory_status::withdrawn, purpose);
+    refused([](auto& asked) { asked.length = 1u << 20; }, memory_status::out_of_range, purpose);
   }
   refused([&](auto& asked) { asked.name = fixed; }, memory_status::read_only, intent::write);
   EXPECT_TRUE(direct_memory.copies.empty());

@@ -44,9 +44,9 @@ constexpr way ways[] = {
 class mesh2d_program : public testing::TestWithParam<way> {};
 
 TEST_P(mesh2d_program, passes_its_check) {
-  const std::string before = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
   const std::string triangles = nacre::tests::sanitized ? "3000" : "20000";
-  const outcome got = run(before + bin + "mesh2d pipe --subdomains 12 --check --json --triangles " + triangles + " " +
+  const outcome got = run(previous + bin + "mesh2d pipe --subdomains 12 --check --json --triangles " + triangles + " " +
                           GetParam().behind);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
@@ -71,9 +71,9 @@ TEST(mesh2d_program, reads_and_writes_files) {
   EXPECT_EQ(std::count(refused.output.begin(), refused.output.end(), '\n'), 1) << refused.output;
 
   std::ofstream(path("thin.poly")) << "3 2 0 0\n1 0 0\n2 4 0\n3 4 0.5\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n";
-  const outcome made = run(bin + "mesh2d " + path("thin.poly") + " --check --out " + path("thin"));
-  EXPECT_EQ(made.exit_code, 0) << made.output;
-  EXPECT_NE(made.output.find("where the input forbids it"), std::string::npos) << made.output;
+  const outcome result = run(bin + "mesh2d " + path("thin.poly") + " --check --out " + path("thin"));
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("where the input forbids it"), std::string::npos) << result.output;
   std::ifstream node(path("thin.node")), ele(path("thin.ele"));
   std::size_t points = 0, triangles = 0;
   node >> points;

@@ -44,9 +44,9 @@ constexpr way ways[] = {
 class mesh3d_program : public testing::TestWithParam<way> {};
 
 TEST_P(mesh3d_program, passes_its_check) {
-  const std::string before = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
   const std::string size = nacre::tests::sanitized ? "0.15" : "0.08";
-  const outcome got = run(before + bin + "mesh3d --subdomains 12 --check --json --size-at 0.3,0.2,0.4,0.03 --size " +
+  const outcome got = run(previous + bin + "mesh3d --subdomains 12 --check --json --size-at 0.3,0.2,0.4,0.03 --size " +
                           size + " " + GetParam().behind);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
@@ -56,9 +56,9 @@ TEST_P(mesh3d_program, passes_its_check) {
 }
 
 TEST_P(mesh3d_program, meshes_a_surface) {
-  const std::string before = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
   const std::string size = nacre::tests::sanitized ? "0.15" : "0.09";
-  const outcome got = run(before + bin + "mesh3d ellipsoid --subdomains 12 --check --json --curvature 12 --size " +
+  const outcome got = run(previous + bin + "mesh3d ellipsoid --subdomains 12 --check --json --curvature 12 --size " +
                           size + " " + GetParam().behind);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
@@ -82,9 +82,9 @@ TEST(mesh3d_program, writes_files_and_refuses_wrong_options) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   for (const char* ranks : {"1", "3"}) {
-    const outcome made = run(bin + "mesh3d --size 0.1 --subdomains 8 --nacre.ranks=" + ranks + " --costs " +
-                             path("costs.json") + " --out " + path(ranks) + ".svg");
-    EXPECT_EQ(made.exit_code, 0) << made.output;
+    const outcome result = run(bin + "mesh3d --size 0.1 --subdomains 8 --nacre.ranks=" + ranks + " --costs " +
+                               path("costs.json") + " --out " + path(ranks) + ".svg");
+    EXPECT_EQ(result.exit_code, 0) << result.output;
     EXPECT_NE(bytes_of(path(ranks) + ".svg").find("<path fill="), std::string::npos);
   }
   EXPECT_EQ(nlohmann::json::parse(bytes_of(path("costs.json"))).size(), 8u);
@@ -109,9 +109,9 @@ TEST(mesh3d_program, reads_surfaces_and_says_which_cannot_be_meshed) {
             "v 10 0 0\nv 12 0 0\nv 12 2 0\nv 10 2 0\nv 10 0 2\nv 12 0 2\nv 12 2 2\nv 10 2 2\n"
             "f 1 4 3 2\nf 5 6 \\\n7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n");
   const std::string vtu = (folder / "whole.vtu").string();
-  const outcome made = run(bin + "mesh3d " + whole + " --size 0.1 --check --json --keep both --out " + vtu);
-  ASSERT_EQ(made.exit_code, 0) << made.output;
-  EXPECT_NEAR(nlohmann::json::parse(made.output).at("surface").at("volume").get<double>(), 8, 1e-9);
+  const outcome result = run(bin + "mesh3d " + whole + " --size 0.1 --check --json --keep both --out " + vtu);
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NEAR(nlohmann::json::parse(result.output).at("surface").at("volume").get<double>(), 8, 1e-9);
   EXPECT_GT(files::file_size(vtu), 10'000u);
   const auto expect_refused = [](const std::string& arguments, const std::string& said) {
     const outcome got = run(bin + "mesh3d " + arguments);

@@ -24,11 +24,11 @@ namespace {
 using nacre::rank_id;
 
 nacre::config settings(const std::string& transport, int workers = 1) {
-  nacre::config made;
-  made.set("transport", transport);
-  made.set("ranks", "2");
-  made.set("workers", std::to_string(workers));
-  return made;
+  nacre::config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", "2");
+  configuration.set("workers", std::to_string(workers));
+  return configuration;
 }
 
 std::atomic<int> taken{0};
@@ -66,15 +66,15 @@ TEST(coroutines, whose_parameters_are_views_see_their_arguments_until_they_end) 
                            if (rt.rank() != rank_id{0}) return;
                            std::vector<nacre::future<long>> sums, counts;
                            for (int n = 0; n < 400; ++n) {
-                             const rank_id to(static_cast<std::uint32_t>(n) % 2);
+                             const rank_id target(static_cast<std::uint32_t>(n) % 2);
                              const std::string word(static_cast<std::size_t>(20 + n % 50), 'x');
-                             sums.push_back(rt.call<sum_later>(to, std::vector<int>(10 + n % 20, n), word + '!'));
-                             counts.push_back(rt.call<count_later>(to, word, std::vector<std::string>(3, word)));
+                             sums.push_back(rt.call<sum_later>(target, std::vector<int>(10 + n % 20, n), word + '!'));
+                             counts.push_back(rt.call<count_later>(target, word, std::vector<std::string>(3, word)));
                            }
                            for (int n = 0; n < 400; ++n) {
-                             const auto at = static_cast<std::size_t>(n);
-                             if (sums[at].get() != long{n} * (10 + n % 20) + 20 + n % 50) ++wrong;
-                             if (counts[at].get() != 3) ++wrong;
+                             const auto index = static_cast<std::size_t>(n);
+                             if (sums[index].get() != long{n} * (10 + n % 20) + 20 + n % 50) ++wrong;
+                             if (counts[index].get() != 3) ++wrong;
                            }
                          }),
               0);
@@ -82,8 +82,8 @@ TEST(coroutines, whose_parameters_are_views_see_their_arguments_until_they_end) 
   }
 }
 
-std::uint64_t held_here(nacre::context& ctx, std::uint32_t from) {
-  return ctx.core().link().held_bytes(rank_id{from}, nacre::channel::application);
+std::uint64_t held_here(nacre::context& ctx, std::uint32_t source) {
+  return ctx.core().link().held_bytes(rank_id{source}, nacre::channel::application);
 }
 
 constexpr int many = 64;
@@ -148,25 +148,25 @@ void work_a_little(nacre::context& ctx, int) { ctx.charge(2e-6); }
 /// run in it or become messages: what they cost their sender is given back to the last byte.
 TEST(bundles, give_all_their_credit_back_however_they_are_shared) {
   enum class parts { to_workers, to_both, to_objects };
-  for (const parts what : {parts::to_workers, parts::to_both, parts::to_objects}) {
-    nacre::config how = settings("sim", 4);
-    how.set("aggregate", "on");
+  for (const parts item : {parts::to_workers, parts::to_both, parts::to_objects}) {
+    nacre::config configuration = settings("sim", 4);
+    configuration.set("aggregate", "on");
     std::uint64_t left = 1;
-    EXPECT_EQ(nacre::run(how,
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const auto p = rt.broadcast(rt.create<holder>(), rank_id{1});
                            if (rt.rank() == rank_id{0}) {
                              for (int n = 0; n < 2000; ++n) {
-                               if (what != parts::to_objects) rt.send<work_a_little>(rank_id{1}, n);
-                               if (what != parts::to_workers) rt.send<&holder::take_one>(p, n);
-                               if (what == parts::to_objects && n % 7 == 0) rt.send<&holder::look>(p);
+                               if (item != parts::to_objects) rt.send<work_a_little>(rank_id{1}, n);
+                               if (item != parts::to_workers) rt.send<&holder::take_one>(p, n);
+                               if (item == parts::to_objects && n % 7 == 0) rt.send<&holder::look>(p);
                              }
                            }
                            rt.wait_quiescence();
                            if (rt.rank() == rank_id{1}) left = rt.call<held_here>(rt.rank(), 0U).get();
                          }),
               0);
-    EXPECT_EQ(left, 0U) << "bundles of the kind " << static_cast<int>(what);
+    EXPECT_EQ(left, 0U) << "bundles of the kind " << static_cast<int>(item);
   }
 }
 

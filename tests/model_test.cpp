@@ -80,16 +80,16 @@ std::vector<std::string> policies() {
 }
 
 /// More than an object that only moves can cause here; where one ends, a turn of what can go round.
-std::uint64_t forwards_max(const model::program& what, std::string_view location) {
-  if (what.destroys()) return 3;
+std::uint64_t forwards_max(const model::program& program, std::string_view location) {
+  if (program.destroys()) return 3;
   return location == "home" ? 24 : 12;  // by way of the home
 }
 
 struct subject {
   model::program what;
   model::circumstances how;
-  friend void PrintTo(const subject& of, std::ostream* out) {
-    *out << of.what.title << "_" << of.how.location << "_hops_" << of.how.hops_max;
+  friend void PrintTo(const subject& subject, std::ostream* out) {
+    *out << subject.what.title << "_" << subject.how.location << "_hops_" << subject.how.hops_max;
   }
 };
 
@@ -97,22 +97,23 @@ class every_interleaving : public testing::TestWithParam<subject> {};
 
 TEST_P(every_interleaving, keeps_every_promise) {
   const subject& of = GetParam();
-  const model::exploration found = model::explore(of.what, of.how, forwards_max(of.what, of.how.location));
+  const model::exploration exploration = model::explore(of.what, of.how, forwards_max(of.what, of.how.location));
   std::printf("%llu states for %.3g interleavings, %llu ends, %llu left, by %llu jobs\n",
-              static_cast<unsigned long long>(found.states), found.interleavings,
-              static_cast<unsigned long long>(found.ends), static_cast<unsigned long long>(found.left),
-              static_cast<unsigned long long>(found.jobs));
-  EXPECT_TRUE(found.wrong.empty()) << found.wrong;
-  EXPECT_GT(found.ends, 0U);
-  EXPECT_GT(found.interleavings, 1000);
+              static_cast<unsigned long long>(exploration.states), exploration.interleavings,
+              static_cast<unsigned long long>(exploration.ends), static_cast<unsigned long long>(exploration.left),
+              static_cast<unsigned long long>(exploration.jobs));
+  EXPECT_TRUE(exploration.wrong.empty()) << exploration.wrong;
+  EXPECT_GT(exploration.ends, 0U);
+  EXPECT_GT(exploration.interleavings, 1000);
   if (!of.what.destroys()) {
-    EXPECT_EQ(found.left, 0U) << "messages go round";
+    EXPECT_EQ(exploration.left, 0U) << "messages go round";
   }
 }
 
 /// A million states, which take a minute: everybody's news of every migration come in any order.
-bool is_large(const subject& of) {
-  return of.how.location == "broadcast_update" && (of.what.destroys() || of.what.title == "an_object_is_chased");
+bool is_large(const subject& subject) {
+  return subject.how.location == "broadcast_update" &&
+         (subject.what.destroys() || subject.what.title == "an_object_is_chased");
 }
 
 bool with_large = false;  // as `--large` on the command line wants, which is what the target nightly gives

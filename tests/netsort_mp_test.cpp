@@ -18,7 +18,7 @@ namespace {
 struct way {
   const char* transport;
   int ranks;
-  friend void PrintTo(const way& of, std::ostream* out) { *out << of.transport << "_" << of.ranks << "_ranks"; }
+  friend void PrintTo(const way& way, std::ostream* out) { *out << way.transport << "_" << way.ranks << "_ranks"; }
 };
 
 bool in_one_process(const std::string& transport) { return transport == "inproc" || transport == "sim"; }

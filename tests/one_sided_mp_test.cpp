@@ -31,19 +31,19 @@ TEST(one_sided_simulated, holds_in_any_order_and_whatever_comes_late) {
   const char* const wish = std::getenv("NACRE_ONE_SIDED_SEEDS");
   const std::uint64_t seeds = wish != nullptr ? std::strtoull(wish, nullptr, 10) : (sanitized ? 5 : 40);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    config how;
-    how.set("transport", "sim");
-    how.set("ranks", std::to_string(2 + seed % 3));
-    how.set("workers", "1");
-    how.set("seed", std::to_string(seed));
-    how.set("direct_min", nearly_all);
-    how.set("sim.late_probability", seed % 2 == 0 ? "0.3" : "0");
+    config configuration;
+    configuration.set("transport", "sim");
+    configuration.set("ranks", std::to_string(2 + seed % 3));
+    configuration.set("workers", "1");
+    configuration.set("seed", std::to_string(seed));
+    configuration.set("direct_min", nearly_all);
+    configuration.set("sim.late_probability", seed % 2 == 0 ? "0.3" : "0");
     const auto main = [&](runtime& rt) {
       for (const auto subject : {memory_scenarios, withdrawal_scenarios}) {
         for (const scenario& each : subject()) each.run(rt, seed), rt.wait_quiescence();
       }
     };
-    ASSERT_EQ(run(how, main), 0);
+    ASSERT_EQ(run(configuration, main), 0);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }
@@ -52,29 +52,29 @@ TEST(one_sided_simulated, holds_in_any_order_and_whatever_comes_late) {
 constexpr std::size_t much = 8 << 20;
 void move_much(runtime& rt) {
   const std::uint32_t self = rt.rank().value(), ranks = rt.size();
-  std::vector<std::uint32_t> here(much / sizeof self, self), from_before(here.size());
-  const auto exposed = rt.expose(std::span(here));
+  std::vector<std::uint32_t> values(much / sizeof self, self), from_before(values.size());
+  const auto exposed = rt.expose(std::span(values));
   std::vector<remote_memory<std::uint32_t>> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.push_back(rt.broadcast(exposed, rank_id(rank)));
-  const std::uint32_t before = (self + ranks - 1) % ranks;
-  rt.get(all[before], 0, std::span(from_before)).get();
-  EXPECT_EQ(from_before, std::vector(here.size(), before));
+  const std::uint32_t previous = (self + ranks - 1) % ranks;
+  rt.get(all[previous], 0, std::span(from_before)).get();
+  EXPECT_EQ(from_before, std::vector(values.size(), previous));
   rt.barrier();
-  rt.put(all[(self + 1) % ranks], 0, std::span<const std::uint32_t>(std::vector(here.size(), self))).get();
+  rt.put(all[(self + 1) % ranks], 0, std::span<const std::uint32_t>(std::vector(values.size(), self))).get();
   rt.barrier();
-  EXPECT_EQ(here, from_before);
+  EXPECT_EQ(values, from_before);
   rt.withdraw(exposed);
 }
 
 /// What the launcher starts, which is this program.
 int act_as_rank(int argc, char** argv) {
-  const config how = read_config(argc, argv);
+  const config configuration = read_config(argc, argv);
   const std::string_view part = argv[1];
   const auto forbid_to_write = [] {
     EXPECT_TRUE(transport::shm::forbid(SYS_process_vm_writev, transport::shm::filter_scope::this_process));
   };
   if (part == "--as-rank-that-writes-no-peer") forbid_to_write();
-  const int code = run(how, [&](runtime& rt) {
+  const int code = run(configuration, [&](runtime& rt) {
     if (part == "--as-rank-that-writes-no-peer-any-more") {
       move_much(rt);
       forbid_to_write();

@@ -43,14 +43,14 @@ class outliving : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(outliving, a_result_that_is_there_is_taken_after_the_job) {
-  std::optional<future<int>> here, there, waited, failed, all_value;
+  std::optional<future<int>> site, remote, waited, failed, all_value;
   std::optional<future<buffer>> large;
   std::optional<future<std::vector<int>>> both;
   std::optional<future<std::size_t>> first;
   std::optional<future<void>> slept;
   run_on_first([&](runtime& rt) {
-    here = rt.call<answer>(rank_id{0}, 1);
-    there = rt.call<answer>(rank_id{1}, 2);
+    site = rt.call<answer>(rank_id{0}, 1);
+    remote = rt.call<answer>(rank_id{1}, 2);
     waited = rt.call<answer>(rank_id{1}, 3);
     waited->wait();
     failed = rt.call<fails>(rank_id{1});
@@ -59,21 +59,21 @@ TEST_P(outliving, a_result_that_is_there_is_taken_after_the_job) {
     std::vector<future<int>> parts;
     for (int i = 0; i < 3; ++i) parts.push_back(rt.call<answer>(rank_id{1}, i));
     both = when_all(std::move(parts));
-    first = when_any(*here, rt.sleep(for_ever));
+    first = when_any(*site, rt.sleep(for_ever));
   });
-  EXPECT_TRUE(here->ready());
-  EXPECT_TRUE(there->ready());
-  there->cancel();
-  EXPECT_TRUE(there->wait_for(1));
-  there->wait();
-  EXPECT_EQ(there->get(), 3);
+  EXPECT_TRUE(site->ready());
+  EXPECT_TRUE(remote->ready());
+  remote->cancel();
+  EXPECT_TRUE(remote->wait_for(1));
+  remote->wait();
+  EXPECT_EQ(remote->get(), 3);
   EXPECT_EQ(waited->get(), 4);
   EXPECT_THROW(failed->get(), call_error);
   EXPECT_EQ(large->get().size(), 400000U);
   slept->get();
   EXPECT_EQ(both->get(), (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(first->get(), 0U);
-  EXPECT_EQ(here->get(), 2);
+  EXPECT_EQ(site->get(), 2);
 }
 
 TEST_P(outliving, a_result_that_never_came_is_an_error_and_ends_quietly) {
@@ -172,18 +172,18 @@ TEST_P(outliving, a_container_that_ends_where_main_must_not_wait_stays_until_the
     const auto p = rt.create<cell>();
     auto inside_lock = std::make_unique<map<std::uint64_t, int>>(rt);
     auto inside_iteration = std::make_unique<map<std::uint64_t, int>>(rt);
-    map<std::uint64_t, int> after(rt);
+    map<std::uint64_t, int> table(rt);
     for (std::uint64_t i = 0; i < 100; ++i) {
       inside_lock->insert(i, 1);
-      after.insert(i, 1);
+      table.insert(i, 1);
     }
     rt.with_exclusive(p, [&](cell&) { inside_lock.reset(); });
     rt.wait_quiescence();
     bool any = false;
-    after.for_all([&](const std::uint64_t&, int&) {
+    table.for_all([&](const std::uint64_t&, int&) {
       if (!std::exchange(any, true)) inside_iteration.reset();
     });
-    EXPECT_EQ(after.size(), 100U);
+    EXPECT_EQ(table.size(), 100U);
     rt.with_exclusive(p, [&](cell& c) { c.n = 1; });
   });
   const std::string told = testing::internal::GetCapturedStderr();

@@ -94,8 +94,8 @@ int run_as_rank(std::string_view name, int argc, char** argv) {
     const int code = nacre::run(argc, argv, prints_much);
     return code == 0 && !has_nothing_but_dev_null() ? 9 : code;
   }
-  const auto found = programs.find(name);
-  return found == programs.end() ? 0 : nacre::run(argc, argv, found->second);
+  const auto match = programs.find(name);
+  return match == programs.end() ? 0 : nacre::run(argc, argv, match->second);
 }
 
 std::vector<std::string> run_self(const std::string& ranks, const std::string& program) {

@@ -42,8 +42,8 @@ constexpr double lone_seconds_max = 6 * lone_seconds;
 double seconds_of(int whom) {
   rusage use{};
   getrusage(whom, &use);
-  const auto seconds = [](const timeval& of) {
-    return static_cast<double>(of.tv_sec) + 1e-6 * static_cast<double>(of.tv_usec);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
@@ -61,8 +61,8 @@ void scatter(runtime& rt) {
 }
 
 void count_a_tree(runtime& rt) {
-  const uts::mobile_options how{.params = uts::find_preset("T1").params};
-  EXPECT_EQ(uts::judge(uts::search_with_mobile_objects(rt, how)), uts::verdict::match);
+  const uts::mobile_options options{.params = uts::find_preset("T1").params};
+  EXPECT_EQ(uts::judge(uts::search_with_mobile_objects(rt, options)), uts::verdict::match);
 }
 
 /// One handler computes, while all others have nothing to do for as long as that takes.
@@ -89,16 +89,16 @@ void pass_on(runtime& rt) {
 /// Collective: what the ranks have used for it together.
 double cost_of(runtime& rt, void (*work)(runtime&)) {
   rt.barrier();
-  const double before = seconds_of(RUSAGE_SELF);
+  const double previous = seconds_of(RUSAGE_SELF);
   work(rt);
-  return rt.all_reduce(seconds_of(RUSAGE_SELF) - before, std::plus<>{});
+  return rt.all_reduce(seconds_of(RUSAGE_SELF) - previous, std::plus<>{});
 }
 
 /// What the launcher starts, which is this program.
 int act_as_rank(int argc, char** argv) {
-  config how = read_config(argc, argv);
-  how.set("balancer", "steal", setting_source::program);
-  const int code = run(how, [](runtime& rt) {
+  config configuration = read_config(argc, argv);
+  configuration.set("balancer", "steal", setting_source::program);
+  const int code = run(configuration, [](runtime& rt) {
     const double scattered = cost_of(rt, scatter), tree = cost_of(rt, count_a_tree), chain = cost_of(rt, pass_on),
                  lone = cost_of(rt, work_alone);
     if (rt.rank().value() != 0) return;

@@ -60,10 +60,11 @@ class own_objects : public testing::TestWithParam<way> {};
 TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room_back) {
   const way& how = GetParam();
   constexpr std::uint64_t objects = 50, messages = sanitized ? 20'000 : 200'000;
-  config made;
-  for (const auto& [name, value] : settings{{"transport", "inproc"}, {"balancer", "none"}}) made.set(name, value);
-  made.set("ranks", std::to_string(how.ranks));
-  made.set("workers", std::to_string(how.workers));
+  config configuration;
+  for (const auto& [name, value] : settings{{"transport", "inproc"}, {"balancer", "none"}})
+    configuration.set(name, value);
+  configuration.set("ranks", std::to_string(how.ranks));
+  configuration.set("workers", std::to_string(how.workers));
   std::atomic<std::uint64_t> heard{0}, wrong{0}, left{0};
   const auto main = [&](runtime& rt) {
     std::vector<mobile_ptr<ledger>> all;
@@ -71,18 +72,18 @@ TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room
     std::vector<std::uint64_t> sent(objects);
     rng random(rt.rank().value() + 1);
     for (std::uint64_t n = 0; n < messages; ++n) {
-      const std::uint64_t to = random.below(objects), number = sent[to]++;
+      const std::uint64_t target = random.below(objects), number = sent[target]++;
       const std::uint64_t kind = random.below(how.others * 4);
       if (kind == 0) {
-        rt.send<&ledger::hear_text>(all[to], number, std::string(40, 'x'));
+        rt.send<&ledger::hear_text>(all[target], number, std::string(40, 'x'));
       } else if (kind == 1) {
-        rt.send<&ledger::hear_slowly>(all[to], number);
+        rt.send<&ledger::hear_slowly>(all[target], number);
       } else if (kind == 2) {
-        rt.send<&ledger::hear_and_ask>(all[to], number);
+        rt.send<&ledger::hear_and_ask>(all[target], number);
       } else if (kind == 3) {
-        rt.send<&ledger::go>(all[to], number);
+        rt.send<&ledger::go>(all[target], number);
       } else {
-        rt.send<&ledger::hear>(all[to], number);
+        rt.send<&ledger::hear>(all[target], number);
       }
     }
     rt.wait_quiescence();
@@ -93,7 +94,7 @@ TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room
     rt.barrier();
     left += rt.call<room_taken>(rt.rank()).get();
   };
-  ASSERT_EQ(run(made, main), 0);
+  ASSERT_EQ(run(configuration, main), 0);
   EXPECT_EQ(heard, messages * how.ranks);
   EXPECT_EQ(wrong, 0U);
   EXPECT_LT(left, 1000U * how.ranks) << "more than the call that asks";
@@ -103,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(with, own_objects,
                          testing::Values(way{"one_worker", 1, 1, 1U << 30}, way{"three_workers", 1, 3, 1U << 30},
                                          way{"few_other_messages", 1, 2, 400}, way{"many_other_messages", 1, 1, 3},
                                          way{"objects_that_move", 2, 1, 100}, way{"objects_that_move_much", 3, 2, 5}),
-                         [](const auto& of) { return of.param.name; });
+                         [](const auto& subject) { return subject.param.name; });
 
 std::atomic<std::uint64_t> run_so_far{0};
 
@@ -115,13 +116,13 @@ struct counter {
 
 /// A main that computes for long after it has sent something does not keep it.
 TEST(objects_of_the_own_rank, hear_of_a_few_messages_though_main_does_not_wait) {
-  config made;
+  config configuration;
   for (const auto& [name, value] : settings{{"transport", "inproc"}, {"ranks", "1"}, {"workers", "1"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
   run_so_far = 0;
   bool all_ran = false;
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto one = rt.create<counter>(), other = rt.create<counter>();
                   for (int n = 0; n < 1000; ++n) rt.send<&counter::note>(n % 2 == 0 ? one : other);

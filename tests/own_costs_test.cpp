@@ -24,21 +24,21 @@ constexpr double us = 1e-6;
 
 /// Runs on a machine on which nothing takes time but what `costs` says.
 void run(const settings& costs, const std::string& ranks, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  made.set("transport", "sim");
-  made.set("ranks", ranks);
-  made.set("balancer", "none");
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", ranks);
+  configuration.set("balancer", "none");
   for (const char* each : {"latency", "send_overhead", "receive_overhead", "gap"}) {
-    made.set(std::string("sim.") + each, "0ns");
+    configuration.set(std::string("sim.") + each, "0ns");
   }
-  made.set("sim.bandwidth", "1000000");
-  made.set("sim.jitter", "0");
+  configuration.set("sim.bandwidth", "1000000");
+  configuration.set("sim.jitter", "0");
   for (const nacre::option& each : nacre::machine::runtime_cost_rows()) {
     if (each.name != "sim.cost.factor" && each.name != "sim.charge")
-      made.set(each.name, each.kind == nacre::option_kind::duration ? "0ns" : "0");
+      configuration.set(each.name, each.kind == nacre::option_kind::duration ? "0ns" : "0");
   }
-  for (const auto& [name, value] : costs) made.set(name, value);
-  EXPECT_EQ(nacre::run(made, main), 0);
+  for (const auto& [name, value] : costs) configuration.set(name, value);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
 }
 
 /// What main takes to look at the clock again at an instant that it has seen.
@@ -51,7 +51,7 @@ struct cell {
   void grow(std::uint64_t bytes) { body.resize(bytes); }
   void compute(nacre::context& ctx, double seconds) { ctx.charge(seconds); }
   void note(nacre::context& ctx) { seen.push_back(ctx.now()); }
-  void pass_on(nacre::context& ctx, nacre::mobile_ptr<cell> to) { ctx.send<&cell::note>(to); }
+  void pass_on(nacre::context& ctx, nacre::mobile_ptr<cell> object) { ctx.send<&cell::note>(object); }
   std::vector<double> times() const { return seen; }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -80,25 +80,25 @@ TEST(own_costs, messages_to_the_own_rank_and_to_others_have_rows_of_their_own) {
   for (const bool local : {true, false}) {
     run({{local ? "sim.cost.send_local" : "sim.cost.send", "1us"}}, "2", [local](nacre::runtime& rt) {
       if (rt.rank() != rank_id(0)) return;
-      const auto here = rt.create<cell>();
-      const auto there = rt.create_on<cell>(rank_id(1)).get();
+      const auto object = rt.create<cell>();
+      const auto remote = rt.create_on<cell>(rank_id(1)).get();
       const auto send_to = [&](nacre::mobile_ptr<cell> p) {
         return main_us(rt, [&] {
           for (int n = 0; n < 10; ++n) rt.send<&cell::note>(p);
         });
       };
-      EXPECT_NEAR(send_to(here), local ? 10 : second_look_us, 1e-6);
-      EXPECT_NEAR(send_to(there), local ? second_look_us : 10, 1e-6);
+      EXPECT_NEAR(send_to(object), local ? 10 : second_look_us, 1e-6);
+      EXPECT_NEAR(send_to(remote), local ? second_look_us : 10, 1e-6);
     });
   }
 }
 
-/// Times at which an object of rank `of` ran each of 5 messages, from when main of rank 0 sent them at once.
-std::vector<double> times_us(const settings& costs, std::uint32_t of) {
+/// Times at which an object of rank `index` ran each of 5 messages, from when main of rank 0 sent them at once.
+std::vector<double> times_us(const settings& costs, std::uint32_t index) {
   std::vector<double> times;
   run(costs, "2", [&](nacre::runtime& rt) {
     if (rt.rank() != rank_id(0)) return;
-    const auto one = rt.create_on<cell>(rank_id(of)).get();
+    const auto one = rt.create_on<cell>(rank_id(index)).get();
     const double begin = rt.now();
     for (int n = 0; n < 5; ++n) rt.send<&cell::note>(one);
     rt.wait_quiescence();
@@ -130,12 +130,12 @@ TEST(own_costs, a_rank_pays_for_each_message_that_it_receives) {
 TEST(own_costs, what_a_handler_causes_carries_the_time_that_the_runtime_took_before_it) {
   run({{"sim.cost.dispatch", "100us"}, {"sim.cost.send", "10us"}}, "2", [](nacre::runtime& rt) {
     if (rt.rank() != rank_id(0)) return;
-    const auto here = rt.create<cell>();
-    const auto there = rt.create_on<cell>(rank_id(1)).get();
+    const auto object = rt.create<cell>();
+    const auto remote = rt.create_on<cell>(rank_id(1)).get();
     const double begin = rt.now();
-    rt.send<&cell::pass_on>(here, there);
+    rt.send<&cell::pass_on>(object, remote);
     rt.wait_quiescence();
-    const std::vector<double> seen = rt.call<&cell::times>(there).get();
+    const std::vector<double> seen = rt.call<&cell::times>(remote).get();
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_NEAR((seen.front() - begin) / us, 100 + 10 + 100, 0.1);
   });
@@ -181,7 +181,7 @@ TEST(own_costs, a_message_that_is_sent_on_costs_the_rank_between) {
 
 /// Says at which times it was called.
 struct observer final : nacre::balancer {
-  explicit observer(std::vector<double>& to) : ticks(to) {}
+  explicit observer(std::vector<double>& values) : ticks(values) {}
   void on_tick(nacre::balancer_host& host) override { ticks.push_back(host.now() / us); }
   [[nodiscard]] bool observes_loads() const override { return false; }
   std::vector<double>& ticks;

@@ -20,12 +20,12 @@ namespace nacre::tests {
 namespace {
 
 config with(const char* transport, const char* ranks, const char* workers) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", ranks);
-  made.set("workers", workers);
-  made.set("balancer", "none");
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", ranks);
+  configuration.set("workers", workers);
+  configuration.set("balancer", "none");
+  return configuration;
 }
 
 /// An element that ends and begins again while it runs, so that each turn finds the next one's messages.
@@ -33,15 +33,15 @@ struct phoenix {
   std::uint64_t left = 0;
 
   void burn(context& ctx, const array_ptr<phoenix>& all, std::uint64_t lives) {
-    const index here{0};
+    const index index{0};
     if (lives == 0) {  // what ends it is on its way
-      static_cast<void>(ctx.insert(all, here, lives));
+      static_cast<void>(ctx.insert(all, index, lives));
       return;
     }
-    ctx.destroy(all[here]);
-    static_cast<void>(ctx.insert(all, here, lives - 1));
-    ctx.send<&phoenix::burn>(all[here], all, lives - 1);
-    ctx.destroy(all[here]);
+    ctx.destroy(all[index]);
+    static_cast<void>(ctx.insert(all, index, lives - 1));
+    ctx.send<&phoenix::burn>(all[index], all, lives - 1);
+    ctx.destroy(all[index]);
   }
   std::uint64_t seen() const { return left; }
   template <class Archive>
@@ -80,12 +80,12 @@ struct drain {
 
 TEST(own_messages_of_main, that_come_faster_than_they_run_slow_it_down_on_a_simulated_rank) {
   constexpr std::uint64_t messages = 200'000;
-  config how = with("sim", "1", "1");
-  how.set("receive_memory", "256KiB");
-  how.set("send_memory", "256KiB");
+  config configuration = with("sim", "1", "1");
+  configuration.set("receive_memory", "256KiB");
+  configuration.set("send_memory", "256KiB");
   run_by_all = 0;
   std::uint64_t most = 0;
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto sink = rt.create<drain>();
                   for (std::uint64_t sent = 1; sent <= messages; ++sent) {
@@ -145,28 +145,28 @@ struct guest {
 };
 
 TEST(own_messages_of_main, to_an_object_that_arrives_and_ends_at_once_do_not_run_in_the_poll_loop) {
-  meeting_point here;
-  at_meeting = &here;
+  meeting_point point;
+  at_meeting = &point;
   EXPECT_EQ(run(with("inproc", "2", "2"),
                 [&](runtime& rt) {
                   mobile_ptr<guest> one;
                   if (rt.rank() == rank_id(0)) one = rt.create<guest>();
                   one = rt.broadcast(one, rank_id(0));
                   if (rt.rank() == rank_id(0)) {
-                    EXPECT_TRUE(wait_for([&] { return here.expected.load(); }, std::chrono::seconds(10)));
+                    EXPECT_TRUE(wait_for([&] { return point.expected.load(); }, std::chrono::seconds(10)));
                     static_cast<void>(rt.migrate(one, rank_id(1)));
                   } else {
-                    here.expected = true;
-                    EXPECT_TRUE(wait_for([&] { return here.arriving.load(); }, std::chrono::seconds(10)));
+                    point.expected = true;
+                    EXPECT_TRUE(wait_for([&] { return point.arriving.load(); }, std::chrono::seconds(10)));
                     rt.send<&guest::linger>(one);
                     rt.destroy(one);
-                    here.pushed = true;
+                    point.pushed = true;
                   }
                   rt.wait_quiescence();
                 }),
             0);
-  EXPECT_TRUE(here.pushed);
-  EXPECT_EQ(here.waited, 1) << "the poll loop ran a handler that waits for a message";
+  EXPECT_TRUE(point.pushed);
+  EXPECT_EQ(point.waited, 1) << "the poll loop ran a handler that waits for a message";
 }
 
 /// Has what nobody else has, so that others see when it ends.
@@ -202,9 +202,9 @@ struct onlooker {
 
 bool has_ended_when_the_next_one_runs(const char* transport, bool itself) {
   bool seen = false;
-  config how = with(transport, "1", "1");
-  how.set("scheduler", "fifo");
-  EXPECT_EQ(run(how,
+  config configuration = with(transport, "1", "1");
+  configuration.set("scheduler", "fifo");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   auto life = std::make_shared<int>(1);
                   const std::weak_ptr<int> look_at = life;
@@ -235,21 +235,21 @@ struct purse {
   }
 };
 
-void pay(context&, purse& from, purse& to) {
-  --from.coins;
-  ++to.coins;
+void pay(context&, purse& source, purse& target) {
+  --source.coins;
+  ++target.coins;
 }
 
 /// A rank's news to itself must not wait for a thread that polls: with one worker, each step cost a thread's sleep.
 TEST(own_messages_of_colocations, take_no_way_through_the_poll_loop) {
   EXPECT_EQ(run(with("inproc", "1", "1"),
                 [](runtime& rt) {
-                  const auto from = rt.create<purse>(), to = rt.create<purse>();
-                  const std::uint64_t before = rt.counters().messages_sent;
-                  for (int each = 0; each < 50; ++each) rt.colocate<pay>(from, to);
-                  EXPECT_EQ(rt.call<&purse::left>(to).get(), 150U);
-                  EXPECT_EQ(rt.call<&purse::left>(from).get(), 50U);
-                  EXPECT_EQ(rt.counters().messages_sent, before);
+                  const auto source = rt.create<purse>(), target = rt.create<purse>();
+                  const std::uint64_t previous = rt.counters().messages_sent;
+                  for (int each = 0; each < 50; ++each) rt.colocate<pay>(source, target);
+                  EXPECT_EQ(rt.call<&purse::left>(target).get(), 150U);
+                  EXPECT_EQ(rt.call<&purse::left>(source).get(), 50U);
+                  EXPECT_EQ(rt.counters().messages_sent, previous);
                 }),
             0);
 }

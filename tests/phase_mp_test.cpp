@@ -24,18 +24,18 @@ using namespace nacre::tests;
 void work_in_phases(nacre::context& ctx) {
   const auto rank = ctx.rank().value();
   const auto spend = [&](const char* name, double seconds) {
-    const nacre::phase here(ctx, name);
+    const nacre::phase phase(ctx, name);
     const double until = ctx.now() + seconds;
     while (ctx.now() < until) continue;
   };
-  const nacre::phase around(ctx, "own of rank " + std::to_string(rank));
+  const nacre::phase surroundings(ctx, "own of rank " + std::to_string(rank));
   if (rank == 1) spend("second", 1e-3);
   spend("first", rank == 2 ? 50e-3 : 1e-3);
   if (rank != 1) spend("second", 1e-3);
 }
 
 void rank_with_phases(nacre::runtime& rt) {
-  const nacre::phase here(rt, "main");
+  const nacre::phase phase(rt, "main");
   rt.send<work_in_phases>(rt.rank());
   rt.wait_quiescence();
 }

@@ -23,9 +23,9 @@ using nacre::tests::phases_under_sim;
 constexpr double ms = 1e-3;
 constexpr double near = 0.1 * ms;  // the runtime's own work costs virtual time, too
 
-void expect_times(const nlohmann::json& row, std::uint64_t count, double own, double whole, double elapsed) {
+void expect_times(const nlohmann::json& row, std::uint64_t count, double own_value, double whole, double elapsed) {
   EXPECT_EQ(row["count"], count) << row;
-  EXPECT_NEAR(row["seconds"].get<double>(), own, near) << row;
+  EXPECT_NEAR(row["seconds"].get<double>(), own_value, near) << row;
   EXPECT_NEAR(row["whole_seconds"].get<double>(), whole, near) << row;
   EXPECT_NEAR(row["elapsed_seconds"].get<double>(), elapsed, near) << row;
 }
@@ -51,7 +51,7 @@ TEST(phase, that_is_inside_another_one_is_taken_out_of_its_time) {
 }
 
 void recursive(nacre::context& ctx, int depth) {
-  const nacre::phase here(ctx, "descend");
+  const nacre::phase phase(ctx, "descend");
   ctx.charge(1 * ms);
   if (depth > 1) recursive(ctx, depth - 1);
 }
@@ -82,7 +82,7 @@ TEST(phase, of_a_coroutine_has_no_time_while_it_waits) {
     // Others work meanwhile, with and without a phase, and both wait, too.
     rt.send(rt.rank(), [](nacre::context& ctx) { ctx.charge(20 * ms); });
     rt.send(rt.rank(), [](nacre::context& ctx) -> nacre::task<void> {
-      const nacre::phase here(ctx, "other");
+      const nacre::phase site(ctx, "other");
       for (int each = 0; each < 10; ++each) {
         ctx.charge(3 * ms);
         co_await ctx.sleep(1 * ms);
@@ -96,7 +96,7 @@ TEST(phase, of_a_coroutine_has_no_time_while_it_waits) {
 }
 
 nacre::task<int> inner_task(nacre::context& ctx) {
-  const nacre::phase here(ctx, "inner");
+  const nacre::phase phase(ctx, "inner");
   ctx.charge(1 * ms);
   co_await ctx.sleep(10 * ms);
   ctx.charge(1 * ms);
@@ -106,13 +106,13 @@ nacre::task<int> inner_task(nacre::context& ctx) {
 TEST(phase, ends_with_an_exception_also_in_a_coroutine_that_another_one_awaits) {
   const auto rows = phases_of(phases_under_sim(), [](nacre::runtime& rt) {
     const auto failing = [](nacre::context& ctx) -> int {
-      const nacre::phase here(ctx, "failing");
+      const nacre::phase site(ctx, "failing");
       ctx.charge(5 * ms);
       throw std::runtime_error("it fails");
     };
     EXPECT_THROW(rt.call(rt.rank(), failing).get(), nacre::call_error);
     const auto outer = [](nacre::context& ctx) -> nacre::task<int> {
-      const nacre::phase here(ctx, "outer");
+      const nacre::phase site(ctx, "outer");
       try {
         co_await inner_task(ctx);
       } catch (const std::runtime_error&) {
@@ -133,7 +133,7 @@ TEST(phase, ends_with_an_exception_also_in_a_coroutine_that_another_one_awaits) 
 
 TEST(phase, of_main_has_no_time_while_main_waits) {
   const auto rows = phases_of(phases_under_sim("2"), [](nacre::runtime& rt) {
-    const nacre::phase here(rt, "solve");
+    const nacre::phase site(rt, "solve");
     rt.send(rt.rank(), [](nacre::context& ctx) { ctx.charge(40 * ms); });
     rt.wait_quiescence();
   });
@@ -165,7 +165,7 @@ TEST(phase, that_ends_before_one_inside_it_leaves_that_going_on) {
 TEST(phase, of_all_ranks_is_in_the_summary_with_the_rank_that_has_the_most) {
   const auto rows = phases_of(phases_under_sim("4"), [](nacre::runtime& rt) {
     rt.send(rt.rank(), [](nacre::context& ctx) {
-      const nacre::phase here(ctx, "step");
+      const nacre::phase site(ctx, "step");
       ctx.charge((ctx.rank().value() == 2 ? 9 : 1) * ms);
       if (ctx.rank().value() != 1) return;
       const nacre::phase only(ctx, "only on rank " + std::to_string(ctx.rank().value()));
@@ -187,7 +187,7 @@ TEST(phase, names_are_bounded) {
   const auto rows = phases_of(phases_under_sim(), [](nacre::runtime& rt) {
     rt.send(rt.rank(), [](nacre::context& ctx) {
       const auto once = [&](const std::string& name) {
-        const nacre::phase here(ctx, name);
+        const nacre::phase site(ctx, name);
         ctx.charge(1 * ms);
       };
       once("");
@@ -208,11 +208,11 @@ TEST(phase, names_are_bounded) {
 }
 
 TEST(phase, is_printed_with_the_summary_and_nothing_is_printed_without_one) {
-  nacre::config how = phases_under_sim();
-  how.set("summary", "true");
+  nacre::config configuration = phases_under_sim();
+  configuration.set("summary", "true");
   const auto main = [](nacre::runtime& rt) { rt.send<nested>(rt.rank()); };
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nacre::run(how, main), 0);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
   const std::string told = testing::internal::GetCapturedStderr();
   const std::size_t heading = told.find(" phases ");
   ASSERT_NE(heading, told.npos) << told;
@@ -220,7 +220,7 @@ TEST(phase, is_printed_with_the_summary_and_nothing_is_printed_without_one) {
   EXPECT_NE(told.find("  inner\n", heading), told.npos) << told;
 
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nacre::run(how, [](nacre::runtime&) {}), 0);
+  EXPECT_EQ(nacre::run(configuration, [](nacre::runtime&) {}), 0);
   EXPECT_EQ(testing::internal::GetCapturedStderr().find("phase"), std::string::npos) << "there is none";
   testing::internal::CaptureStderr();
   EXPECT_EQ(nacre::run(phases_under_sim(), main), 0);

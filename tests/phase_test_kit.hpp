@@ -16,19 +16,20 @@
 namespace nacre::tests {
 
 inline config phases_under_sim(const char* ranks = "1", const char* workers = "1") {
-  config how;
-  how.set("transport", "sim");
-  how.set("ranks", ranks);
-  how.set("workers", workers);
-  return how;
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", ranks);
+  configuration.set("workers", workers);
+  return configuration;
 }
 
 /// The rows of the summary, by name.
-inline std::map<std::string, nlohmann::json> phases_of(config how, const std::function<void(runtime&)>& main) {
+inline std::map<std::string, nlohmann::json> phases_of(config configuration,
+                                                       const std::function<void(runtime&)>& main) {
   const std::string path =
       testing::TempDir() + "nacre_phases_" + testing::UnitTest::GetInstance()->current_test_info()->name();
-  how.set("summary_json", path);
-  EXPECT_EQ(run(how, main), 0);
+  configuration.set("summary_json", path);
+  EXPECT_EQ(run(configuration, main), 0);
   std::ifstream file(path);
   const auto all = nlohmann::json::parse(file);
   std::map<std::string, nlohmann::json> rows;

@@ -45,9 +45,9 @@ std::map<std::string, phase_pieces> phases_in(const nacre::trace::trace_log& log
         if (nacre::trace::begins(each.kind)) {
           if (nacre::trace::is_phase(each.kind)) {
             EXPECT_FALSE(open.empty()) << "a phase outside of everything";
-            phase_pieces& own = all[log.phases()[each.a]];
-            ++(each.kind == event_kind::phase_begin ? own.begun : own.resumed);
-            ++own.by_thread[log.tracks()[index].thread];
+            phase_pieces& self = all[log.phases()[each.a]];
+            ++(each.kind == event_kind::phase_begin ? self.begun : self.resumed);
+            ++self.by_thread[log.tracks()[index].thread];
           }
           open.push_back(each);
         } else if (each.kind == event_kind::end && !open.empty()) {
@@ -80,7 +80,7 @@ struct phase_worker {
 };
 
 void phase_job(nacre::runtime& rt) {
-  const nacre::phase here(rt, "main");
+  const nacre::phase phase(rt, "main");
   std::vector<nacre::mobile_ptr<phase_worker>> all;
   for (int each = 0; each < 8; ++each) all.push_back(rt.create<phase_worker>());
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -90,10 +90,10 @@ void phase_job(nacre::runtime& rt) {
   }
 }
 
-void expect_trace_like_summary(nacre::config how, bool exact, const char* name) {
+void expect_trace_like_summary(nacre::config configuration, bool exact, const char* name) {
   const std::string path = testing::TempDir() + "nacre_phase_trace_" + name;
-  how.set("trace", path);
-  const auto rows = phases_of(how, phase_job);
+  configuration.set("trace", path);
+  const auto rows = phases_of(configuration, phase_job);
   const nacre::trace::trace_log log(path);
   EXPECT_TRUE(log.notes().empty());
   const auto pieces = phases_in(log);
@@ -101,14 +101,14 @@ void expect_trace_like_summary(nacre::config how, bool exact, const char* name) 
   ASSERT_EQ(rows.size(), 4U);
   ASSERT_EQ(pieces.size(), 4U);
   for (const auto& [phase, row] : rows) {
-    const phase_pieces& own = pieces.at(phase);
-    EXPECT_EQ(own.begun, row["count"]) << phase;
+    const phase_pieces& phase_pieces = pieces.at(phase);
+    EXPECT_EQ(phase_pieces.begun, row["count"]) << phase;
     const double seconds = row["seconds"];
     EXPECT_GT(seconds, 0) << phase;
     if (exact) {
-      EXPECT_NEAR(static_cast<double>(own.own_ns) * 1e-9, seconds, 1e-9) << phase;
+      EXPECT_NEAR(static_cast<double>(phase_pieces.own_ns) * 1e-9, seconds, 1e-9) << phase;
     } else {
-      EXPECT_GT(own.own_ns, 0) << phase;
+      EXPECT_GT(phase_pieces.own_ns, 0) << phase;
     }
   }
   const std::uint64_t runs = 2 * 8 * 3;
@@ -125,19 +125,19 @@ TEST(traced_phase, has_the_same_time_in_the_trace_as_in_the_summary_when_other_w
 }
 
 TEST(traced_phase, goes_on_with_its_coroutine_on_whichever_thread) {
-  nacre::config how;
-  how.set("transport", "inproc");
-  how.set("ranks", "2");
-  how.set("workers", "3");
-  expect_trace_like_summary(how, false, "threads");
+  nacre::config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "2");
+  configuration.set("workers", "3");
+  expect_trace_like_summary(configuration, false, "threads");
 }
 
 TEST(traced_phase, of_one_seed_makes_the_same_trace) {
   const std::string path = testing::TempDir() + "nacre_phase_seed";
   const auto bytes = [&] {
-    nacre::config how = phases_under_sim("2", "3");
-    how.set("trace", path);
-    EXPECT_EQ(nacre::run(how, phase_job), 0);
+    nacre::config configuration = phases_under_sim("2", "3");
+    configuration.set("trace", path);
+    EXPECT_EQ(nacre::run(configuration, phase_job), 0);
     std::ifstream file(path, std::ios::binary);
     std::string read{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     std::remove(path.c_str());

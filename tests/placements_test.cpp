@@ -172,11 +172,11 @@ TEST(by_curve, has_a_home_for_every_cell_that_one_can_name) {
 }
 
 TEST(by_tile, makes_arrays_on_ranks) {
-  for (const char* const over : {"inproc", "sim"}) {
-    run_on_two_ranks(over, [](runtime& rt) {
+  for (const char* const range : {"inproc", "sim"}) {
+    run_on_two_ranks(range, [](runtime& rt) {
       const auto make = [&](const nacre::index&) { return plain{static_cast<double>(rt.rank().value())}; };
       const auto grid = rt.create_array<plain>(extents{6, 8}, make, by_tile{});
-      const auto born = [](const plain& of) { return of.seconds; };
+      const auto born = [](const plain& subject) { return subject.seconds; };
       EXPECT_EQ(rt.call(grid[{2, 3}], born).get(), 0);
       EXPECT_EQ(rt.call(grid[{2, 4}], born).get(), 1);
       rt.barrier();

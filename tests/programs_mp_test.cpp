@@ -93,9 +93,9 @@ TEST(programs, refuse_a_file_that_they_could_not_write_before_they_work) {
 TEST(programs_with_more_rights_than_their_caller, take_no_options_from_the_environment_and_load_no_code_it_names) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make one: run the test as root";
   if (sanitized) GTEST_SKIP() << "the leak sanitizer may not look into a process that has other rights";
-  struct statvfs about {};
-  ASSERT_EQ(::statvfs(NACRE_BIN_DIR, &about), 0);
-  if ((about.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "this file system grants no rights to programs (nosuid)";
+  struct statvfs status {};
+  ASSERT_EQ(::statvfs(NACRE_BIN_DIR, &status), 0);
+  if ((status.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "this file system grants no rights to programs (nosuid)";
   const std::filesystem::path copy = program("handlers_few.of_nobody." + std::to_string(::getpid()));
   std::filesystem::copy_file(program("handlers_few"), copy);
   ASSERT_EQ(::chown(copy.c_str(), 65534, 65534), 0);

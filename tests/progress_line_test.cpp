@@ -56,13 +56,13 @@ std::string said_on_terminal_by(const Body& body) {
 }
 
 /// That of a job of three ranks, which lasts for a second, or longer on a slow machine.
-std::string said_on_terminal(const char* transport, const char* after) {
+std::string said_on_terminal(const char* transport, const char* suffix) {
   return said_on_terminal_by([&] {
     nacre::config configuration;
     configuration.set("transport", transport);
     configuration.set("ranks", "3");
     configuration.set("workers", "1");
-    configuration.set("progress_line", after);
+    configuration.set("progress_line", suffix);
     return nacre::run(configuration, [](nacre::runtime& rt) {
       rt.send<&worker::go_on>(rt.create<worker>(worker{std::chrono::steady_clock::now() + 1s}));
     });

@@ -27,13 +27,13 @@ void branch(nacre::context& ctx, std::uint32_t depth) {
 
 std::uint64_t most_waiting_under(const std::string& scheduler) {
   waiting = most_waiting = ran = 0;
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
-  how.set("workers", "1");
-  how.set("scheduler", scheduler);
-  how.set("balancer", "none");
-  const int code = nacre::run(how, [](nacre::runtime& rt) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  configuration.set("scheduler", scheduler);
+  configuration.set("balancer", "none");
+  const int code = nacre::run(configuration, [](nacre::runtime& rt) {
     if (rt.rank().value() != 0) return;
     ++waiting;
     rt.send<branch>(nacre::rank_id(1), 13u);

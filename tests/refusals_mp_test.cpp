@@ -36,13 +36,13 @@ struct reader {
   std::vector<std::uint32_t> next;
   std::uint64_t wrong = 0;
 
-  void take(std::uint32_t from, std::uint32_t number, const std::vector<std::uint8_t>& body) {
-    next.resize(std::max<std::size_t>(next.size(), from + 1));
-    const auto expected = static_cast<std::uint8_t>(number + from);
-    const bool right = next[from] == number && body.size() == bytes_of(number) &&
+  void take(std::uint32_t source, std::uint32_t number, const std::vector<std::uint8_t>& body) {
+    next.resize(std::max<std::size_t>(next.size(), source + 1));
+    const auto expected = static_cast<std::uint8_t>(number + source);
+    const bool right = next[source] == number && body.size() == bytes_of(number) &&
                        std::all_of(body.begin(), body.end(), [&](std::uint8_t each) { return each == expected; });
     if (!right) ++wrong;
-    next[from] = number + 1;
+    next[source] = number + 1;
   }
   std::uint64_t faults() const { return wrong; }
   std::uint64_t taken() const {
@@ -57,19 +57,19 @@ struct reader {
 };
 
 /// Rank 1 may no longer read the memory of others.
-void deafen(std::string_view how) {
-  if (how == "filter" &&
+void deafen(std::string_view mode) {
+  if (mode == "filter" &&
       !nacre::transport::shm::forbid(SYS_process_vm_readv, nacre::transport::shm::filter_scope::this_process)) {
     std::printf("the kernel does not filter\n");
   }
-  if (how == "hide") ::prctl(PR_SET_DUMPABLE, 0);
+  if (mode == "hide") ::prctl(PR_SET_DUMPABLE, 0);
 }
 
-void talk(nacre::runtime& rt, std::string_view how) {
-  const auto own = rt.create<reader>();
-  const auto all = rt.all_gather(own);
+void talk(nacre::runtime& rt, std::string_view mode) {
+  const auto object = rt.create<reader>();
+  const auto all = rt.all_gather(object);
   for (std::uint32_t number = 0; number < messages; ++number) {
-    if (number == messages / 2 && rt.rank().value() == 1) deafen(how);
+    if (number == messages / 2 && rt.rank().value() == 1) deafen(mode);
     for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
       if (nacre::rank_id(rank) == rt.rank()) continue;
       const auto content = static_cast<std::uint8_t>(number + rt.rank().value());
@@ -79,8 +79,8 @@ void talk(nacre::runtime& rt, std::string_view how) {
   }
   rt.wait_quiescence();
   std::printf("rank %u: %llu messages, %llu wrong\n", rt.rank().value(),
-              static_cast<unsigned long long>(rt.call<&reader::taken>(own).get()),
-              static_cast<unsigned long long>(rt.call<&reader::faults>(own).get()));
+              static_cast<unsigned long long>(rt.call<&reader::taken>(object).get()),
+              static_cast<unsigned long long>(rt.call<&reader::faults>(object).get()));
 }
 
 /// Who may do everything may read the memory of whoever hides.
@@ -97,8 +97,8 @@ int act_as_rank(int argc, char** argv) {
 
 // ---- the tests
 
-outcome run_ranks(const std::string& how, const std::vector<std::string>& options) {
-  std::vector<std::string> command{"run", "-n", "3", own_path(), "--as-rank", how, "--nacre.workers=2"};
+outcome run_ranks(const std::string& mode, const std::vector<std::string>& options) {
+  std::vector<std::string> command{"run", "-n", "3", own_path(), "--as-rank", mode, "--nacre.workers=2"};
   command.insert(command.end(), options.begin(), options.end());
   return nacre_command(command);
 }
@@ -111,8 +111,8 @@ void expect_everything(const outcome& got) {
   EXPECT_EQ(lines, (std::vector<std::string>{"rank 0" + all, "rank 1" + all, "rank 2" + all}));
 }
 
-bool warns_of(const std::string& line, const std::string& who, const std::string& peer) {
-  return line.find("nacre: rank " + who + " may no longer read the memory of rank " + peer +
+bool warns_of(const std::string& line, const std::string& name, const std::string& peer) {
+  return line.find("nacre: rank " + name + " may no longer read the memory of rank " + peer +
                    " (operation not permitted)") != std::string::npos;
 }
 

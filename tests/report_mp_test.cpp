@@ -82,11 +82,11 @@ TEST_F(report, as_text_of_a_job_of_processes_adds_up_what_all_ranks_did) {
   EXPECT_NEAR(seconds, told["seconds"].get<double>(), 0.1 * seconds + 0.05);
   double work = 0;
   for (const auto& row : told["workers"]) {
-    const auto& own = tracks.at({row["rank"], row["worker"]});
-    work += own[2];
-    EXPECT_NEAR(own[2] + own[4] + own[5], seconds, 0.01 * seconds)
+    const auto& value = tracks.at({row["rank"], row["worker"]});
+    work += value[2];
+    EXPECT_NEAR(value[2] + value[4] + value[5], seconds, 0.01 * seconds)
         << "a worker always works, idles or is at the runtime's";
-    EXPECT_GE(own[6], row["handlers"].get<double>()) << "threads go on after the summary's counters have been read";
+    EXPECT_GE(value[6], row["handlers"].get<double>()) << "threads go on after the summary's counters have been read";
   }
   EXPECT_GT(work, 0);
   std::uint64_t moved = 0;
@@ -215,9 +215,9 @@ TEST_F(report, for_vampir_is_read_back_by_otf2_print) {
   const outcome read = launched({"otf2-print", trace_ + ".otf2/traces.otf2"}).end();
   EXPECT_EQ(code_of(read), 0) << read.errors;
   const auto count = [&](std::string_view word) {
-    int found = 0;
-    for (const std::string& line : lines_of(read.output)) found += line.starts_with(word) ? 1 : 0;
-    return found;
+    int found_count = 0;
+    for (const std::string& line : lines_of(read.output)) found_count += line.starts_with(word) ? 1 : 0;
+    return found_count;
   };
   int moved = 0;
   const auto told = nlohmann::json::parse(text_of(folder_ + "/summary"));

@@ -30,10 +30,10 @@ using nacre::tests::board;
 using nacre::tests::board_of;
 
 nacre::config settings(int ranks, int workers) {
-  nacre::config made;
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", std::to_string(workers));
-  return made;
+  nacre::config configuration;
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", std::to_string(workers));
+  return configuration;
 }
 
 /// Goes on until somebody has been here, or for so long that nobody will come.
@@ -75,11 +75,11 @@ void compute_until_heard(nacre::context& ctx, double seconds) {
 }
 
 TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_computes) {
-  nacre::config made = settings(2, 1);
-  made.set("progress", "shared");
+  nacre::config configuration = settings(2, 1);
+  configuration.set("progress", "shared");
   constexpr double for_ever = 30;
   double spent = 0;
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          nacre::tests::fresh_board(rt);
                          if (rt.rank() == rank_id(0)) rt.send<compute_until_heard>(rank_id(1), for_ever);
@@ -97,13 +97,13 @@ TEST(runtime_ends, a_job_does_not_sleep_on_its_way_out) {
   // sleep.
   using seconds = std::chrono::duration<double>;
   const auto time_of_job = [](const char* progress) {
-    nacre::config made = settings(1, 1);
-    made.set("progress", progress);
+    nacre::config configuration = settings(1, 1);
+    configuration.set("progress", progress);
     const auto begin = std::chrono::steady_clock::now();
     const auto compute = [](nacre::runtime& rt) {
       while (rt.now() < 2e-3) continue;  // until the poll loop has gone to sleep
     };
-    EXPECT_EQ(nacre::run(made, compute), 0);
+    EXPECT_EQ(nacre::run(configuration, compute), 0);
     return seconds(std::chrono::steady_clock::now() - begin);
   };
   std::array<seconds, 10> dedicated{}, shared{};
@@ -124,9 +124,9 @@ void charge_nonsense(nacre::context& ctx) {
 }
 
 TEST(runtime, costs_that_are_no_times_end_no_simulated_job) {
-  nacre::config made = settings(2, 1);
-  made.set("transport", "sim");
-  EXPECT_EQ(nacre::run(made,
+  nacre::config configuration = settings(2, 1);
+  configuration.set("transport", "sim");
+  EXPECT_EQ(nacre::run(configuration,
                        [](nacre::runtime& rt) {
                          rt.send<charge_nonsense>(rt.rank());
                          rt.wait_quiescence();
@@ -169,9 +169,9 @@ TEST(runtime_death, what_main_throws_may_be_no_exception_of_the_standard_library
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const char* transport : {"inproc", "sim"}) {
     const auto job = [transport] {
-      nacre::config made = settings(1, 1);
-      made.set("transport", transport);
-      std::exit(nacre::run(made, [](nacre::runtime&) { throw std::string("out of paper"); }));
+      nacre::config configuration = settings(1, 1);
+      configuration.set("transport", transport);
+      std::exit(nacre::run(configuration, [](nacre::runtime&) { throw std::string("out of paper"); }));
     };
     EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 0: main threw: an exception that is no std::exception");
   }
@@ -182,9 +182,9 @@ TEST(runtime_death, exit_in_a_main_or_a_handler_ends_the_process_with_a_line_and
   for (const char* transport : {"inproc", "sim"}) {
     for (const bool in_handler : {false, true}) {
       const auto job = [=](int code) {
-        nacre::config made = settings(3, 1);
-        made.set("transport", transport);
-        return nacre::run(made, [=](nacre::runtime& rt) {
+        nacre::config configuration = settings(3, 1);
+        configuration.set("transport", transport);
+        return nacre::run(configuration, [=](nacre::runtime& rt) {
           rt.barrier();
           if (rt.rank().value() == 1 && !in_handler) std::exit(code);
           if (rt.rank().value() == 1) rt.call<leave>(rank_id(2), code).get();

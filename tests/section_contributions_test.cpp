@@ -48,18 +48,19 @@ struct ledger {
 struct member {
   std::uint64_t unused = 0;
   /// `as`: the step in the ledger has the number of the section, too.
-  void give(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<ledger> to) {
-    const auto own = static_cast<std::uint64_t>(ctx.index()[0]);
-    ctx.contribute<&ledger::on_step>(among, step, places{own}, append{}, to);
-    const auto next = static_cast<std::uint32_t>((own + step) % ctx.size());
-    if ((own + step) % 3 == 0) ctx.migrate(ctx.self<member>(), rank_id(next));
+  void give(context& ctx, const section_ptr& section_ptr, std::uint64_t step, mobile_ptr<ledger> object) {
+    const auto own_index = static_cast<std::uint64_t>(ctx.index()[0]);
+    ctx.contribute<&ledger::on_step>(section_ptr, step, places{own_index}, append{}, object);
+    const auto next = static_cast<std::uint32_t>((own_index + step) % ctx.size());
+    if ((own_index + step) % 3 == 0) ctx.migrate(ctx.self<member>(), rank_id(next));
   }
-  void give_and_end(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<ledger> to) {
-    ctx.contribute<&ledger::on_step>(among, step, places{static_cast<std::uint64_t>(ctx.index()[0])}, append{}, to);
+  void give_and_end(context& ctx, const section_ptr& section_ptr, std::uint64_t step, mobile_ptr<ledger> object) {
+    ctx.contribute<&ledger::on_step>(section_ptr, step, places{static_cast<std::uint64_t>(ctx.index()[0])}, append{},
+                                     object);
     ctx.destroy(ctx.self<member>());
   }
-  void give_to_all(context& ctx, std::uint64_t step, mobile_ptr<ledger> to) {
-    ctx.contribute<&ledger::on_step>(step, places{static_cast<std::uint64_t>(ctx.index()[0])}, append{}, to);
+  void give_to_all(context& ctx, std::uint64_t step, mobile_ptr<ledger> object) {
+    ctx.contribute<&ledger::on_step>(step, places{static_cast<std::uint64_t>(ctx.index()[0])}, append{}, object);
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -83,9 +84,9 @@ class driver {
       check();
       come_and_go();
       if (random_.below(3) == 0) {
-        const std::size_t which = random_.below(sections_.size());
-        rt_.destroy_section(sections_[which].name).get();
-        sections_[which] = make();
+        const std::size_t index = random_.below(sections_.size());
+        rt_.destroy_section(sections_[index].name).get();
+        sections_[index] = make();
       }
     }
   }
@@ -104,8 +105,8 @@ class driver {
       if (random_.below(2) == 0) some.emplace_back(each);
     }
     if (some.empty()) some.emplace_back(3);
-    const section<member> of(all_, some);
-    return {of, rt_.create_section(of).get(), rt_.create<ledger>()};
+    const section<member> section(all_, some);
+    return {section, rt_.create_section(section).get(), rt_.create<ledger>()};
   }
   /// Begins some steps of each section, several at once; in the last one of a section some elements end.
   void steps_of_all() {

@@ -17,13 +17,13 @@ namespace nacre::tests {
 namespace {
 
 config settings(int ranks, const char* transport = "inproc") {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", "2");
-  made.set("balancer", "none");  // the scenarios say where objects are
-  made.set("check_serialization", "true");
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "2");
+  configuration.set("balancer", "none");  // the scenarios say where objects are
+  configuration.set("check_serialization", "true");
+  return configuration;
 }
 
 /// Each class but the last is wrong in another way, once it is not empty any more.
@@ -129,7 +129,7 @@ struct parcel {
     ar(kept);
   }
 };
-int open(const parcel& what, const std::string&) { return what.kept + 10 * what.lost; }
+int open(const parcel& parcel, const std::string&) { return parcel.kept + 10 * parcel.lost; }
 
 TEST(serialization, what_a_class_forgets_is_lost_on_one_rank_too) {
   EXPECT_EQ(run(settings(1),
@@ -157,12 +157,12 @@ struct harmless {
   nacre::mobile_ptr<pointing> other;
   void fill() { numbers[1] = 1; }
 };
-int number_in(const pointing& what, int) { return what.number; }
-double sum_of(const harmless& what, const std::vector<harmless>&) { return what.numbers[1]; }
+int number_in(const pointing& pointing, int) { return pointing.number; }
+double sum_of(const harmless& item, const std::vector<harmless>&) { return item.numbers[1]; }
 
-std::string warned_of(const config& how) {
+std::string warned_of(const config& configuration) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(how,
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   const rank_id next{(rt.rank().value() + 1) % rt.size()};
                   for (int i = 0; i < 3; ++i) {

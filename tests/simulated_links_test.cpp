@@ -51,8 +51,9 @@ std::vector<coordinates> nodes_of(const emulated_machine& machine) {
   for (std::int32_t z = 0; z < machine.grid.z; ++z) {
     for (std::int32_t y = 0; y < machine.grid.y; ++y) {
       for (std::int32_t x = 0; x < machine.grid.x; ++x) {
-        const coordinates at{x, y, z};
-        if (std::find(machine.missing.begin(), machine.missing.end(), at) == machine.missing.end()) nodes.push_back(at);
+        const coordinates place{x, y, z};
+        if (std::find(machine.missing.begin(), machine.missing.end(), place) == machine.missing.end())
+          nodes.push_back(place);
       }
     }
   }
@@ -61,8 +62,8 @@ std::vector<coordinates> nodes_of(const emulated_machine& machine) {
 
 std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const std::vector<traveller>& all) {
   const std::vector<coordinates> nodes = nodes_of(machine);
-  const auto number = [&](const coordinates& at) {
-    return static_cast<std::uint64_t>(at.x + machine.grid.x * (at.y + machine.grid.y * at.z));
+  const auto number = [&](const coordinates& place) {
+    return static_cast<std::uint64_t>(place.x + machine.grid.x * (place.y + machine.grid.y * place.z));
   };
   brute_force_switches switches(machine);
   brute_force_links links(machine);
@@ -70,9 +71,9 @@ std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const 
   for (const traveller& each : all) places.push_back(links.start(nodes[each.from], nodes[each.to]));
   std::vector<std::int64_t> free_at;
   return arrivals(all, [&](std::size_t k, traveller& moved) {
-    const coordinates to = nodes[moved.to];
+    const coordinates target = nodes[moved.to];
     if (switches.any()) {
-      const std::vector<std::size_t> way = switches.way(number(nodes[moved.from]), number(to));
+      const std::vector<std::size_t> way = switches.way(number(nodes[moved.from]), number(target));
       const std::size_t link = way[moved.links++];
       if (free_at.size() <= link) free_at.resize(link + 1);
       const std::int64_t begins = std::max(moved.asks, free_at[link]);
@@ -81,9 +82,9 @@ std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const 
       moved.asks = begins + (moved.is_there ? 0 : machine.hop.count());
       return;
     }
-    moved.asks = links.carry(places[k], to, moved.asks) + machine.hop.count();
-    moved.is_there = places[k].at == to;
-    if (!moved.is_there && machine.turns == nacre::turn_rule::counted && links.turns(places[k], to)) {
+    moved.asks = links.carry(places[k], target, moved.asks) + machine.hop.count();
+    moved.is_there = places[k].at == target;
+    if (!moved.is_there && machine.turns == nacre::turn_rule::counted && links.turns(places[k], target)) {
       moved.asks += machine.turn.count();
     }
   });
@@ -129,10 +130,10 @@ TEST(simulated_links, carry_messages_as_the_plainest_model_does) {
     winding += machine.missing.size() > 4 ? 1 : 0;
     std::vector<traveller> all;
     for (std::uint64_t k = 0; k < 40; ++k) {
-      const auto draw = [&](std::uint64_t what) { return nacre::emulator::mix(seed, what, k); };
-      const auto from = static_cast<std::uint32_t>(draw(1) % hosts);
-      const auto to = static_cast<std::uint32_t>((from + 1 + draw(2) % (hosts - 1)) % hosts);
-      all.push_back({.from = from, .to = to, .asks = static_cast<std::int64_t>(draw(3) % 2000)});
+      const auto draw = [&](std::uint64_t number) { return nacre::emulator::mix(seed, number, k); };
+      const auto source = static_cast<std::uint32_t>(draw(1) % hosts);
+      const auto target = static_cast<std::uint32_t>((source + 1 + draw(2) % (hosts - 1)) % hosts);
+      all.push_back({.from = source, .to = target, .asks = static_cast<std::int64_t>(draw(3) % 2000)});
     }
     const std::vector<std::int64_t> expected = plain_arrivals(machine, all);
     ASSERT_EQ(simulated_arrivals(machine, all), expected) << "seed " << seed;

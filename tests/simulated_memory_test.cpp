@@ -63,24 +63,24 @@ struct job {
   std::function<void(nacre::runtime&)> main;
 };
 
-void PrintTo(const job& what, std::ostream* to) { *to << what.name; }
+void PrintTo(const job& job, std::ostream* stream) { *stream << job.name; }
 
-int run(const job& what, std::uint32_t ranks) {
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("ranks", std::to_string(ranks));
-  how.set("workers", "1");
-  how.set("balancer", what.balancer);
-  how.set("aggregate", what.aggregate);
-  return nacre::run(how, what.main);
+int run(const job& job, std::uint32_t ranks) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "1");
+  configuration.set("balancer", job.balancer);
+  configuration.set("aggregate", job.aggregate);
+  return nacre::run(configuration, job.main);
 }
 
 /// The most bytes that a rank takes on average while the job runs, machine and network included.
-double bytes_of_rank(const job& what, std::uint32_t ranks) {
-  const std::size_t before = counted.now;
-  counted.most = before;
-  EXPECT_EQ(run(what, ranks), 0);
-  return static_cast<double>(counted.most - before) / ranks;
+double bytes_of_rank(const job& job, std::uint32_t ranks) {
+  const std::size_t previous = counted.now;
+  counted.most = previous;
+  EXPECT_EQ(run(job, ranks), 0);
+  return static_cast<double>(counted.most - previous) / ranks;
 }
 
 class simulated_memory : public testing::TestWithParam<job> {};
@@ -106,8 +106,8 @@ void talk(nacre::runtime& rt) {
   constexpr std::uint32_t partners = 8;
   for (std::uint32_t round = 0; round < 4; ++round) {
     for (std::uint32_t i = 1; i <= partners; ++i) {
-      const nacre::rank_id to{(rt.rank().value() + i * (rt.size() / 16 + 1)) % rt.size()};
-      rt.send<&hear_of_rank>(to, std::uint64_t{round});
+      const nacre::rank_id target{(rt.rank().value() + i * (rt.size() / 16 + 1)) % rt.size()};
+      rt.send<&hear_of_rank>(target, std::uint64_t{round});
     }
     rt.barrier();
   }
@@ -123,7 +123,9 @@ const job asking{"asking", "steal", "off", [](nacre::runtime& rt) {
 INSTANTIATE_TEST_SUITE_P(jobs, simulated_memory,
                          testing::Values(idle, job{"talking", "none", "off", &talk},
                                          job{"talking_in_bundles", "none", "on", &talk}),
-                         [](const testing::TestParamInfo<job>& which) { return std::string(which.param.name); });
+                         [](const testing::TestParamInfo<job>& selection) {
+                           return std::string(selection.param.name);
+                         });
 
 TEST(simulated_memory_of_pairs, is_not_taken_by_questions_that_need_no_credit) {
   constexpr std::uint32_t ranks = 512;

@@ -17,20 +17,20 @@ namespace nacre::tests {
 using settings = std::map<std::string, std::string>;
 
 /// Runs `main` on simulated ranks with these options; the job must succeed.
-inline void run_simulated(const settings& with, const std::function<void(runtime&)>& main) {
-  config made;
-  made.set("transport", "sim");
-  for (const auto& [name, value] : with) made.set(name, value);
-  EXPECT_EQ(run(made, main), 0);
+inline void run_simulated(const settings& options, const std::function<void(runtime&)>& main) {
+  config configuration;
+  configuration.set("transport", "sim");
+  for (const auto& [name, value] : options) configuration.set(name, value);
+  EXPECT_EQ(run(configuration, main), 0);
 }
 
 /// Runs `main` on two ranks of one worker each; the job must succeed.
 inline void run_on_two_ranks(const char* transport, const std::function<void(runtime&)>& main) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  EXPECT_EQ(run(made, main), 0);
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  EXPECT_EQ(run(configuration, main), 0);
 }
 
 /// Every message costs so many seconds; the load is what is declared.

@@ -94,14 +94,14 @@ class ssh_server {
 
   static int free_port() {
     const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof where;
-    ::bind(probe, reinterpret_cast<sockaddr*>(&where), bytes);
-    ::getsockname(probe, reinterpret_cast<sockaddr*>(&where), &bytes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof address;
+    ::bind(probe, reinterpret_cast<sockaddr*>(&address), bytes);
+    ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &bytes);
     ::close(probe);
-    return ntohs(where.sin_port);
+    return ntohs(address.sin_port);
   }
 
   void make_keys() {
@@ -150,11 +150,11 @@ class ssh_server {
       const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       const timeval five_seconds{5, 0};
       ::setsockopt(probe, SOL_SOCKET, SO_RCVTIMEO, &five_seconds, sizeof five_seconds);
-      sockaddr_in where{};
-      where.sin_family = AF_INET;
-      where.sin_port = htons(static_cast<std::uint16_t>(port_));
-      where.sin_addr.s_addr = htonl(address);
-      const bool listens = ::connect(probe, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
+      sockaddr_in socket_address{};
+      socket_address.sin_family = AF_INET;
+      socket_address.sin_port = htons(static_cast<std::uint16_t>(port_));
+      socket_address.sin_addr.s_addr = htonl(address);
+      const bool listens = ::connect(probe, reinterpret_cast<sockaddr*>(&socket_address), sizeof socket_address) == 0;
       char banner[4]{};
       const bool ssh = listens && ::recv(probe, banner, sizeof banner, MSG_WAITALL) == sizeof banner &&
                        std::string_view(banner, sizeof banner) == "SSH-";

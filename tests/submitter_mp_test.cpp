@@ -67,22 +67,23 @@ std::uint64_t sends_of_a_thread() {
 
 /// Numbers of one thread to one book grow, whether they are sent or called.
 void hand_in(const submitter& door, const books& all, std::size_t thread, std::uint64_t first, std::uint64_t sends) {
-  outside_future<std::uint64_t> before;
+  outside_future<std::uint64_t> outside_future;
   std::uint64_t number_before = 0;
   for (std::uint64_t each = 0; each < sends; ++each) {
     const auto book = all[(each / 10 + thread) % all.size()];
     door.send<&ledger::add>(book, thread, first + 2 * each);
     if (each % 10 != 9) continue;
     auto called = door.call<&ledger::enter>(book, thread, first + 2 * each + 1);
-    if (before.valid() && before.get() != number_before) throw std::runtime_error("a call has another one's result");
+    if (outside_future.valid() && outside_future.get() != number_before)
+      throw std::runtime_error("a call has another one's result");
     if (each % 20 == 9) {
-      before = std::move(called);  // two are under way
+      outside_future = std::move(called);  // two are under way
       number_before = first + 2 * each + 1;
     } else if (called.get() != first + 2 * each + 1) {
       throw std::runtime_error("a call has a wrong result");
     }
   }
-  if (before.valid()) static_cast<void>(before.get());
+  if (outside_future.valid()) static_cast<void>(outside_future.get());
 }
 
 /// Each round opens doors, and closes them.
@@ -101,8 +102,8 @@ int act_as_rank(int argc, char** argv) {
       if (round % 2 == 0) rt.migrate(all[rt.rank().value()], rank_id((rt.rank().value() + 1) % rt.size()));
       rt.wait_quiescence();
       for (std::thread& each : others) each.join();
-      const std::uint64_t here = rt.call<&ledger::count>(all[rt.rank().value()]).get();
-      const std::uint64_t counted = rt.all_reduce(here, std::plus<>{});
+      const std::uint64_t local_count = rt.call<&ledger::count>(all[rt.rank().value()]).get();
+      const std::uint64_t counted = rt.all_reduce(local_count, std::plus<>{});
       const std::uint64_t wanted = (round + 1) * rt.size() * threads * (sends + sends / 10);
       if (counted != wanted) throw std::runtime_error(std::to_string(counted) + " of " + std::to_string(wanted));
     }

@@ -24,11 +24,11 @@ namespace nacre::tests {
 namespace {
 
 config settings(const char* transport, int ranks, int workers) {
-  config made;
-  made.set("transport", transport);
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", std::to_string(workers));
-  return made;
+  config configuration;
+  configuration.set("transport", transport);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", std::to_string(workers));
+  return configuration;
 }
 
 /// Notes whether the numbers of each thread come in order.
@@ -43,7 +43,7 @@ struct ledger {
   }
   std::uint64_t total() const { return sum; }
   std::uint64_t wrong() const { return disorders; }
-  std::string name(std::string of) const { return of + "!"; }
+  std::string name(std::string subject) const { return subject + "!"; }
   void fail() { throw std::out_of_range("no such row"); }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -87,7 +87,7 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
                 EXPECT_EQ(door.call<twice>(next, n).get(), 2 * n + next.value());
               }
               EXPECT_EQ(door.call<&ledger::name>(book, "row").get(), "row!");
-              EXPECT_EQ(door.call(book, [](const ledger& of) { return of.sum; }).get(), 0U);
+              EXPECT_EQ(door.call(book, [](const ledger& subject) { return subject.sum; }).get(), 0U);
               EXPECT_EQ(door.call(next, [](context& ctx) { return ctx.rank().value(); }).get(), next.value());
               auto failed = door.call<&ledger::fail>(book);
               EXPECT_TRUE(failed.wait_for(1000));
@@ -95,7 +95,8 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
               EXPECT_FALSE(failed.valid());
               std::promise<std::string> told, error;
               door.call<&ledger::name>(book, "then").then([&](std::string name) { told.set_value(std::move(name)); });
-              door.call<&ledger::fail>(book).then([] {}, [&](const call_error& why) { error.set_value(why.what()); });
+              door.call<&ledger::fail>(book).then([] {},
+                                                  [&](const call_error& reason) { error.set_value(reason.what()); });
               EXPECT_EQ(told.get_future().get(), "then!");
               EXPECT_NE(error.get_future().get().find("no such row"), std::string::npos);
               EXPECT_THROW(door.send<twice>(rank_id(7), 1U), usage_error);
@@ -161,9 +162,9 @@ TEST(submitters_that_nobody_uses, let_their_ranks_sleep) {
                     other = std::thread([door = rt.submitter()] {
                       ::poll(nullptr, 0, 200);  // until all sleep
                       const auto begin = std::chrono::steady_clock::now();
-                      const std::uint64_t before = sleeps_so_far();
+                      const std::uint64_t previous = sleeps_so_far();
                       ::poll(nullptr, 0, 500);
-                      const std::uint64_t sleeps = sleeps_so_far() - before;
+                      const std::uint64_t sleeps = sleeps_so_far() - previous;
                       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
                       EXPECT_LT(static_cast<double>(sleeps), 500 * taken.count()) << "a second";
                     });
@@ -174,12 +175,12 @@ TEST(submitters_that_nobody_uses, let_their_ranks_sleep) {
             0);
 }
 
-/// Runs `what` on a thread of its own, and returns the text of the usage_error that it throws.
-std::string refusal_of(const std::function<void()>& what) {
+/// Runs `action` on a thread of its own, and returns the text of the usage_error that it throws.
+std::string refusal_of(const std::function<void()>& action) {
   std::string text = "nothing was thrown";
   std::thread([&] {
     try {
-      what();
+      action();
     } catch (const usage_error& error) {
       text = error.what();
     }

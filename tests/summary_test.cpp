@@ -33,10 +33,10 @@ struct busy {
   }
 };
 
-nlohmann::json summary_of(nacre::config how, const std::function<void(nacre::runtime&)>& main) {
+nlohmann::json summary_of(nacre::config configuration, const std::function<void(nacre::runtime&)>& main) {
   const std::string path = testing::TempDir() + "nacre_summary_test_" + std::to_string(getpid());
-  how.set("summary_json", path);
-  EXPECT_EQ(nacre::run(how, main), 0);
+  configuration.set("summary_json", path);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
   std::ifstream file(path);
   const auto read = nlohmann::json::parse(file);
   std::remove(path.c_str());
@@ -45,11 +45,11 @@ nlohmann::json summary_of(nacre::config how, const std::function<void(nacre::run
 
 TEST(summary, counts_the_messages_of_balancers_and_of_the_detectors_of_quiescence_apart) {
   for (const char* balancer : {"none", "steal"}) {
-    nacre::config how;
-    how.set("transport", "sim");
-    how.set("ranks", "2");
-    how.set("balancer", balancer);
-    const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+    nacre::config configuration;
+    configuration.set("transport", "sim");
+    configuration.set("ranks", "2");
+    configuration.set("balancer", balancer);
+    const nlohmann::json all = summary_of(configuration, [](nacre::runtime& rt) {
       if (rt.rank().value() == 0) rt.send<&busy::go_on>(rt.create<busy>());
       rt.wait_quiescence();
     });
@@ -63,10 +63,10 @@ TEST(summary, counts_the_messages_of_balancers_and_of_the_detectors_of_quiescenc
 }
 
 TEST(summary, handlers_runtime_and_idling_of_a_simulated_worker_add_up_to_the_run) {
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("ranks", "2");
-  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  const nlohmann::json all = summary_of(configuration, [](nacre::runtime& rt) {
     if (rt.rank().value() == 0) rt.send<&busy::go_on>(rt.create<busy>());
   });
   const double seconds = all["seconds"];
@@ -85,15 +85,15 @@ struct wanted {
   int mains = 0;
   int run(
       const std::string& path, const std::function<void()>& meanwhile = [] {}) {
-    nacre::config how;
-    how.set("transport", "inproc");
-    how.set(option, path);
-    return nacre::run(how, [&](nacre::runtime&) { ++mains, meanwhile(); });
+    nacre::config configuration;
+    configuration.set("transport", "inproc");
+    configuration.set(option, path);
+    return nacre::run(configuration, [&](nacre::runtime&) { ++mains, meanwhile(); });
   }
 };
 
 TEST(files_of_the_end, that_cannot_be_written_are_told_of_before_the_start) {
-  const std::string there = testing::TempDir() + "nacre_files_of_the_end" + std::to_string(getpid());
+  const std::string remote = testing::TempDir() + "nacre_files_of_the_end" + std::to_string(getpid());
   for (const char* option : {"summary_json", "record_load"}) {
     wanted file{option};
     testing::internal::CaptureStderr();
@@ -104,14 +104,14 @@ TEST(files_of_the_end, that_cannot_be_written_are_told_of_before_the_start) {
     EXPECT_NE(told.find("'/' cannot be written: Is a directory"), told.npos) << told;
     EXPECT_EQ(file.mains, 0);
 
-    std::ofstream(there) << "precious";
+    std::ofstream(remote) << "precious";
     std::string seen;
-    EXPECT_EQ(file.run(there, [&] { std::ifstream(there) >> seen; }), 0);
+    EXPECT_EQ(file.run(remote, [&] { std::ifstream(remote) >> seen; }), 0);
     EXPECT_EQ(seen, "precious") << "what is there stays until there is something better";
-    std::remove(there.c_str());
-    EXPECT_EQ(file.run(there, [&] { EXPECT_FALSE(std::ifstream(there)) << "an empty file says nothing"; }), 0);
-    EXPECT_TRUE(std::ifstream(there));
-    std::remove(there.c_str());
+    std::remove(remote.c_str());
+    EXPECT_EQ(file.run(remote, [&] { EXPECT_FALSE(std::ifstream(remote)) << "an empty file says nothing"; }), 0);
+    EXPECT_TRUE(std::ifstream(remote));
+    std::remove(remote.c_str());
   }
 }
 
@@ -138,10 +138,10 @@ struct listener {
 
 TEST(summary, handlers_so_short_that_they_are_timed_together_are_accounted_for) {
   constexpr int elements = 10'000, rounds = 50;
-  nacre::config how;
-  how.set("transport", "inproc");
-  how.set("workers", "1");
-  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+  nacre::config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("workers", "1");
+  const nlohmann::json all = summary_of(configuration, [](nacre::runtime& rt) {
     const auto array = rt.create_array<listener>(nacre::extents{elements}, [](nacre::index) { return listener{}; });
     for (int round = 0; round < rounds; ++round) rt.call<&listener::hear>(array).get();
   });
@@ -171,10 +171,10 @@ struct waiting {
 TEST(summary, what_a_coroutine_takes_after_it_has_waited_is_its_handlers_time_also_in_the_trace_of_loads) {
   constexpr int coroutines = 300;
   const std::string path = testing::TempDir() + "nacre_coroutine_loads" + std::to_string(getpid());
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("record_load", path);
-  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("record_load", path);
+  const nlohmann::json all = summary_of(configuration, [](nacre::runtime& rt) {
     const auto object = rt.create<waiting>();
     for (int number = 0; number < coroutines; ++number) {
       rt.send<&waiting::work>(object, number);
@@ -204,11 +204,11 @@ struct parcel {
 };
 
 TEST(counters, hops_forwards_updates_and_migrations_of_known_messages_are_counted_where_they_happen) {
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("ranks", "3");
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "3");
   std::vector<nacre::rank_counters> seen(3);
-  const int code = nacre::run(how, [&](nacre::runtime& rt) {
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
     const bool owner = rt.rank().value() == 0, sender = rt.rank().value() == 1;
     const auto p = rt.broadcast(owner ? rt.create<parcel>() : nacre::mobile_ptr<parcel>(), nacre::rank_id{0});
     if (sender) {
@@ -247,7 +247,7 @@ TEST(counters, hops_forwards_updates_and_migrations_of_known_messages_are_counte
 /// Gives a message to its neighbour in a ring, so many times.
 struct ring_member {
   nacre::mobile_ptr<ring_member> next{};
-  void set(nacre::mobile_ptr<ring_member> to) { next = to; }
+  void set(nacre::mobile_ptr<ring_member> object) { next = object; }
   void pass(nacre::context& ctx, int left) {
     if (left > 0) ctx.send<&ring_member::pass>(next, left - 1);
   }
@@ -259,10 +259,10 @@ struct ring_member {
 
 constexpr int passes = 1000, members = 5;
 
-void expect_local_messages_counted(nacre::config how) {
-  how.set("ranks", "2");
-  how.set("balancer", "none");
-  const nlohmann::json all = summary_of(how, [](nacre::runtime& rt) {
+void expect_local_messages_counted(nacre::config configuration) {
+  configuration.set("ranks", "2");
+  configuration.set("balancer", "none");
+  const nlohmann::json all = summary_of(configuration, [](nacre::runtime& rt) {
     if (rt.rank().value() == 0) {
       std::vector<nacre::mobile_ptr<ring_member>> ring;
       for (int each = 0; each < members; ++each) ring.push_back(rt.create<ring_member>());
@@ -280,18 +280,18 @@ void expect_local_messages_counted(nacre::config how) {
 }
 
 TEST(summary, counts_messages_to_objects_of_the_same_rank) {
-  nacre::config how;
-  how.set("transport", "inproc");
-  how.set("workers", "2");
-  expect_local_messages_counted(how);
-  how.set("aggregate", "off");
-  expect_local_messages_counted(how);
+  nacre::config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("workers", "2");
+  expect_local_messages_counted(configuration);
+  configuration.set("aggregate", "off");
+  expect_local_messages_counted(configuration);
 }
 
 TEST(summary, counts_messages_to_objects_of_the_same_rank_also_in_a_simulation) {
-  nacre::config how;
-  how.set("transport", "sim");
-  expect_local_messages_counted(how);
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  expect_local_messages_counted(configuration);
 }
 
 }  // namespace

@@ -101,11 +101,11 @@ struct unnamed {
 /// Makes `body` on rank 0. Returns how many handlers have run on all ranks when the job is quiet.
 template <class Body>
 std::uint64_t runs_of(runtime& rt, Body&& body) {
-  const std::uint64_t before = runs;
+  const std::uint64_t previous = runs;
   rt.barrier();
   if (rt.rank() == rank_id{0}) body();
   rt.wait_quiescence();
-  return runs - before;
+  return runs - previous;
 }
 
 struct column {
@@ -134,66 +134,66 @@ void expect_runs(runtime& rt, const column& target, const char* operation, Opera
 
 /// All operations of one target with one form of a handler.
 template <class Form, class Target>
-void walk(runtime& rt, const column& of, const Target& target) {
+void walk(runtime& rt, const column& column, const Target& target) {
   constexpr bool has_several = std::is_void_v<detail::answer<Target, &function>>;
-  expect_runs(rt, of, "send", [&](const auto&... options) { Form::send(rt, options..., target); });
-  expect_runs(rt, of, "call", [&](const auto&... options) {
+  expect_runs(rt, column, "send", [&](const auto&... options) { Form::send(rt, options..., target); });
+  expect_runs(rt, column, "call", [&](const auto&... options) {
     auto answer = Form::call(rt, options..., target);
     static_assert(std::is_same_v<decltype(answer), future<void>> == has_several);
     expect_result(std::move(answer));
   });
   if constexpr (has_several) {
-    expect_runs(rt, of, "reduce", [&](const auto&... options) {
-      EXPECT_EQ(Form::reduce(rt, options..., target), given * static_cast<int>(of.handlers)) << of.name;
+    expect_runs(rt, column, "reduce", [&](const auto&... options) {
+      EXPECT_EQ(Form::reduce(rt, options..., target), given * static_cast<int>(column.handlers)) << column.name;
     });
   }
-  expect_runs(rt, of, "after", [&](const auto&... options) { Form::after(rt, options..., 1e-6, target); });
-  EXPECT_EQ(runs_of(rt, [&] { EXPECT_TRUE(Form::after(rt, 3600.0, target).cancel()); }), 0U) << of.name;
+  expect_runs(rt, column, "after", [&](const auto&... options) { Form::after(rt, options..., 1e-6, target); });
+  EXPECT_EQ(runs_of(rt, [&] { EXPECT_TRUE(Form::after(rt, 3600.0, target).cancel()); }), 0U) << column.name;
 }
 
 template <class Form, class Target>
-void expect_deadline(runtime& rt, const column& of, const Target& target) {
+void expect_deadline(runtime& rt, const column& column, const Target& target) {
   constexpr with soon{.deadline = 1e-3};
   static_cast<void>(runs_of(rt, [&] {
-    EXPECT_THROW(Form::call(rt, soon, target).get(), timeout_error) << of.name;
-    EXPECT_THROW(Form::send(rt, soon, target), usage_error) << of.name;
-    EXPECT_THROW(Form::after(rt, soon, 0.0, target), usage_error) << of.name;
+    EXPECT_THROW(Form::call(rt, soon, target).get(), timeout_error) << column.name;
+    EXPECT_THROW(Form::send(rt, soon, target), usage_error) << column.name;
+    EXPECT_THROW(Form::after(rt, soon, 0.0, target), usage_error) << column.name;
     if constexpr (std::is_void_v<detail::answer<Target, &function>>) {
-      EXPECT_THROW(Form::reduce(rt, soon, target), timeout_error) << of.name;
+      EXPECT_THROW(Form::reduce(rt, soon, target), timeout_error) << column.name;
     }
   }));
 }
 
 template <class Target>
-void walk_ranks(runtime& rt, const column& of, const Target& target) {
+void walk_ranks(runtime& rt, const column& column, const Target& target) {
   constexpr auto lambda = [](context& ctx, int number) { return note(ctx, number); };
   constexpr auto coroutine_lambda = [](context& ctx, int number) -> task<int> {
     co_await ctx.sleep(1e-6);
     co_return note(ctx, number);
   };
-  walk<named<&function>>(rt, of, target);
-  walk<named<&function_without_exceptions>>(rt, of, target);
-  walk<named<&coroutine>>(rt, of, target);
-  walk<unnamed<decltype(lambda)>>(rt, of, target);
-  walk<unnamed<decltype(coroutine_lambda)>>(rt, of, target);
-  expect_deadline<named<&slow_coroutine>>(rt, of, target);
+  walk<named<&function>>(rt, column, target);
+  walk<named<&function_without_exceptions>>(rt, column, target);
+  walk<named<&coroutine>>(rt, column, target);
+  walk<unnamed<decltype(lambda)>>(rt, column, target);
+  walk<unnamed<decltype(coroutine_lambda)>>(rt, column, target);
+  expect_deadline<named<&slow_coroutine>>(rt, column, target);
 }
 
 template <class Target>
-void walk_objects(runtime& rt, const column& of, const Target& target) {
+void walk_objects(runtime& rt, const column& column, const Target& target) {
   constexpr auto lambda = [](cell&, context& ctx, int number) { return note(ctx, number); };
   constexpr auto constant_lambda = [](const cell&, context& ctx, int number) { return note(ctx, number); };
   constexpr auto coroutine_lambda = [](cell&, context& ctx, int number) -> task<int> {
     co_await ctx.sleep(1e-6);
     co_return note(ctx, number);
   };
-  walk<named<&cell::member>>(rt, of, target);
-  walk<named<&cell::constant_member>>(rt, of, target);
-  walk<named<&cell::coroutine>>(rt, of, target);
-  walk<unnamed<decltype(lambda)>>(rt, of, target);
-  walk<unnamed<decltype(constant_lambda)>>(rt, of, target);
-  walk<unnamed<decltype(coroutine_lambda)>>(rt, of, target);
-  expect_deadline<named<&cell::slow_coroutine>>(rt, of, target);
+  walk<named<&cell::member>>(rt, column, target);
+  walk<named<&cell::constant_member>>(rt, column, target);
+  walk<named<&cell::coroutine>>(rt, column, target);
+  walk<unnamed<decltype(lambda)>>(rt, column, target);
+  walk<unnamed<decltype(constant_lambda)>>(rt, column, target);
+  walk<unnamed<decltype(coroutine_lambda)>>(rt, column, target);
+  expect_deadline<named<&cell::slow_coroutine>>(rt, column, target);
 }
 
 class targets : public testing::TestWithParam<const char*> {
@@ -258,7 +258,7 @@ TEST_P(targets, that_are_left_out_of_after_are_this_rank) {
 }
 
 INSTANTIATE_TEST_SUITE_P(everywhere, targets, testing::Values("inproc", "sim"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 /// The options of a message to a target, which the header holds.
 template <auto F, class Target>
@@ -289,9 +289,9 @@ TEST(options_of_messages, reach_handlers_down_a_tree_of_ranks) {
                   const auto group = rt.create_group<cell>();
                   constexpr with urgent{.category = category::communication};
                   const auto expect_polled = [&](std::uint64_t count, auto&& body) {
-                    const std::uint64_t before = polled_runs;
+                    const std::uint64_t previous = polled_runs;
                     EXPECT_EQ(runs_of(rt, body), 3U);
-                    EXPECT_EQ(polled_runs - before, count);
+                    EXPECT_EQ(polled_runs - previous, count);
                     rt.barrier();
                   };
                   expect_polled(0, [&] { rt.call<&function>(to_all, given).get(); });

@@ -24,8 +24,8 @@ struct seen_times {
   std::vector<double> at;
 };
 seen_times& times_of_this_thread() {
-  thread_local seen_times own;
-  return own;
+  thread_local seen_times self;
+  return self;
 }
 
 void note_time(context& ctx) { times_of_this_thread().at.push_back(ctx.now()); }
@@ -53,10 +53,10 @@ TEST(simulated_time, messages_that_are_sent_later_come_in_the_order_of_their_tim
   run_simulated({{"ranks", "1"}}, [](runtime& rt) {
     for (const double seconds : {5.0, 1.0, 3.0, 3.0}) rt.after<note_time>(seconds);
   });
-  const auto& at = times_of_this_thread().at;
-  ASSERT_EQ(at.size(), 4U) << "the job ends when they have run";
+  const auto& values = times_of_this_thread().at;
+  ASSERT_EQ(values.size(), 4U) << "the job ends when they have run";
   const std::vector<double> expected{1, 3, 3, 5};
-  for (std::size_t index = 0; index < 4; ++index) EXPECT_NEAR(at[index], expected[index], 1e-3);
+  for (std::size_t index = 0; index < 4; ++index) EXPECT_NEAR(values[index], expected[index], 1e-3);
 }
 
 TEST(simulated_time, a_deadline_comes_though_nothing_else_would_ever_happen) {
@@ -148,11 +148,11 @@ struct receiver {
 /// When it is due, the caller is gone.
 TEST(time, that_which_cannot_be_sent_later_to_an_object_is_an_error_at_the_caller) {
   for (const char* transport : {"inproc", "sim"}) {
-    config made;
-    made.set("transport", transport);
-    made.set("ranks", "1");
-    made.set("check_serialization", "true");  // packs what stays in the process, too
-    EXPECT_EQ(run(made,
+    config configuration;
+    configuration.set("transport", transport);
+    configuration.set("ranks", "1");
+    configuration.set("check_serialization", "true");  // packs what stays in the process, too
+    EXPECT_EQ(run(configuration,
                   [](runtime& rt) {
                     const auto object = rt.create<receiver>();
                     EXPECT_THROW(rt.after<&receiver::take>(1e-3, object, std::vector<unwilling>(3)),
@@ -171,9 +171,9 @@ TEST(simulated_time, one_seed_is_one_run) {
       for (int index = 0; index < 50; ++index) all.push_back(rt.call<naps>(rank_id(index % 3), index % 7, 1e-5));
       for (int index = 0; index < 50; ++index) rt.after<note_time>(1e-6 * (index % 9));
       while (!all.empty()) {
-        const auto which = when_any(all).get();
-        times_of_this_thread().at.push_back(all[which].get());
-        all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+        const auto number = when_any(all).get();
+        times_of_this_thread().at.push_back(all[number].get());
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(number));
       }
     });
     return times_of_this_thread().at;
@@ -196,11 +196,11 @@ struct resting {
 
 TEST(time, a_million_sleeps_and_timers_end) {
   ended = 0;
-  config made;
-  made.set("transport", "inproc");
-  made.set("ranks", "1");
-  made.set("workers", "2");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "1");
+  configuration.set("workers", "2");
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   for (int index = 0; index < many; ++index) {
                     rt.after<end_one>(1e-3 + 1e-7 * (index % 1000), index);
@@ -214,10 +214,10 @@ TEST(time, a_million_sleeps_and_timers_end) {
 
 TEST(time, a_cancelled_call_that_waits_for_its_object_does_not_run) {
   ended = 0;
-  config made;
-  made.set("transport", "inproc");
-  made.set("ranks", "1");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "1");
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   const auto busy = rt.create<resting>();
                   future<void> rests = rt.call<&resting::rest>(busy, 0.3);
@@ -250,12 +250,12 @@ TEST(simulated_time, a_call_whose_deadline_is_over_runs_when_its_object_is_free)
 }
 
 TEST(time, a_job_that_sleeps_does_not_stand_still) {
-  config made;
-  made.set("transport", "inproc");
-  made.set("ranks", "2");
-  made.set("deadlock_patience", "50ms");
+  config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "2");
+  configuration.set("deadlock_patience", "50ms");
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   if (rt.rank() != rank_id(0)) return;
                   rt.call<naps>(rank_id(1), 1, 0.4).get();
@@ -268,10 +268,10 @@ TEST(time, a_job_that_sleeps_does_not_stand_still) {
 }
 
 TEST(time, a_rank_that_only_sleeps_takes_no_processor_time) {
-  config made;
-  made.set("transport", "inproc");
-  made.set("ranks", "2");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "2");
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   rt.barrier();
                   const double begin = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;

@@ -59,10 +59,10 @@ std::map<std::pair<std::uint64_t, std::uint64_t>, journey> journeys_of(const nac
     log.visit(index, [&](std::span<const nacre::trace::event> events) {
       for (const nacre::trace::event& each : events) {
         if (each.kind != event_kind::depart && each.kind != event_kind::arrive) continue;
-        journey& own = all[{each.a, each.c}];
-        ++own.ends;
-        (each.kind == event_kind::depart ? own.left : own.came) = each.ns;
-        (each.kind == event_kind::depart ? own.from : own.to) = log.tracks()[index].rank;
+        journey& self = all[{each.a, each.c}];
+        ++self.ends;
+        (each.kind == event_kind::depart ? self.left : self.came) = each.ns;
+        (each.kind == event_kind::depart ? self.from : self.to) = log.tracks()[index].rank;
       }
     });
   }

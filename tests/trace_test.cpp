@@ -71,13 +71,13 @@ std::string bytes_of(const std::string& path) {
 }
 
 /// Runs the job with its trace in a file.
-nlohmann::json run_traced(const std::string& trace, nacre::config how) {
+nlohmann::json run_traced(const std::string& trace, nacre::config configuration) {
   const std::string summary = trace + ".json";
-  how.set("ranks", std::to_string(ranks));
-  how.set("workers", "2");
-  how.set("trace", trace);
-  how.set("summary_json", summary);
-  EXPECT_EQ(nacre::run(how, job), 0);
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", "2");
+  configuration.set("trace", trace);
+  configuration.set("summary_json", summary);
+  EXPECT_EQ(nacre::run(configuration, job), 0);
   std::ifstream file(summary);
   auto read = nlohmann::json::parse(file);
   std::filesystem::remove(summary);
@@ -85,10 +85,10 @@ nlohmann::json run_traced(const std::string& trace, nacre::config how) {
 }
 
 nacre::config simulated(const char* seed) {
-  nacre::config how;
-  how.set("transport", "sim");
-  how.set("seed", seed);
-  return how;
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("seed", seed);
+  return configuration;
 }
 
 struct counts {
@@ -134,13 +134,13 @@ struct counts {
 std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log& log) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, counts> all;
   for (std::size_t index = 0; index < log.tracks().size(); ++index) {
-    counts& own = all[{log.tracks()[index].rank, log.tracks()[index].thread}];
+    counts& self = all[{log.tracks()[index].rank, log.tracks()[index].thread}];
     std::int64_t last = 0;
     log.visit(index, [&](std::span<const event> events) {
       for (const event& each : events) {
         EXPECT_GE(each.ns, last);
         last = each.ns;
-        own.take(each);
+        self.take(each);
       }
     });
   }
@@ -211,9 +211,9 @@ TEST(trace, of_one_seed_has_the_same_bytes_and_of_another_has_not) {
 
 TEST(trace, of_small_buffers_loses_nothing) {
   const std::string path = path_for("small");
-  nacre::config how = simulated("3");
-  how.set("trace_memory", "64KiB");  // 4 KiB for each thread context: it is written many times
-  const nlohmann::json told = run_traced(path, how);
+  nacre::config configuration = simulated("3");
+  configuration.set("trace_memory", "64KiB");  // 4 KiB for each thread context: it is written many times
+  const nlohmann::json told = run_traced(path, configuration);
   expect_like_the_summary(trace_log(path), told);
   std::filesystem::remove(path);
 }
@@ -247,19 +247,19 @@ TEST(trace, of_threads_has_every_migration_from_its_departure_to_its_arrival) {
 }
 
 TEST(trace, that_has_no_room_costs_a_line_and_not_the_job) {
-  nacre::config how = simulated("3");
-  how.set("trace", "/dev/full");
+  nacre::config configuration = simulated("3");
+  configuration.set("trace", "/dev/full");
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nacre::run(how, job), 0);
+  EXPECT_EQ(nacre::run(configuration, job), 0);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(said, "nacre: the trace '/dev/full' ends here: No space left on device; the job goes on without it\n");
 }
 
 TEST(trace, that_cannot_be_begun_is_refused_before_anything_runs) {
-  nacre::config how = simulated("3");
-  how.set("trace", path_for("no_such_folder") + "/file");
+  nacre::config configuration = simulated("3");
+  configuration.set("trace", path_for("no_such_folder") + "/file");
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nacre::run(how, [](nacre::runtime&) { ADD_FAILURE() << "it runs"; }), 2);
+  EXPECT_EQ(nacre::run(configuration, [](nacre::runtime&) { ADD_FAILURE() << "it runs"; }), 2);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file or directory (--nacre.trace asks for it)"),
             std::string::npos);
 }

@@ -20,21 +20,21 @@ namespace {
 
 using settings = std::map<std::string, std::string>;
 
-void run(const settings& with, const std::function<void(nacre::runtime&)>& main) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
-  EXPECT_EQ(nacre::run(made, main), 0);
+void run(const settings& options, const std::function<void(nacre::runtime&)>& main) {
+  nacre::config configuration;
+  for (const auto& [name, value] : options) configuration.set(name, value);
+  EXPECT_EQ(nacre::run(configuration, main), 0);
 }
 
 /// Remembers what it is told of each object at the last tick that showed it.
 struct listener final : nacre::balancer {
   using table = std::map<std::uint64_t, std::vector<nacre::object_traffic>>;  // by index of the object
-  listener(table& to, bool counts) : heard(to), wants(counts) {}
+  listener(table& targets, bool counts) : heard(targets), wants(counts) {}
   void on_tick(nacre::balancer_host& host) override {
     if (host.rank().value() != 0) return;
     for (const nacre::object_load& each : host.local_loads()) {
-      const auto of = host.traffic(each.object);
-      heard[each.object.index()].assign(of.begin(), of.end());
+      const auto object_traffics = host.traffic(each.object);
+      heard[each.object.index()].assign(object_traffics.begin(), object_traffics.end());
     }
   }
   [[nodiscard]] bool observes_loads() const override { return false; }
@@ -53,8 +53,8 @@ struct speaker {
   std::uint64_t count() const { return heard; }
   void send_each(nacre::context& ctx, std::uint64_t times) {
     for (std::uint64_t n = 0; n < times; ++n) {
-      for (std::size_t which = 0; which < others.size(); ++which) {
-        for (std::size_t more = 0; more <= which; ++more) ctx.send<&speaker::hear>(others[which], n);
+      for (std::size_t index = 0; index < others.size(); ++index) {
+        for (std::size_t more = 0; more <= index; ++more) ctx.send<&speaker::hear>(others[index], n);
       }
       ctx.send<&speaker::hear>(ctx.self<speaker>(), n);
     }
@@ -63,8 +63,8 @@ struct speaker {
     for (const auto each : others) co_await ctx.call<&speaker::hear>(each, std::uint64_t{1});
     for (const auto each : others) co_await ctx.call<&speaker::hear>(each, std::uint64_t{1});
   }
-  void read(nacre::context& ctx, std::uint32_t which) const {
-    ctx.send<&speaker::hear>(others[which], std::uint64_t{1});
+  void read(nacre::context& ctx, std::uint32_t index) const {
+    ctx.send<&speaker::hear>(others[index], std::uint64_t{1});
   }
   double load() const { return 1; }
   template <class Archive>
@@ -73,13 +73,13 @@ struct speaker {
   }
 };
 
-listener::table heard_in(const settings& with, bool counts, const std::function<void(nacre::runtime&)>& main) {
+listener::table heard_in(const settings& options, bool counts, const std::function<void(nacre::runtime&)>& main) {
   listener::table heard;
   nacre::register_balancer("listener_of_the_test", [&heard, counts](const nacre::config&) {
     return std::make_unique<listener>(heard, counts);
   });
   settings all{{"transport", "sim"}, {"balancer", "listener_of_the_test"}, {"balance.traffic_half_life", "1000s"}};
-  for (const auto& [name, value] : with) all[name] = value;
+  for (const auto& [name, value] : options) all[name] = value;
   run(all, main);
   return heard;
 }
@@ -107,15 +107,15 @@ TEST(traffic, of_an_object_is_what_its_handlers_send_and_call_and_moves_with_it)
     for (const char* const packed : {"false", "true"}) {
       const auto heard = heard_in({{"ranks", ranks}, {"check_serialization", packed}}, true, talk);
       ASSERT_TRUE(heard.contains(1)) << ranks;
-      const auto& of = heard.at(1);
-      ASSERT_EQ(of.size(), 2u) << ranks << " ranks: the others, not itself";
-      EXPECT_EQ(of[0].partner.index(), 2u);
-      EXPECT_EQ(of[0].messages, 10 + 2);
-      EXPECT_EQ(of[0].bytes, 12 * (40 + 8));
-      EXPECT_EQ(of[1].partner.index(), 3u);
-      EXPECT_EQ(of[1].messages, 20 + 2 + 1);
-      EXPECT_EQ(of[0].where.value(), 0u);
-      EXPECT_EQ(of[1].where.value(), *ranks == '1' ? 0u : 1u);
+      const auto& value = heard.at(1);
+      ASSERT_EQ(value.size(), 2u) << ranks << " ranks: the others, not itself";
+      EXPECT_EQ(value[0].partner.index(), 2u);
+      EXPECT_EQ(value[0].messages, 10 + 2);
+      EXPECT_EQ(value[0].bytes, 12 * (40 + 8));
+      EXPECT_EQ(value[1].partner.index(), 3u);
+      EXPECT_EQ(value[1].messages, 20 + 2 + 1);
+      EXPECT_EQ(value[0].where.value(), 0u);
+      EXPECT_EQ(value[1].where.value(), *ranks == '1' ? 0u : 1u);
       EXPECT_TRUE(heard.at(2).empty()) << "it has sent nothing";
     }
   }
@@ -155,7 +155,7 @@ struct restless final : nacre::balancer {
   void on_tick(nacre::balancer_host& host) override {
     for (const nacre::object_load& each : host.local_loads()) {
       double sum = 0;
-      for (const nacre::object_traffic& of : host.traffic(each.object)) sum += of.messages;
+      for (const nacre::object_traffic& object_traffic : host.traffic(each.object)) sum += object_traffic.messages;
       EXPECT_GE(sum, 0);
       if (host.size() > 1 && ++ticks_ % 7 == 0) {
         host.migrate(each.object, nacre::rank_id{(host.rank().value() + 1) % host.size()});
@@ -183,7 +183,7 @@ TEST(traffic, of_handlers_that_run_beside_each_other_is_counted_while_balancers_
           const auto one = rt.create<speaker>();
           rt.send<&speaker::meet>(one, all);
           for (std::uint32_t n = 0; n < rounds; ++n) {
-            for (std::uint32_t which = 0; which < others; ++which) rt.send<&speaker::read>(one, which);
+            for (std::uint32_t index = 0; index < others; ++index) rt.send<&speaker::read>(one, index);
             if (n % 50 == 0) static_cast<void>(rt.call<&speaker::count>(one).get());
           }
           rt.wait_quiescence();  // what they have said has arrived, from whatever rank
@@ -198,9 +198,9 @@ struct cell {
   nacre::mobile_ptr<cell> left{}, right{};
   std::uint64_t heard = 0;
 
-  void meet(nacre::mobile_ptr<cell> before, nacre::mobile_ptr<cell> behind) {
-    left = before;
-    right = behind;
+  void meet(nacre::mobile_ptr<cell> previous, nacre::mobile_ptr<cell> rest) {
+    left = previous;
+    right = rest;
   }
   void hear() { ++heard; }
   void step(nacre::context& ctx) {
@@ -230,20 +230,20 @@ struct outcome {
 
 constexpr std::uint32_t ranks = 8, groups = 8, members = 8;
 
-settings simulated(const std::string& balancer, const settings& with, std::uint64_t seed) {
+settings simulated(const std::string& balancer, const settings& options, std::uint64_t seed) {
   settings all{{"transport", "sim"},
                {"ranks", std::to_string(ranks)},
                {"workers", "1"},
                {"balancer", balancer},
                {"seed", std::to_string(seed)}};
-  for (const auto& [name, value] : with) all[name] = value;
+  for (const auto& [name, value] : options) all[name] = value;
   return all;
 }
 
 /// Groups of cells lie scattered over two ranks of eight, while balancing is disabled, and go on when it is enabled.
-outcome run_groups(const std::string& balancer, const settings& with, std::uint64_t seed) {
-  outcome found;
-  run(simulated(balancer, with, seed), [&](nacre::runtime& rt) {
+outcome run_groups(const std::string& balancer, const settings& options, std::uint64_t seed) {
+  outcome result;
+  run(simulated(balancer, options, seed), [&](nacre::runtime& rt) {
     std::vector<nacre::mobile_ptr<cell>> cells;
     const auto rounds = [&](int count) {
       for (int n = 0; n < count; ++n) {
@@ -251,14 +251,14 @@ outcome run_groups(const std::string& balancer, const settings& with, std::uint6
         rt.wait_quiescence();
       }
     };
-    const auto total = [&](std::uint64_t own) { return rt.all_reduce(own, std::plus<>{}); };
+    const auto total = [&](std::uint64_t own_index) { return rt.all_reduce(own_index, std::plus<>{}); };
     rt.enable_balancing(false);
     rt.barrier();
     if (rt.rank().value() == 0) {
       nacre::rng random(seed);
       for (std::uint32_t n = 0; n < groups * members; ++n) cells.push_back(rt.create<cell>());
-      const auto of_group = [&](std::uint32_t n, std::uint32_t by) {
-        return cells[(n / groups + by) % members * groups + n % groups];
+      const auto of_group = [&](std::uint32_t n, std::uint32_t step) {
+        return cells[(n / groups + step) % members * groups + n % groups];
       };
       for (std::uint32_t n = 0; n < cells.size(); ++n) {
         rt.send<&cell::meet>(cells[n], of_group(n, members - 1), of_group(n, 1));
@@ -283,14 +283,14 @@ outcome run_groups(const std::string& balancer, const settings& with, std::uint6
     int most = 0;
     for (const auto& [rank, count] : placed) most = std::max(most, count);
     for (const auto each : cells) EXPECT_EQ(rt.call<&cell::count>(each).get(), 215u * 8);
-    found = {hops_now - hops, moved - moved_before, moved_now - moved, seconds,
-             most / double{members * groups / ranks}};
+    result = {hops_now - hops, moved - moved_before, moved_now - moved, seconds,
+              most / double{members * groups / ranks}};
   });
-  return found;
+  return result;
 }
 
 TEST(greedy_refine_by_communication, halves_what_ranks_send_each_other_at_no_more_imbalance_and_then_rests) {
-  std::uint64_t with = 0, without = 0;
+  std::uint64_t partner = 0, without = 0;
   for (std::uint64_t seed = 1; seed <= (nacre::tests::sanitized ? 1 : 3); ++seed) {
     const outcome blind = run_groups("greedy_refine", {}, seed);
     const settings asks{{"balance.greedy_refine.communication", "true"}};
@@ -301,14 +301,14 @@ TEST(greedy_refine_by_communication, halves_what_ranks_send_each_other_at_no_mor
     EXPECT_GT(seeing.moved, 30u);
     EXPECT_EQ(seeing.moved_at_last, 0u);
     EXPECT_EQ(seeing, run_groups("greedy_refine", asks, seed)) << "the same seed, the same run";
-    with += seeing.between_ranks;
+    partner += seeing.between_ranks;
     without += blind.between_ranks;
   }
-  EXPECT_LT((nacre::tests::sanitized ? 3 : 4) * with, 2 * without) << "one seed alone may be unlucky";
+  EXPECT_LT((nacre::tests::sanitized ? 3 : 4) * partner, 2 * without) << "one seed alone may be unlucky";
 }
 
 TEST(gossip_by_communication, ranks_send_each_other_a_fifth_less_at_no_more_imbalance) {
-  std::uint64_t with = 0, without = 0;
+  std::uint64_t partner = 0, without = 0;
   double seeing_seconds = 0, blind_seconds = 0;  // of all seeds: one may be lucky
   for (std::uint64_t seed = 1; seed <= (nacre::tests::sanitized ? 1 : 4); ++seed) {
     const outcome blind = run_groups("gossip", {}, seed);
@@ -317,14 +317,14 @@ TEST(gossip_by_communication, ranks_send_each_other_a_fifth_less_at_no_more_imba
     seeing_seconds += seeing.seconds;
     blind_seconds += blind.seconds;
     EXPECT_EQ(seeing.moved_at_last, 0u);
-    with += seeing.between_ranks;
+    partner += seeing.between_ranks;
     without += blind.between_ranks;
   }
   EXPECT_LE(seeing_seconds, 1.01 * blind_seconds);
   if (nacre::tests::sanitized) {
-    EXPECT_LT(with, without);
+    EXPECT_LT(partner, without);
   } else {
-    EXPECT_LT(5 * with, 4 * without);
+    EXPECT_LT(5 * partner, 4 * without);
   }
 }
 

@@ -48,8 +48,8 @@ struct collector {
 
 /// Every rank sends much to every other one, and then looks at what has come.
 void exchange(nacre::runtime& rt) {
-  const auto own = rt.create<collector>();
-  const auto all = rt.all_gather(own);
+  const auto object = rt.create<collector>();
+  const auto all = rt.all_gather(object);
   std::uint64_t sum = 0;
   for (std::uint32_t body = 0; body < bodies; ++body) {
     for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
@@ -60,7 +60,7 @@ void exchange(nacre::runtime& rt) {
   }
   rt.wait_quiescence();
   const std::vector<std::uint64_t> expected{(rt.size() - 1) * bodies * body_bytes, sum};
-  const bool right = rt.call<&collector::all>(own).get() == expected;
+  const bool right = rt.call<&collector::all>(object).get() == expected;
   std::printf("rank %u has received %s\n", rt.rank().value(), right ? "everything" : "something else");
 }
 
@@ -127,8 +127,8 @@ TEST_P(two_hosts, talk_over_the_network_between_them_and_otherwise_within_a_host
   }
   EXPECT_EQ(speaks_of_ucx(got), GetParam().by_ucx) << got.output;
   const auto megabytes = [&](const std::string& name) {
-    const std::size_t at = got.output.find("\n" + name + ": ");
-    return at == std::string::npos ? -1 : std::stol(got.output.substr(at + name.size() + 3));
+    const std::size_t index = got.output.find("\n" + name + ": ");
+    return index == std::string::npos ? -1 : std::stol(got.output.substr(index + name.size() + 3));
   };
   EXPECT_GE(megabytes("cable"), 26) << "two ranks here have received 100 bodies of 64 KiB each from two over there";
   EXPECT_LE(megabytes("cable"), 80) << "with what a busy host repeats: " << got.output;
@@ -202,8 +202,8 @@ outcome with_devices_on(const std::string& hosts, const std::vector<std::string>
   const std::string program = "case \" " + hosts + " \" in *\" $(hostname) \"*) exec unshare --mount sh -c '" + view +
                               "exec \"$0\" \"$@\"' \"$@\";; esac; exec \"$@\"";
   std::vector<std::string> all{"sh", "-c", program, "sh"};
-  const std::vector<std::string> own = own_program("exchange", arguments);
-  all.insert(all.end(), own.begin(), own.end());
+  const std::vector<std::string> words = own_program("exchange", arguments);
+  all.insert(all.end(), words.begin(), words.end());
   return on_two_hosts("run \"$@\"", all);
 }
 

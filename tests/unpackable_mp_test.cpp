@@ -66,13 +66,13 @@ struct box {
 void take_box(const box&) {}
 
 box valueless() {
-  box made;
+  box result;
   try {
     const thrower copied;
-    made.value.emplace<thrower>(copied);
+    result.value.emplace<thrower>(copied);
   } catch (const std::runtime_error&) {
   }
-  return made;
+  return result;
 }
 
 /// A mobile object that may not be able to leave.
@@ -93,14 +93,14 @@ struct holder {
 constexpr int fits = 100;
 constexpr int too_long = 1000;
 
-void attempt(const char* what, const std::function<void()>& action) {
+void attempt(const char* name, const std::function<void()>& action) {
   try {
     action();
-    std::printf("%s: done\n", what);
+    std::printf("%s: done\n", name);
   } catch (const nacre::usage_error& error) {
-    std::printf("%s: usage_error: %s\n", what, error.what());
+    std::printf("%s: usage_error: %s\n", name, error.what());
   } catch (const nacre::call_error& error) {
-    std::printf("%s: call_error: %s\n", what, error.what());
+    std::printf("%s: call_error: %s\n", name, error.what());
   }
 }
 

@@ -93,16 +93,16 @@ void send_without_time(runtime& rt) {
 }
 
 int act_as_rank(int argc, char** argv) {
-  config how = read_config(argc, argv);
-  how.set("workers", "1", setting_source::program);
-  how.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
-  const std::string_view what = argv[1];
-  return run(how, what == "--as-spinning-handler"  ? spin_in_a_handler
-                  : what == "--as-waiting-handler" ? wait_in_a_handler
-                  : what == "--as-waiting-main"    ? wait_in_main
-                  : what == "--as-long-handler"    ? take_long_in_a_handler
-                  : what == "--as-long-main"       ? work_beside_a_long_main
-                                                   : send_without_time);
+  config configuration = read_config(argc, argv);
+  configuration.set("workers", "1", setting_source::program);
+  configuration.set("deadlock_patience", std::to_string(deadlock_patience.count()) + "ms", setting_source::program);
+  const std::string_view name = argv[1];
+  return run(configuration, name == "--as-spinning-handler"  ? spin_in_a_handler
+                            : name == "--as-waiting-handler" ? wait_in_a_handler
+                            : name == "--as-waiting-main"    ? wait_in_main
+                            : name == "--as-long-handler"    ? take_long_in_a_handler
+                            : name == "--as-long-main"       ? work_beside_a_long_main
+                                                             : send_without_time);
 }
 
 // ---- jobs

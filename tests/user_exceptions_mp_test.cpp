@@ -42,12 +42,12 @@ int act_as_rank(int argc, char** argv) {
 
 bool in_one_process(const std::string& transport) { return transport == "inproc" || transport == "sim"; }
 
-std::vector<std::string> command_for(const place& what, const std::string& transport) {
+std::vector<std::string> command_for(const place& place, const std::string& transport) {
   std::vector<std::string> words;
   if (!in_one_process(transport)) words = start_of(transport, 2).words;
-  words.insert(words.end(), {own_path(), "--place", std::string(what.name), "--nacre.workers=1"});
+  words.insert(words.end(), {own_path(), "--place", std::string(place.name), "--nacre.workers=1"});
   if (in_one_process(transport)) words.insert(words.end(), {"--nacre.transport=" + transport, "--nacre.ranks=2"});
-  std::istringstream options{std::string(what.options)};
+  std::istringstream options{std::string(place.options)};
   for (std::string each; options >> each;) words.push_back("--nacre." + each);
   return words;
 }
@@ -55,13 +55,13 @@ std::vector<std::string> command_for(const place& what, const std::string& trans
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Empty, or what is wrong.
-std::string complaint(const place& what, const outcome& got, bool one_process) {
+std::string complaint(const place& place, const outcome& got, bool one_process) {
   if (!WIFEXITED(got.status)) return "it hangs, or dies by a signal";
-  const std::string& told = what.how == ends_as::job ? got.errors : got.output;
-  if (!contains(told, what.text)) return "nothing says \"" + std::string(what.text) + '"';
-  const bool says_boom = !contains(std::string(what.text), "std::") && what.text != "collective";
+  const std::string& told = place.how == ends_as::job ? got.errors : got.output;
+  if (!contains(told, place.text)) return "nothing says \"" + std::string(place.text) + '"';
+  const bool says_boom = !contains(std::string(place.text), "std::") && place.text != "collective";
   if (says_boom && !contains(told, "boom")) return "nothing says what was thrown";
-  if (what.how == ends_as::caught) {
+  if (place.how == ends_as::caught) {
     if (code_of(got) != 0 || !got.errors.empty()) return "it does not end well";
     return contains(got.output, "goes on") ? "" : "it does not go on";
   }

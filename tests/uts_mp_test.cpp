@@ -73,13 +73,13 @@ constexpr way ways[] = {
     {"simulated_175", "", "--nacre.transport=sim --nacre.ranks=175"},
 };
 
-bool over_ucx(const way& how) { return std::string_view(how.title).find("ucx") != std::string_view::npos; }
+bool over_ucx(const way& way) { return std::string_view(way.title).find("ucx") != std::string_view::npos; }
 
-outcome run_uts(const way& how, const std::string& arguments) {
+outcome run_uts(const way& way, const std::string& arguments) {
   const std::string bin = NACRE_BIN_DIR "/";
-  const std::string before = how.before[0] == '\0' ? "" : bin + how.before + " ";
-  if (over_ucx(how)) nacre::tests::ignore_foreign_leaks("ucx");
-  return run(before + bin + "uts --quiet --json " + arguments + " " + how.behind);
+  const std::string previous = way.before[0] == '\0' ? "" : bin + way.before + " ";
+  if (over_ucx(way)) nacre::tests::ignore_foreign_leaks("ucx");
+  return run(previous + bin + "uts --quiet --json " + arguments + " " + way.behind);
 }
 
 class uts_program : public testing::TestWithParam<way> {};

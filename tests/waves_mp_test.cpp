@@ -145,13 +145,13 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
     EXPECT_NE(file.find("Spacing=\"50 50 50\""), std::string::npos);
     const std::size_t data = file.find("encoding=\"raw\">_") + 16 + sizeof(std::uint64_t);
     const std::size_t column = (500 + 800) / 50, row = plane == "z=0" ? (600 + 800) / 50 : 0;
-    std::array<float, 3> found{};
+    std::array<float, 3> values{};
     ASSERT_GT(file.size(), data + sizeof(float) * 3 * 49 * 29);
-    std::memcpy(found.data(), file.data() + data + sizeof(float) * 3 * (49 * row + column), sizeof(found));
+    std::memcpy(values.data(), file.data() + data + sizeof(float) * 3 * (49 * row + column), sizeof(values));
     const std::vector<double> last = last_motion(motion);
     ASSERT_EQ(last.size(), 4u);
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_FLOAT_EQ(found[k], static_cast<float>(last[k + 1])) << plane;
-    EXPECT_NE(found[0], 0.0f);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_FLOAT_EQ(values[k], static_cast<float>(last[k + 1])) << plane;
+    EXPECT_NE(values[0], 0.0f);
   }
 }
 
@@ -171,9 +171,9 @@ TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
 }
 
 TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
-  const auto changed = [&](const std::string& from, const std::string& to) {
+  const auto changed = [&](const std::string& source, const std::string& target) {
     std::string text = basin;
-    text.replace(text.find(from), from.size(), to);
+    text.replace(text.find(source), source.size(), target);
     write(text);
     return refusal({input});
   };

@@ -55,10 +55,10 @@ void set_epoch(context& ctx, std::uint64_t id, std::uint32_t epoch) {
 }
 /// On every rank, before any message: the number of its first message to the object, which is on rank 0.
 void set_number(context& ctx, std::uint64_t id, std::uint32_t number, std::uint32_t ranks) {
-  object_entry& at = entry_of(ctx, id);
-  at.next_sequence.store(number);
+  object_entry& entry = entry_of(ctx, id);
+  entry.next_sequence.store(number);
   if (ctx.rank().value() != 0) return;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) at.need_extra().order.roll_back(rank, number);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) entry.need_extra().order.roll_back(rank, number);
 }
 
 class worn_objects : public testing::TestWithParam<const char*> {
@@ -66,7 +66,7 @@ class worn_objects : public testing::TestWithParam<const char*> {
   void run_job(const std::function<void(runtime&)>& main) { run_on_two_ranks(GetParam(), main); }
 };
 
-bool names_the_cause(const std::string& what) { return what.find("2^32") != std::string::npos; }
+bool names_the_cause(const std::string& name) { return name.find("2^32") != std::string::npos; }
 
 TEST_P(worn_objects, move_until_their_moves_cannot_be_counted_and_then_stay) {
   run_job([](runtime& rt) {

@@ -63,6 +63,15 @@ class plain_words(planted_tree):
                 self.write(self.LINE, HEAD + "// It is the sender.\n" * 300 + f"// It is {word} sends.\n" * times)
                 self.assert_offence("src:1: rate", "name the actor")
 
+    def test_variables_whose_names_are_no_nouns(self):
+        for number in range(3):
+            self.write(f"src/wire/line_{number}.hpp", HEADER + "void f(rank_id target);\n" * 400)
+        few, many = "void g(rank_id to);\n", "void g(const rank_id& from, item* what);\n" * 3
+        self.write(self.LINE, HEAD + few + "int h() { return at(from ? to : what); }\n" * 9)
+        self.assertEqual(self.run_tidy()[0], [], "one declaration; uses are none")
+        self.write(self.LINE, HEAD + few + many)
+        self.assert_offence("src/wire/line.cpp:6: name", "say what the thing is")
+
     def test_a_retired_word_in_a_name_or_a_comment(self):
         for line in ("int other_lane = 1;", "// Ends the crew.", 'const char* text = "a goodbye";'):
             with self.subTest(line):

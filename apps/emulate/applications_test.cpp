@@ -29,19 +29,19 @@ constexpr hosts all_hosts[]{
     {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2, "rotate"}, {3, 1, "none", "sim"}, {4, 2, "rotate", "sim"}};
 
 emulate::program_result computed(const emulate::run_program& program, const nacre::coordinates& grid,
-                                 const emulate::program_parameters& with, const hosts& on) {
-  nacre::config made;
-  made.set("ranks", std::to_string(on.ranks));
-  made.set("workers", std::to_string(on.workers));
-  made.set("balancer", on.balancer);
-  made.set("transport", on.transport);
+                                 const emulate::program_parameters& parameters, const hosts& on) {
+  nacre::config configuration;
+  configuration.set("ranks", std::to_string(on.ranks));
+  configuration.set("workers", std::to_string(on.workers));
+  configuration.set("balancer", on.balancer);
+  configuration.set("transport", on.transport);
   emulate::program_result of_first{{{}, 0, 0}};
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          const nacre::emulated_machine machine{
                              .grid = grid, .threads = 4, .hop = 5ns, .turn = 75ns, .handler = 1us};
                          const auto result =
-                             program(rt, machine, with, {.blocks = 10, .moves = nacre::emulated_moves::always});
+                             program(rt, machine, parameters, {.blocks = 10, .moves = nacre::emulated_moves::always});
                          EXPECT_EQ(result.error, "");
                          if (rt.rank().value() == 0) of_first = result;
                        }),
@@ -50,12 +50,13 @@ emulate::program_result computed(const emulate::run_program& program, const nacr
 }
 
 void expect_equal_everywhere(const emulate::run_program& program, const nacre::coordinates& grid,
-                             const emulate::program_parameters& with) {
-  const auto first = computed(program, grid, with, all_hosts[0]);
+                             const emulate::program_parameters& parameters) {
+  const auto first = computed(program, grid, parameters, all_hosts[0]);
   EXPECT_NE(first.digest, 0u);
-  for (const hosts& on : all_hosts) {
-    const auto result = computed(program, grid, with, on);
-    EXPECT_EQ(result.digest, first.digest) << on.ranks << " ranks, " << on.workers << " workers, " << on.transport;
+  for (const hosts& hosts : all_hosts) {
+    const auto result = computed(program, grid, parameters, hosts);
+    EXPECT_EQ(result.digest, first.digest)
+        << hosts.ranks << " ranks, " << hosts.workers << " workers, " << hosts.transport;
     EXPECT_EQ(result.figures, first.figures);
     EXPECT_EQ(result.run.time(), first.run.time());
     EXPECT_EQ(result.run.messages(), first.run.messages());

@@ -51,14 +51,14 @@ struct cube {
 };
 
 /// The neighbour of a place at a side, or nothing at the end of the grid.
-std::optional<coordinates> neighbour(const emulated_node& here, coordinates to, std::uint32_t side) {
-  const coordinates& grid = here.machine().grid;
+std::optional<coordinates> neighbour(const emulated_node& node, coordinates target, std::uint32_t side) {
+  const coordinates& grid = node.machine().grid;
   const std::int32_t step = side % 2 == 0 ? -1 : 1;
-  std::int32_t& moved = side / 2 == 0 ? to.x : side / 2 == 1 ? to.y : to.z;
+  std::int32_t& moved = side / 2 == 0 ? target.x : side / 2 == 1 ? target.y : target.z;
   const std::int32_t extent = side / 2 == 0 ? grid.x : side / 2 == 1 ? grid.y : grid.z;
   moved += step;
   if (moved < 0 || moved >= extent) return std::nullopt;
-  return to;
+  return target;
 }
 
 /// Calls visit(x, y, z, k) for each cell k of the layer at `depth` across an axis.
@@ -74,93 +74,93 @@ void for_each_of_layer(std::int64_t side, std::uint32_t axis, std::int64_t depth
   }
 }
 
-void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face);
-void sweep(emulated_node& here, std::uint32_t part);
+void receive_face(emulated_node& node, const coordinates& source, std::vector<double> face);
+void sweep(emulated_node& node, std::uint32_t part);
 
 /// Follows the cells of a face where nodes are missing, since its receiver may have several cubes.
 double label_of(std::uint32_t part, std::uint32_t side) { return part * sides + side; }
 
-void send_faces(emulated_node& here, std::uint32_t part, const cube& own) {
-  const auto cells = static_cast<std::size_t>(own.side * own.side);
-  const bool labelled = !here.machine().missing.empty();
+void send_faces(emulated_node& node, std::uint32_t part, const cube& cube) {
+  const auto cells = static_cast<std::size_t>(cube.side * cube.side);
+  const bool labelled = !node.machine().missing.empty();
   std::vector<double> face(cells + (labelled ? 1 : 0));
-  const coordinates at = place_of_part(here, part);
+  const coordinates position = place_of_part(node, part);
   for (std::uint32_t side = 0; side < sides; ++side) {
-    const auto to = neighbour(here, at, side);
+    const auto to = neighbour(node, position, side);
     if (!to) continue;
-    const work_place place = work_place_of(here, *to);
+    const work_place place = work_place_of(node, *to);
     if (labelled) face[cells] = label_of(place.part, side ^ 1U);
-    for_each_of_layer(own.side, side / 2, side % 2 == 0 ? 0 : own.side - 1,
-                      [&](auto x, auto y, auto z, std::size_t k) { face[k] = own.cells.at(x, y, z); });
-    here.send_data<receive_face>(nacre::emulated::communication, place.node, face);
+    for_each_of_layer(cube.side, side / 2, side % 2 == 0 ? 0 : cube.side - 1,
+                      [&](auto x, auto y, auto z, std::size_t k) { face[k] = cube.cells.at(x, y, z); });
+    node.send_data<receive_face>(nacre::emulated::communication, place.node, face);
   }
   // What a faster neighbour has sent may be all that this node waits for.
-  if (own.missing[own.step % 2] == 0) here.add_task<sweep>(part);
+  if (cube.missing[cube.step % 2] == 0) node.add_task<sweep>(part);
 }
 
 /// The side at which a neighbour lies.
-std::uint32_t side_of(const coordinates& at, const coordinates& neighbour) {
-  if (neighbour.x != at.x) return neighbour.x < at.x ? 0 : 1;
-  if (neighbour.y != at.y) return neighbour.y < at.y ? 2 : 3;
-  return neighbour.z < at.z ? 4 : 5;
+std::uint32_t side_of(const coordinates& place, const coordinates& neighbour) {
+  if (neighbour.x != place.x) return neighbour.x < place.x ? 0 : 1;
+  if (neighbour.y != place.y) return neighbour.y < place.y ? 2 : 3;
+  return neighbour.z < place.z ? 4 : 5;
 }
 
 /// The faces of a side come in the order of their steps.
-void receive_face(emulated_node& here, const coordinates& from, std::vector<double> face) {
+void receive_face(emulated_node& node, const coordinates& source, std::vector<double> face) {
   std::uint32_t part = 0, side = 0;
-  if (here.machine().missing.empty()) {
-    side = side_of(here.at(), from);
+  if (node.machine().missing.empty()) {
+    side = side_of(node.at(), source);
   } else {
     const auto label = static_cast<std::uint32_t>(face.back());
     part = label / sides;
     side = label % sides;
     face.pop_back();
   }
-  cube& own = here.state<parts_of<cube>>()[part];
-  const std::uint32_t step = own.arrived[side]++;
-  if (step - own.step > 1) throw std::logic_error("a face of a step that this node does not wait for");
-  own.faces[step % 2][side] = std::move(face);
-  if (--own.missing[step % 2] == 0 && step == own.step) here.add_task<sweep>(part);
+  cube& self = node.state<parts_of<cube>>()[part];
+  const std::uint32_t step = self.arrived[side]++;
+  if (step - self.step > 1) throw std::logic_error("a face of a step that this node does not wait for");
+  self.faces[step % 2][side] = std::move(face);
+  if (--self.missing[step % 2] == 0 && step == self.step) node.add_task<sweep>(part);
 }
 
-void sweep(emulated_node& here, std::uint32_t part) {
-  cube& own = here.state<parts_of<cube>>()[part];
+void sweep(emulated_node& node, std::uint32_t part) {
+  cube& self = node.state<parts_of<cube>>()[part];
   for (std::uint32_t side = 0; side < sides; ++side) {
-    const std::vector<double>& face = own.faces[own.step % 2][side];
-    for_each_of_layer(own.side, side / 2, side % 2 == 0 ? -1 : own.side,
-                      [&](auto x, auto y, auto z, std::size_t k) { own.cells.at(x, y, z) = face[k]; });
+    const std::vector<double>& face = self.faces[self.step % 2][side];
+    for_each_of_layer(self.side, side / 2, side % 2 == 0 ? -1 : self.side,
+                      [&](auto x, auto y, auto z, std::size_t k) { self.cells.at(x, y, z) = face[k]; });
   }
-  const largest_change change{own.cells.sweep()};
-  here.charge(std::chrono::nanoseconds(own.work_ns * own.side * own.side * own.side));
-  own.missing[own.step % 2] = own.neighbours;
-  contribute_to(here, part, own.step, 0, change);
-  if (++own.step < own.steps) send_faces(here, part, own);
+  const largest_change change{self.cells.sweep()};
+  node.charge(std::chrono::nanoseconds(self.work_ns * self.side * self.side * self.side));
+  self.missing[self.step % 2] = self.neighbours;
+  contribute_to(node, part, self.step, 0, change);
+  if (++self.step < self.steps) send_faces(node, part, self);
 }
 
-void start_cube(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& with) {
-  cube& own = here.state<parts_of<cube>>()[part];
-  own.side = with.cells;
-  own.steps = with.steps;
-  own.work_ns = with.work.count();
-  own.cells = cell_box(own.side, own.side, own.side);
-  const std::int64_t x0 = at.x * own.side, y0 = at.y * own.side, z0 = at.z * own.side;
-  for (std::int64_t depth = 0; depth < own.side; ++depth) {
-    for_each_of_layer(own.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
-      own.cells.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z);
+void start_cube(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& parameters) {
+  cube& self = here.state<parts_of<cube>>()[part];
+  self.side = parameters.cells;
+  self.steps = parameters.steps;
+  self.work_ns = parameters.work.count();
+  self.cells = cell_box(self.side, self.side, self.side);
+  const std::int64_t x0 = at.x * self.side, y0 = at.y * self.side, z0 = at.z * self.side;
+  for (std::int64_t depth = 0; depth < self.side; ++depth) {
+    for_each_of_layer(self.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
+      self.cells.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z);
     });
   }
-  const std::size_t face = static_cast<std::size_t>(own.side * own.side);
+  const std::size_t face = static_cast<std::size_t>(self.side * self.side);
   for (std::uint32_t side = 0; side < sides; ++side) {
-    for (auto& of_step : own.faces) of_step[side].assign(face, boundary_value(side));
-    if (neighbour(here, at, side)) ++own.neighbours;
+    for (auto& of_step : self.faces) of_step[side].assign(face, boundary_value(side));
+    if (neighbour(here, at, side)) ++self.neighbours;
   }
-  own.missing = {own.neighbours, own.neighbours};
+  self.missing = {self.neighbours, self.neighbours};
 }
 
-void start_jacobi(emulated_node& here, const program_parameters& with) {
-  for_each_part(here, [&](std::uint32_t part, const coordinates& at) { start_cube(here, part, at, with); });
-  for_each_part(here, [&](std::uint32_t part, const coordinates&) {
-    send_faces(here, part, here.state<parts_of<cube>>()[part]);
+void start_jacobi(emulated_node& node, const program_parameters& parameters) {
+  for_each_part(node, [&](std::uint32_t part, const coordinates& place) { start_cube(node, part, place, parameters); });
+  for_each_part(node, [&](std::uint32_t part, const coordinates&) {
+    send_faces(node, part, node.state<parts_of<cube>>()[part]);
   });
 }
 
@@ -169,11 +169,12 @@ struct plain_relaxation {
   cell_box cells;
   std::vector<double> changes;
 
-  plain_relaxation(const coordinates& grid, const program_parameters& with)
-      : cells(std::int64_t{grid.x} * with.cells, std::int64_t{grid.y} * with.cells, std::int64_t{grid.z} * with.cells) {
-    const std::int64_t nx = std::int64_t{grid.x} * with.cells;
-    const std::int64_t ny = std::int64_t{grid.y} * with.cells;
-    const std::int64_t nz = std::int64_t{grid.z} * with.cells;
+  plain_relaxation(const coordinates& grid, const program_parameters& parameters)
+      : cells(std::int64_t{grid.x} * parameters.cells, std::int64_t{grid.y} * parameters.cells,
+              std::int64_t{grid.z} * parameters.cells) {
+    const std::int64_t nx = std::int64_t{grid.x} * parameters.cells;
+    const std::int64_t ny = std::int64_t{grid.y} * parameters.cells;
+    const std::int64_t nz = std::int64_t{grid.z} * parameters.cells;
     for (std::int64_t z = -1; z <= nz; ++z) {
       for (std::int64_t y = -1; y <= ny; ++y) {
         for (std::int64_t x = -1; x <= nx; ++x) {
@@ -190,7 +191,7 @@ struct plain_relaxation {
         }
       }
     }
-    for (std::uint32_t step = 0; step < with.steps; ++step) changes.push_back(cells.sweep());
+    for (std::uint32_t step = 0; step < parameters.steps; ++step) changes.push_back(cells.sweep());
   }
 };
 
@@ -198,28 +199,28 @@ struct plain_relaxation {
 struct comparison {
   std::atomic<std::uint64_t> cells{0}, different{0}, digest{0};
 
-  void compare(emulated_node& here, std::uint32_t part, const coordinates& at, const plain_relaxation& plain) {
-    const cube& own = here.state<parts_of<cube>>()[part];
+  void compare(emulated_node& node, std::uint32_t part, const coordinates& place, const plain_relaxation& plain) {
+    const cube& self = node.state<parts_of<cube>>()[part];
     std::uint64_t sum = 0;
     std::uint64_t wrong = 0;
-    for (std::int64_t depth = 0; depth < own.side; ++depth) {
-      for_each_of_layer(own.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
-        const std::int64_t gx = at.x * own.side + x;
-        const std::int64_t gy = at.y * own.side + y;
-        const std::int64_t gz = at.z * own.side + z;
-        const auto bits = std::bit_cast<std::uint64_t>(own.cells.at(x, y, z));
+    for (std::int64_t depth = 0; depth < self.side; ++depth) {
+      for_each_of_layer(self.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
+        const std::int64_t gx = place.x * self.side + x;
+        const std::int64_t gy = place.y * self.side + y;
+        const std::int64_t gz = place.z * self.side + z;
+        const auto bits = std::bit_cast<std::uint64_t>(self.cells.at(x, y, z));
         wrong += bits != std::bit_cast<std::uint64_t>(plain.cells.at(gx, gy, gz));
         sum += mixed(bits, static_cast<std::uint64_t>((gx << 42) ^ (gy << 21) ^ gz));
       });
     }
-    if (tree_place(here, at).is_root()) {
-      const auto& changes = here.state<parts_of<tree_reduction<largest_change>>>()[part].results;
+    if (tree_place(node, place).is_root()) {
+      const auto& changes = node.state<parts_of<tree_reduction<largest_change>>>()[part].results;
       wrong += changes.size() != plain.changes.size();
       for (std::size_t k = 0; k < std::min(changes.size(), plain.changes.size()); ++k) {
         wrong += std::bit_cast<std::uint64_t>(changes[k].value) != std::bit_cast<std::uint64_t>(plain.changes[k]);
       }
     }
-    cells += static_cast<std::uint64_t>(own.side * own.side * own.side);
+    cells += static_cast<std::uint64_t>(self.side * self.side * self.side);
     different += wrong;
     digest += sum;
   }
@@ -227,22 +228,22 @@ struct comparison {
 
 }  // namespace
 
-program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                          const nacre::emulation_options& how) {
-  const plain_relaxation plain(machine.grid, with);
+program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                          const program_parameters& parameters, const nacre::emulation_options& emulation_options) {
+  const plain_relaxation plain(machine.grid, parameters);
   comparison found;
-  nacre::emulation_options options = how;
-  options.finish = [&](emulated_node& here) {
-    for_each_part(here, [&](std::uint32_t part, const coordinates& at) { found.compare(here, part, at, plain); });
+  nacre::emulation_options options = emulation_options;
+  options.finish = [&](emulated_node& node) {
+    for_each_part(node, [&](std::uint32_t part, const coordinates& place) { found.compare(node, part, place, plain); });
   };
   program_result result{nacre::emulate(
-      rt, machine, [&](emulated_node& here) { start_jacobi(here, with); }, options)};
+      rt, machine, [&](emulated_node& node) { start_jacobi(node, parameters); }, options)};
   const auto total = [&](std::uint64_t of_rank) { return rt.all_reduce(of_rank, std::plus<>{}); };
   const std::uint64_t cells = total(found.cells);
   const std::uint64_t different = total(found.different);
   result.digest = total(found.digest);
   result.figures = {{"cells", static_cast<double>(cells)}, {"residual", plain.changes.back()}};
-  const std::uint64_t expected = machine.nodes() * with.cells * with.cells * with.cells;
+  const std::uint64_t expected = machine.nodes() * parameters.cells * parameters.cells * parameters.cells;
   if (cells != expected) result.error = fmt::format("{} cells of {} were compared", cells, expected);
   if (different != 0) result.error = fmt::format("{} cells or residuals differ from those of a plain loop", different);
   return result;

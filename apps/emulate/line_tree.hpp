@@ -16,49 +16,49 @@ class line_tree {
  public:
   using coordinates = nacre::coordinates;
 
-  explicit line_tree(const nacre::emulated_node& here) noexcept
-      : here_(here), grid_(here.machine().grid), is_whole_(here.machine().missing.empty()) {}
+  explicit line_tree(const nacre::emulated_node& node) noexcept
+      : here_(node), grid_(node.machine().grid), is_whole_(node.machine().missing.empty()) {}
 
   [[nodiscard]] coordinates root() const {
-    coordinates at{};
-    if (is_whole_) return at;
-    for (; at.x < grid_.x; ++at.x) {
-      for (at.y = 0; at.y < grid_.y; ++at.y) {
-        at.z = first_of(at.x, at.y);
-        if (at.z < grid_.z) return at;
+    coordinates place{};
+    if (is_whole_) return place;
+    for (; place.x < grid_.x; ++place.x) {
+      for (place.y = 0; place.y < grid_.y; ++place.y) {
+        place.z = first_of(place.x, place.y);
+        if (place.z < grid_.z) return place;
       }
     }
     return {};
   }
 
   /// Of a node other than the root.
-  [[nodiscard]] coordinates predecessor(coordinates at) const {
-    while (at.z > 0) {
-      if (exists({at.x, at.y, --at.z})) return at;
+  [[nodiscard]] coordinates predecessor(coordinates place) const {
+    while (place.z > 0) {
+      if (exists({place.x, place.y, --place.z})) return place;
     }
-    while (at.y > 0) {
-      if (exists({at.x, --at.y, 0})) return at;
+    while (place.y > 0) {
+      if (exists({place.x, --place.y, 0})) return place;
     }
-    while (at.x > 0) {
-      if (exists({--at.x, 0, 0})) return at;
+    while (place.x > 0) {
+      if (exists({--place.x, 0, 0})) return place;
     }
     return root();
   }
 
-  /// Calls visit(coordinates) for all nodes whose predecessor is `at`.
+  /// Calls visit(coordinates) for all nodes whose predecessor is `place`.
   template <class Visit>
-  void for_each_successor(const coordinates& at, Visit visit) const {
-    if (at.z == 0 && at.y == 0) branch_along_x(at.x + 1, at, visit);
-    if (at.z == 0) branch_along_y(at.x, at.y + 1, at, visit);
-    const std::int32_t next = next_of(at.x, at.y, at.z + 1);
-    if (next < grid_.z) visit(coordinates{at.x, at.y, next});
-    if (is_whole_ || exists({0, 0, 0}) || at != root()) return;
-    branch_along_x(0, at, visit);  // what has no node before it but the root
+  void for_each_successor(const coordinates& place, Visit visit) const {
+    if (place.z == 0 && place.y == 0) branch_along_x(place.x + 1, place, visit);
+    if (place.z == 0) branch_along_y(place.x, place.y + 1, place, visit);
+    const std::int32_t next = next_of(place.x, place.y, place.z + 1);
+    if (next < grid_.z) visit(coordinates{place.x, place.y, next});
+    if (is_whole_ || exists({0, 0, 0}) || place != root()) return;
+    branch_along_x(0, place, visit);  // what has no node before it but the root
   }
 
  private:
   /// Of a place in the grid.
-  [[nodiscard]] bool exists(const coordinates& at) const noexcept { return is_whole_ || here_.exists(at); }
+  [[nodiscard]] bool exists(const coordinates& place) const noexcept { return is_whole_ || here_.exists(place); }
   /// The first node from z on, on the line of x and y.
   [[nodiscard]] std::int32_t next_of(std::int32_t x, std::int32_t y, std::int32_t z) const {
     while (z < grid_.z && !exists({x, y, z})) ++z;
@@ -68,17 +68,17 @@ class line_tree {
 
   /// The first nodes of the lines along z from y on, up to the next node at which such a line branches off.
   template <class Visit>
-  void branch_along_y(std::int32_t x, std::int32_t y, const coordinates& from, Visit visit) const {
+  void branch_along_y(std::int32_t x, std::int32_t y, const coordinates& source, Visit visit) const {
     for (; y < grid_.y; ++y) {
-      const coordinates found{x, y, first_of(x, y)};
-      if (found.z < grid_.z && found != from) visit(found);
-      if (found.z == 0) return;
+      const coordinates match{x, y, first_of(x, y)};
+      if (match.z < grid_.z && match != source) visit(match);
+      if (match.z == 0) return;
     }
   }
   template <class Visit>
-  void branch_along_x(std::int32_t x, const coordinates& from, Visit visit) const {
+  void branch_along_x(std::int32_t x, const coordinates& source, Visit visit) const {
     for (; x < grid_.x; ++x) {
-      branch_along_y(x, 0, from, visit);
+      branch_along_y(x, 0, source, visit);
       if (exists({x, 0, 0})) return;
     }
   }

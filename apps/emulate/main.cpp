@@ -21,23 +21,25 @@ namespace {
 /// Returns to the line's start and erases it (ECMA-48).
 constexpr const char* erase_line = "\r\x1b[K";
 
-void show_progress(const nacre::emulation_progress& at) {
-  const double rate = at.seconds > 0 ? static_cast<double>(at.events) / at.seconds : 0;
-  const std::string line = fmt::format("{}{:.3f} us of virtual time, {} handlers, {:.3g} a second", erase_line,
-                                       static_cast<double>(at.time.count()) / 1e3, at.events, rate);
+void show_progress(const nacre::emulation_progress& emulation_progress) {
+  const double rate =
+      emulation_progress.seconds > 0 ? static_cast<double>(emulation_progress.events) / emulation_progress.seconds : 0;
+  const std::string line =
+      fmt::format("{}{:.3f} us of virtual time, {} handlers, {:.3g} a second", erase_line,
+                  static_cast<double>(emulation_progress.time.count()) / 1e3, emulation_progress.events, rate);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 
 /// The variant is null where there is none.
-void write_result(const emulate::report& of, const emulate::report* variant) {
-  const std::string& path = of.asked->json_path;
-  if (path != "-") fmt::print("{}", emulate::text_of(of));
+void write_result(const emulate::report& report, const emulate::report* variant) {
+  const std::string& path = report.asked->json_path;
+  if (path != "-") fmt::print("{}", emulate::text_of(report));
   if (path != "-" && variant != nullptr) {
-    fmt::print("\n{}{}", emulate::text_of(*variant), emulate::comparison_of(of, *variant));
+    fmt::print("\n{}{}", emulate::text_of(*variant), emulate::comparison_of(report, *variant));
   }
   if (path.empty()) return;
-  const std::string json = variant != nullptr ? emulate::json_of(of, *variant) : emulate::json_of(of);
+  const std::string json = variant != nullptr ? emulate::json_of(report, *variant) : emulate::json_of(report);
   if (path == "-") {
     fmt::print("{}", json);
     return;
@@ -63,14 +65,14 @@ std::string problem_with_output(nacre::runtime& rt, const std::string& path) {
 }
 
 emulate::program_result run_one(nacre::runtime& rt, const emulate::options& asked, bool line) {
-  nacre::emulation_options how{.blocks = asked.blocks,
-                               .critical_path = asked.critical_path,
-                               .profile = asked.profile_path,
-                               .title = std::string(asked.runs->name),
-                               .order = asked.order,
-                               .moves = asked.moves};
-  if (line) how.progress = show_progress;
-  return asked.runs->run(rt, asked.machine, asked.with, how);
+  nacre::emulation_options options{.blocks = asked.blocks,
+                                   .critical_path = asked.critical_path,
+                                   .profile = asked.profile_path,
+                                   .title = std::string(asked.runs->name),
+                                   .order = asked.order,
+                                   .moves = asked.moves};
+  if (line) options.progress = show_progress;
+  return asked.runs->run(rt, asked.machine, asked.with, options);
 }
 
 int run(const emulate::options& asked, nacre::config configuration) {

@@ -29,41 +29,41 @@ constexpr std::uint32_t steps_of_migration = 5;
 /// Above that a sum over all pairs takes long.
 constexpr std::uint64_t direct_atoms_max = 4096;
 
-coordinates cell_at(const emulated_node& here, const coordinates& at, std::uint32_t direction) {
-  const coordinates& grid = here.machine().grid;
+coordinates cell_at(const emulated_node& node, const coordinates& position, std::uint32_t direction) {
+  const coordinates& grid = node.machine().grid;
   const auto wrapped = [](std::int32_t place, std::int32_t extent) { return (place + extent) % extent; };
-  return {wrapped(at.x + along(direction, 0), grid.x), wrapped(at.y + along(direction, 1), grid.y),
-          wrapped(at.z + along(direction, 2), grid.z)};
+  return {wrapped(position.x + along(direction, 0), grid.x), wrapped(position.y + along(direction, 1), grid.y),
+          wrapped(position.z + along(direction, 2), grid.z)};
 }
 
-void advance(emulated_node& here, std::uint32_t part);
+void advance(emulated_node& node, std::uint32_t part);
 
-void receive_atoms(emulated_node& here, atom_packet packet) {
+void receive_atoms(emulated_node& node, atom_packet packet) {
   const std::uint32_t part = packet.take_address();
-  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  md_cell& cell = node.state<parts_of<md_cell>>()[part];
   if (packet.round - cell.round > 1) throw std::logic_error("atoms of a round that this node does not wait for");
   inbox& box = cell.inboxes[packet.round % 2];
   box.take(packet);
-  if (packet.round == cell.round && box.is_complete()) here.add_task<advance>(part);
+  if (packet.round == cell.round && box.is_complete()) node.add_task<advance>(part);
 }
 
-void send_round(emulated_node& here, std::uint32_t part, md_cell& cell) {
+void send_round(emulated_node& node, std::uint32_t part, md_cell& cell) {
   auto all = cell.packets_for_neighbours();
-  const coordinates at = place_of_part(here, part);
-  for (std::uint32_t to = 0; to < directions; ++to) {
-    if (to == middle) continue;
-    const work_place place = work_place_of(here, cell_at(here, at, to));
-    for (atom_packet& packet : all[to]) {
+  const coordinates position = place_of_part(node, part);
+  for (std::uint32_t target = 0; target < directions; ++target) {
+    if (target == middle) continue;
+    const work_place place = work_place_of(node, cell_at(node, position, target));
+    for (atom_packet& packet : all[target]) {
       packet.address(place.part);
-      here.send<receive_atoms>(nacre::emulated::communication, place.node, packet);
+      node.send<receive_atoms>(nacre::emulated::communication, place.node, packet);
     }
   }
   // What faster neighbours have sent may be all that this node waits for.
-  if (cell.inboxes[cell.round % 2].is_complete()) here.add_task<advance>(part);
+  if (cell.inboxes[cell.round % 2].is_complete()) node.add_task<advance>(part);
 }
 
 /// Ends a step with the forces at its end, and begins the next one. Returns whether there is one.
-bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
+bool integrate(emulated_node& node, std::uint32_t part, md_cell& cell) {
   const std::vector<vector3>& forces = cell.forces;
   if (cell.step != 0) cell.kick(time_step / 2);
   if (cell.step == 0 && cell.keeps_forces) {
@@ -71,7 +71,7 @@ bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
   }
   const bool last = cell.step == cell.steps;
   if (cell.step % cell.sums_every == 0 || last) {
-    contribute_to(here, part, (cell.step + cell.sums_every - 1) / cell.sums_every, 0, cell.sums());
+    contribute_to(node, part, (cell.step + cell.sums_every - 1) / cell.sums_every, 0, cell.sums());
     cell.moved = 0;
   }
   if (last) return false;
@@ -83,61 +83,63 @@ bool integrate(emulated_node& here, std::uint32_t part, md_cell& cell) {
 }
 
 /// The forces on the atoms are known.
-void complete_step(emulated_node& here, std::uint32_t part) {
-  md_cell& cell = here.state<parts_of<md_cell>>()[part];
-  if (!integrate(here, part, cell)) return;
+void complete_step(emulated_node& node, std::uint32_t part) {
+  md_cell& cell = node.state<parts_of<md_cell>>()[part];
+  if (!integrate(node, part, cell)) return;
   ++cell.round;
-  send_round(here, part, cell);
+  send_round(node, part, cell);
 }
 
-void add_piece(emulated_node& here, md_cell& cell, std::uint32_t piece) {
+void add_piece(emulated_node& node, md_cell& cell, std::uint32_t piece) {
   const std::uint64_t pairs = cell.add_forces(piece);
-  here.charge(std::chrono::nanoseconds(cell.work_ns * static_cast<std::int64_t>(pairs)));
+  node.charge(std::chrono::nanoseconds(cell.work_ns * static_cast<std::int64_t>(pairs)));
 }
 
 /// Computes the forces on a piece of the atoms. The piece that begins last sees to it that the step is completed when
 /// all of them have ended; all have the same constant cost besides their charges.
-void compute_piece(emulated_node& here, std::uint32_t part, std::uint32_t piece) {
-  md_cell& cell = here.state<parts_of<md_cell>>()[part];
-  add_piece(here, cell, piece);
-  cell.pieces_end_ns = std::max(cell.pieces_end_ns, here.now().count());
+void compute_piece(emulated_node& node, std::uint32_t part, std::uint32_t piece) {
+  md_cell& cell = node.state<parts_of<md_cell>>()[part];
+  add_piece(node, cell, piece);
+  cell.pieces_end_ns = std::max(cell.pieces_end_ns, node.now().count());
   if (--cell.pieces_left != 0) return;
-  here.after<complete_step>(std::chrono::nanoseconds(cell.pieces_end_ns) - here.now(), part);
+  node.after<complete_step>(std::chrono::nanoseconds(cell.pieces_end_ns) - node.now(), part);
 }
 
 /// All packets of the round are here.
-void advance(emulated_node& here, std::uint32_t part) {
-  md_cell& cell = here.state<parts_of<md_cell>>()[part];
+void advance(emulated_node& node, std::uint32_t part) {
+  md_cell& cell = node.state<parts_of<md_cell>>()[part];
   cell.around = cell.inboxes[cell.round % 2].release();
   if (cell.migrates) {
     cell.take_whole(cell.around);
     cell.migrates = false;
     ++cell.round;
-    return send_round(here, part, cell);
+    return send_round(node, part, cell);
   }
   cell.begin_forces();
   if (cell.pieces == 1) {
-    add_piece(here, cell, 0);
-    return complete_step(here, part);
+    add_piece(node, cell, 0);
+    return complete_step(node, part);
   }
   cell.pieces_left = cell.pieces;
   cell.pieces_end_ns = 0;
-  for (std::uint32_t piece = 0; piece < cell.pieces; ++piece) here.add_task<compute_piece>(part, piece);
+  for (std::uint32_t piece = 0; piece < cell.pieces; ++piece) node.add_task<compute_piece>(part, piece);
 }
 
-void start_cell(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& with) {
-  md_cell& cell = here.state<parts_of<md_cell>>()[part];
-  cell.atoms = first_atoms(at, here.machine().grid);
-  cell.steps = with.steps;
-  cell.sums_every = std::max(1u, with.steps / 20);
-  cell.work_ns = with.work.count();
-  cell.pieces = std::max(1U, std::min(with.pieces, here.machine().threads - here.machine().communication_threads));
-  cell.keeps_forces = here.machine().nodes() * atoms_of_cell <= direct_atoms_max;
-  send_round(here, part, cell);
+void start_cell(emulated_node& node, std::uint32_t part, const coordinates& place,
+                const program_parameters& parameters) {
+  md_cell& cell = node.state<parts_of<md_cell>>()[part];
+  cell.atoms = first_atoms(place, node.machine().grid);
+  cell.steps = parameters.steps;
+  cell.sums_every = std::max(1u, parameters.steps / 20);
+  cell.work_ns = parameters.work.count();
+  cell.pieces =
+      std::max(1U, std::min(parameters.pieces, node.machine().threads - node.machine().communication_threads));
+  cell.keeps_forces = node.machine().nodes() * atoms_of_cell <= direct_atoms_max;
+  send_round(node, part, cell);
 }
 
-void start_md(emulated_node& here, const program_parameters& with) {
-  for_each_part(here, [&](std::uint32_t part, const coordinates& at) { start_cell(here, part, at, with); });
+void start_md(emulated_node& node, const program_parameters& parameters) {
+  for_each_part(node, [&](std::uint32_t part, const coordinates& place) { start_cell(node, part, place, parameters); });
 }
 
 /// What the nodes of one rank hold at the end.
@@ -148,11 +150,11 @@ struct findings {
   std::uint64_t atoms = 0;
   std::uint64_t digest = 0;
 
-  void take(emulated_node& here, std::uint32_t part, const coordinates& at) {
-    const md_cell& cell = here.state<parts_of<md_cell>>()[part];
+  void take(emulated_node& emulated_node, std::uint32_t part, const coordinates& place) {
+    const md_cell& cell = emulated_node.state<parts_of<md_cell>>()[part];
     std::uint64_t sum = 0;
-    const auto node = static_cast<std::uint64_t>(at.x) << 42 ^ static_cast<std::uint64_t>(at.y) << 21 ^
-                      static_cast<std::uint64_t>(at.z);
+    const auto node = static_cast<std::uint64_t>(place.x) << 42 ^ static_cast<std::uint64_t>(place.y) << 21 ^
+                      static_cast<std::uint64_t>(place.z);
     for (const atom& one : cell.atoms) {
       std::uint64_t hash = mixed(one.id, node);
       for (const double x : one.position) hash = mixed(hash, std::bit_cast<std::uint64_t>(x));
@@ -163,14 +165,15 @@ struct findings {
     digest += sum;
     atoms += cell.atoms.size();
     first_forces.insert(first_forces.end(), cell.first_forces.begin(), cell.first_forces.end());
-    if (tree_place(here, at).is_root()) sums = here.state<parts_of<tree_reduction<atom_sums>>>()[part].results;
+    if (tree_place(emulated_node, place).is_root())
+      sums = emulated_node.state<parts_of<tree_reduction<atom_sums>>>()[part].results;
   }
 };
 
 template <class T>
-std::vector<T> gathered(nacre::runtime& rt, const std::vector<T>& own) {
+std::vector<T> gathered(nacre::runtime& rt, const std::vector<T>& values) {
   std::vector<T> all;
-  for (const auto& of_rank : rt.all_gather(own)) all.insert(all.end(), of_rank.begin(), of_rank.end());
+  for (const auto& of_rank : rt.all_gather(values)) all.insert(all.end(), of_rank.begin(), of_rank.end());
   return all;
 }
 
@@ -214,19 +217,19 @@ void check_sums(const std::vector<atom_sums>& sums, std::uint64_t atoms, program
 
 }  // namespace
 
-program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                      const nacre::emulation_options& how) {
-  findings found;
-  nacre::emulation_options options = how;
-  options.finish = [&](emulated_node& here) {
-    for_each_part(here, [&](std::uint32_t part, const coordinates& at) { found.take(here, part, at); });
+program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& parameters,
+                      const nacre::emulation_options& emulation_options) {
+  findings findings;
+  nacre::emulation_options options = emulation_options;
+  options.finish = [&](emulated_node& node) {
+    for_each_part(node, [&](std::uint32_t part, const coordinates& place) { findings.take(node, part, place); });
   };
   program_result result{nacre::emulate(
-      rt, machine, [&](emulated_node& here) { start_md(here, with); }, options)};
-  const std::vector<atom_sums> sums = gathered(rt, found.sums);
-  const std::vector<force_on> forces = gathered(rt, found.first_forces);
-  const std::uint64_t atoms = rt.all_reduce(found.atoms, std::plus<>{});
-  result.digest = rt.all_reduce(found.digest, std::plus<>{});
+      rt, machine, [&](emulated_node& node) { start_md(node, parameters); }, options)};
+  const std::vector<atom_sums> sums = gathered(rt, findings.sums);
+  const std::vector<force_on> forces = gathered(rt, findings.first_forces);
+  const std::uint64_t atoms = rt.all_reduce(findings.atoms, std::plus<>{});
+  result.digest = rt.all_reduce(findings.digest, std::plus<>{});
   check_sums(sums, atoms, result);
   const std::uint64_t expected = machine.nodes() * atoms_of_cell;
   if (atoms != expected) result.error = fmt::format("{} atoms are left of {}", atoms, expected);

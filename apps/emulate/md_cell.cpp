@@ -9,26 +9,26 @@
 
 namespace emulate {
 
-void atom_packet::add_position(const vector3& at, std::int32_t charge) noexcept {
+void atom_packet::add_position(const vector3& vector, std::int32_t charge) noexcept {
   const std::uint32_t k = atoms();
-  std::copy(at.begin(), at.end(), words.begin() + 3 * k);
+  std::copy(vector.begin(), vector.end(), words.begin() + 3 * k);
   atoms_and_signs = static_cast<std::uint8_t>((atoms_and_signs + 1u) | (charge < 0 ? 8u << k : 0u));
 }
 
 void atom_packet::add_whole(const atom& one) noexcept {
-  double* const into = words.data() + 7 * atoms();
-  std::copy(one.position.begin(), one.position.end(), into);
-  std::copy(one.velocity.begin(), one.velocity.end(), into + 3);
+  double* const target = words.data() + 7 * atoms();
+  std::copy(one.position.begin(), one.position.end(), target);
+  std::copy(one.velocity.begin(), one.velocity.end(), target + 3);
   // An integer in a double's place: a number below 2^53 stays what it is.
-  into[6] = 2.0 * one.id + (one.charge < 0 ? 1 : 0);
+  target[6] = 2.0 * one.id + (one.charge < 0 ? 1 : 0);
   ++atoms_and_signs;
 }
 
 atom atom_packet::whole(std::uint32_t k) const noexcept {
-  const double* const from = words.data() + 7 * k;
-  const auto id_and_sign = static_cast<std::uint64_t>(from[6]);
-  return {{from[0], from[1], from[2]},
-          {from[3], from[4], from[5]},
+  const double* const source = words.data() + 7 * k;
+  const auto id_and_sign = static_cast<std::uint64_t>(source[6]);
+  return {{source[0], source[1], source[2]},
+          {source[3], source[4], source[5]},
           static_cast<std::uint32_t>(id_and_sign / 2),
           id_and_sign % 2 == 0 ? 1 : -1};
 }
@@ -58,32 +58,34 @@ void atom_sums::add(const atom_sums& other) noexcept {
 namespace {
 
 /// The direction in which an atom has left its cell; the middle if it has not.
-std::uint32_t direction_of(const vector3& at) {
+std::uint32_t direction_of(const vector3& vector) {
   std::uint32_t direction = 0;
   for (std::uint32_t axis = 3; axis-- > 0;) {
-    if (!(at[axis] >= -cell_side && at[axis] < 2 * cell_side)) {
+    if (!(vector[axis] >= -cell_side && vector[axis] < 2 * cell_side)) {
       throw std::runtime_error("an atom has flown farther than a cell: the dynamics are not stable");
     }
-    direction = 3 * direction + (at[axis] < 0 ? 0 : at[axis] < cell_side ? 1 : 2);
+    direction = 3 * direction + (vector[axis] < 0 ? 0 : vector[axis] < cell_side ? 1 : 2);
   }
   return direction;
 }
 
 /// Whether an atom of the neighbour may be within the cut-off: it may be outside of its own cell by half the skin.
-bool is_near(const vector3& at, std::uint32_t direction) noexcept {
+bool is_near(const vector3& vector, std::uint32_t direction) noexcept {
   double squared = 0;
   for (std::uint32_t axis = 0; axis < 3; ++axis) {
     const std::int32_t d = along(direction, axis);
-    const double outside = d < 0 ? at[axis] : d > 0 ? cell_side - at[axis] : std::max(-at[axis], at[axis] - cell_side);
+    const double outside = d < 0   ? vector[axis]
+                           : d > 0 ? cell_side - vector[axis]
+                                   : std::max(-vector[axis], vector[axis] - cell_side);
     const double gap = std::max(outside - skin / 2, 0.0);
     squared += gap * gap;
   }
   return squared < cut_off * cut_off;
 }
 
-vector3 as_seen_from(std::uint32_t direction, const vector3& at) noexcept {
-  return {at[0] - along(direction, 0) * cell_side, at[1] - along(direction, 1) * cell_side,
-          at[2] - along(direction, 2) * cell_side};
+vector3 as_seen_from(std::uint32_t direction, const vector3& vector) noexcept {
+  return {vector[0] - along(direction, 0) * cell_side, vector[1] - along(direction, 1) * cell_side,
+          vector[2] - along(direction, 2) * cell_side};
 }
 
 /// Room for one more atom in the packets of a direction.
@@ -100,33 +102,33 @@ std::array<std::vector<atom_packet>, directions> md_cell::packets_for_neighbours
   std::size_t kept = 0;
   for (atom& one : atoms) {
     if (migrates) {
-      const std::uint32_t to = direction_of(one.position);
-      if (to == middle) {
+      const std::uint32_t target = direction_of(one.position);
+      if (target == middle) {
         atoms[kept++] = one;
         continue;
       }
       ++moved;
-      one.position = as_seen_from(to, one.position);
-      room_in(all[to], atom_packet::whole_max).add_whole(one);
+      one.position = as_seen_from(target, one.position);
+      room_in(all[target], atom_packet::whole_max).add_whole(one);
       continue;
     }
     for (const double x : one.position) {
       if (x >= -skin / 2 && x <= cell_side + skin / 2) continue;
       throw std::runtime_error("an atom has left its cell by more than half the skin before it could change cells");
     }
-    for (std::uint32_t to = 0; to < directions; ++to) {
-      if (to == middle || !is_near(one.position, to)) continue;
-      room_in(all[to], atom_packet::positions_max).add_position(as_seen_from(to, one.position), one.charge);
+    for (std::uint32_t target = 0; target < directions; ++target) {
+      if (target == middle || !is_near(one.position, target)) continue;
+      room_in(all[target], atom_packet::positions_max).add_position(as_seen_from(target, one.position), one.charge);
     }
   }
   if (migrates) atoms.resize(kept);
-  for (std::uint32_t to = 0; to < directions; ++to) {
-    if (all[to].size() > 255) throw std::runtime_error("a cell holds more atoms than packets can number");
-    for (std::size_t part = 0; part < all[to].size(); ++part) {
-      all[to][part].round = round;
-      all[to][part].direction = static_cast<std::uint8_t>(directions - 1 - to);
-      all[to][part].part = static_cast<std::uint8_t>(part);
-      all[to][part].parts = static_cast<std::uint8_t>(all[to].size());
+  for (std::uint32_t target = 0; target < directions; ++target) {
+    if (all[target].size() > 255) throw std::runtime_error("a cell holds more atoms than packets can number");
+    for (std::size_t part = 0; part < all[target].size(); ++part) {
+      all[target][part].round = round;
+      all[target][part].direction = static_cast<std::uint8_t>(directions - 1 - target);
+      all[target][part].part = static_cast<std::uint8_t>(part);
+      all[target][part].parts = static_cast<std::uint8_t>(all[target].size());
     }
   }
   return all;
@@ -148,14 +150,15 @@ void md_cell::begin_forces() {
 std::uint64_t md_cell::add_forces(std::uint32_t piece) {
   std::uint64_t pairs = 0;
   for (std::size_t i = piece; i < atoms.size(); i += pieces) {
-    const vector3& own = atoms[i].position;
+    const vector3& vector = atoms[i].position;
     for (std::size_t j = 0; j < atoms.size(); ++j) {
       if (i == j) continue;
-      pairs += add_interaction(own, atoms[j].position, atoms[i].charge * atoms[j].charge, forces[i], potentials[i]);
+      pairs += add_interaction(vector, atoms[j].position, atoms[i].charge * atoms[j].charge, forces[i], potentials[i]);
     }
     for (const atom_packet& packet : around) {
       for (std::uint32_t k = 0; k < packet.atoms(); ++k) {
-        pairs += add_interaction(own, packet.position(k), atoms[i].charge * packet.charge(k), forces[i], potentials[i]);
+        pairs +=
+            add_interaction(vector, packet.position(k), atoms[i].charge * packet.charge(k), forces[i], potentials[i]);
       }
     }
   }

@@ -6,9 +6,9 @@
 
 namespace emulate {
 
-std::vector<atom> first_atoms(const nacre::coordinates& at, const nacre::coordinates& grid) {
+std::vector<atom> first_atoms(const nacre::coordinates& place, const nacre::coordinates& grid) {
   constexpr double displacement = 0.05, speed = 0.2;
-  const std::int64_t node = at.x + std::int64_t{grid.x} * (at.y + std::int64_t{grid.y} * at.z);
+  const std::int64_t node = place.x + std::int64_t{grid.x} * (place.y + std::int64_t{grid.y} * place.z);
   std::vector<atom> atoms(atoms_of_cell);
   for (std::uint32_t site = 0; site < atoms_of_cell; ++site) {
     atom& one = atoms[site];
@@ -41,14 +41,15 @@ std::vector<force_on> direct_forces(const nacre::coordinates& grid) {
   const vector3 box{grid.x * cell_side, grid.y * cell_side, grid.z * cell_side};
   std::vector<force_on> forces;
   double potential = 0;
-  for (const atom& own : atoms) {
-    force_on& sum = forces.emplace_back(force_on{own.id});
+  for (const atom& self : atoms) {
+    force_on& sum = forces.emplace_back(force_on{self.id});
     for (const atom& other : atoms) {
       for (int image = 0; image < 27; ++image) {
-        if (image == 13 && &other == &own) continue;
-        const vector3 at{other.position[0] + (image % 3 - 1) * box[0], other.position[1] + (image / 3 % 3 - 1) * box[1],
-                         other.position[2] + (image / 9 - 1) * box[2]};
-        add_interaction(own.position, at, own.charge * other.charge, sum.force, potential);
+        if (image == 13 && &other == &self) continue;
+        const vector3 vector{other.position[0] + (image % 3 - 1) * box[0],
+                             other.position[1] + (image / 3 % 3 - 1) * box[1],
+                             other.position[2] + (image / 9 - 1) * box[2]};
+        add_interaction(self.position, vector, self.charge * other.charge, sum.force, potential);
       }
     }
   }

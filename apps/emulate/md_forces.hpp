@@ -55,9 +55,9 @@ struct interaction {
 
 /// Adds the force of another atom at `other` to `force` and half of the potential to `potential`. Returns whether the
 /// other one is within the cut-off.
-inline bool add_interaction(const vector3& own, const vector3& other, double charges, vector3& force,
+inline bool add_interaction(const vector3& vector, const vector3& other, double charges, vector3& force,
                             double& potential) noexcept {
-  const double x = own[0] - other[0], y = own[1] - other[1], z = own[2] - other[2];
+  const double x = vector[0] - other[0], y = vector[1] - other[1], z = vector[2] - other[2];
   const double squared = x * x + y * y + z * z;
   if (squared >= cut_off * cut_off) return false;
   const interaction both = interaction_of(squared, charges);
@@ -70,7 +70,7 @@ inline bool add_interaction(const vector3& own, const vector3& other, double cha
 
 /// The atoms of a node's cell at the beginning: those of a rock-salt lattice, each a little off its place, with random
 /// velocities whose sum is 0. They are not sorted into cells: some are outside.
-[[nodiscard]] std::vector<atom> first_atoms(const nacre::coordinates& at, const nacre::coordinates& grid);
+[[nodiscard]] std::vector<atom> first_atoms(const nacre::coordinates& place, const nacre::coordinates& grid);
 
 /// The force on an atom.
 struct force_on {

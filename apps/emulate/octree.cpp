@@ -27,18 +27,18 @@ struct box {
   bool first_has_heard = false;
 };
 
-void receive_box(emulated_node& here, box of);
-void receive_box_of(emulated_node& here, box of, point pivot);
+void receive_box(emulated_node& node, box box);
+void receive_box_of(emulated_node& node, box box, point pivot);
 
 /// The node of a box that exists and is the nearest to a place in it: it takes the place of a missing one.
 template <class Exists>
-std::optional<coordinates> nearest_in(const box& of, const point& to, Exists exists) {
+std::optional<coordinates> nearest_in(const box& box, const point& point, Exists exists) {
   std::optional<coordinates> best;
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
-  for (std::int32_t z = of.low[2]; z <= of.high[2]; ++z) {
-    for (std::int32_t y = of.low[1]; y <= of.high[1]; ++y) {
-      for (std::int32_t x = of.low[0]; x <= of.high[0]; ++x) {
-        const std::int32_t distance = std::abs(x - to[0]) + std::abs(y - to[1]) + std::abs(z - to[2]);
+  for (std::int32_t z = box.low[2]; z <= box.high[2]; ++z) {
+    for (std::int32_t y = box.low[1]; y <= box.high[1]; ++y) {
+      for (std::int32_t x = box.low[0]; x <= box.high[0]; ++x) {
+        const std::int32_t distance = std::abs(x - point[0]) + std::abs(y - point[1]) + std::abs(z - point[2]);
         if (distance >= least || !exists(coordinates{x, y, z})) continue;
         least = distance;
         best = coordinates{x, y, z};
@@ -49,12 +49,13 @@ std::optional<coordinates> nearest_in(const box& of, const point& to, Exists exi
 }
 
 /// Sends a box to its middle, or to the node that stands in for that.
-void send_box(emulated_node& here, const box& of, const point& middle) {
-  const coordinates to{middle[0], middle[1], middle[2]};
-  if (here.machine().missing.empty()) return here.send<receive_box>(to, of);
+void send_box(emulated_node& node, const box& box, const point& middle) {
+  const coordinates target{middle[0], middle[1], middle[2]};
+  if (node.machine().missing.empty()) return node.send<receive_box>(target, box);
   const std::optional<coordinates> nearest =
-      here.exists(to) ? to : nearest_in(of, middle, [&](const coordinates& at) { return here.exists(at); });
-  if (nearest) here.send<receive_box_of>(*nearest, of, middle);
+      node.exists(target) ? target
+                          : nearest_in(box, middle, [&](const coordinates& place) { return node.exists(place); });
+  if (nearest) node.send<receive_box_of>(*nearest, box, middle);
 }
 
 /// A part of a side of a box, with the coordinate of the node that hears next.
@@ -74,32 +75,33 @@ side_parts parts_of(std::int32_t low, std::int32_t high, std::int32_t pivot) {
 }
 
 /// Halves a box whose sides have one or two nodes: z of a cube, else the last side of two nodes in the order z, y, x.
-std::uint32_t axis_to_halve(const box& of) {
-  std::uint32_t found = 0, twos = 0;
+std::uint32_t axis_to_halve(const box& box) {
+  std::uint32_t found_count = 0, twos = 0;
   for (std::uint32_t axis = 3; axis-- > 0;) {
-    if (of.low[axis] == of.high[axis]) continue;
-    found = axis;
+    if (box.low[axis] == box.high[axis]) continue;
+    found_count = axis;
     ++twos;
   }
-  return twos == 3 ? 2 : found;
+  return twos == 3 ? 2 : found_count;
 }
 
 /// Splits a box at `pivot`, which has heard or stands for the box's first node, that has; sends the parts to their
 /// middles. Sides of two nodes stay whole while another one is longer: the original's rule, on which the time depends.
-void split(emulated_node& here, const box& of, const point& pivot) {
-  const std::int32_t x = of.high[0] - of.low[0], y = of.high[1] - of.low[1], z = of.high[2] - of.low[2];
+void split(emulated_node& node, const box& subject, const point& pivot) {
+  const std::int32_t x = subject.high[0] - subject.low[0], y = subject.high[1] - subject.low[1],
+                     z = subject.high[2] - subject.low[2];
   if ((x | y | z) == 0) return;
   if (x < 2 && y < 2 && z < 2) {
-    const std::uint32_t two = axis_to_halve(of);
-    box near{of.low, of.high, true}, far{of.low, of.high, false};
-    near.high[two] = of.low[two];
-    far.low[two] = of.high[two];
-    send_box(here, far, far.low);
-    return split(here, near, pivot);
+    const std::uint32_t two = axis_to_halve(subject);
+    box near{subject.low, subject.high, true}, far{subject.low, subject.high, false};
+    near.high[two] = subject.low[two];
+    far.low[two] = subject.high[two];
+    send_box(node, far, far.low);
+    return split(node, near, pivot);
   }
-  const side_parts along_x = parts_of(of.low[0], of.high[0], pivot[0]);
-  const side_parts along_y = parts_of(of.low[1], of.high[1], pivot[1]);
-  const side_parts along_z = parts_of(of.low[2], of.high[2], pivot[2]);
+  const side_parts along_x = parts_of(subject.low[0], subject.high[0], pivot[0]);
+  const side_parts along_y = parts_of(subject.low[1], subject.high[1], pivot[1]);
+  const side_parts along_z = parts_of(subject.low[2], subject.high[2], pivot[2]);
   const std::uint32_t bits_zy = along_z.bits + along_y.bits;
   const std::uint32_t last = (1U << (bits_zy + along_x.bits)) - 1;
   for (std::uint32_t number = 0; number <= last; ++number) {
@@ -107,33 +109,33 @@ void split(emulated_node& here, const box& of, const point& pivot) {
     const part& in_y = along_y.parts[number >> along_z.bits & along_y.bits];
     const part& in_x = along_x.parts[number >> bits_zy];
     if (in_x.low > in_x.high || in_y.low > in_y.high || in_z.low > in_z.high) continue;
-    const bool has_heard = number == last || (number == 0 && of.first_has_heard);
+    const bool has_heard = number == last || (number == 0 && subject.first_has_heard);
     const box piece{{in_x.low, in_y.low, in_z.low}, {in_x.high, in_y.high, in_z.high}, has_heard};
     const point middle{in_x.middle, in_y.middle, in_z.middle};
     if (has_heard && middle == piece.low) {
-      split(here, piece, middle);
+      split(node, piece, middle);
     } else {
-      send_box(here, piece, middle);
+      send_box(node, piece, middle);
     }
   }
 }
 
-void receive_box(emulated_node& here, box of) { split(here, of, {here.at().x, here.at().y, here.at().z}); }
+void receive_box(emulated_node& node, box box) { split(node, box, {node.at().x, node.at().y, node.at().z}); }
 
 struct hearing {
   bool has_heard = false;
 };
 
 /// Where nodes are missing: a node may stand in for the middle of a box, and hear again when its own box comes.
-void receive_box_of(emulated_node& here, box of, point pivot) {
-  here.state<hearing>().has_heard = true;
-  split(here, of, pivot);
+void receive_box_of(emulated_node& node, box box, point pivot) {
+  node.state<hearing>().has_heard = true;
+  split(node, box, pivot);
 }
 
 }  // namespace
 
 program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters&,
-                          const nacre::emulation_options& how) {
+                          const nacre::emulation_options& emulation_options) {
   const coordinates& grid = machine.grid;
   const auto middle = [](std::int32_t extent) { return extent == 2 ? 0 : extent / 2; };
   const coordinates root{middle(grid.x), middle(grid.y), middle(grid.z)};
@@ -141,15 +143,15 @@ program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& mac
   const bool whole = machine.missing.empty();
   const point middle_of_all{root.x, root.y, root.z};
   const std::set<coordinates> missing(machine.missing.begin(), machine.missing.end());
-  const auto first = nearest_in(all, middle_of_all, [&](const coordinates& at) { return !missing.contains(at); });
+  const auto first = nearest_in(all, middle_of_all, [&](const coordinates& place) { return !missing.contains(place); });
   // The root sends in its start function: the time counts from the end of the root's handler, as in the paper.
-  const auto start = [&](emulated_node& here) {
-    if (whole && here.at() == root) receive_box(here, all);
-    if (!whole && here.at() == first) receive_box_of(here, all, middle_of_all);
+  const auto start = [&](emulated_node& node) {
+    if (whole && node.at() == root) receive_box(node, all);
+    if (!whole && node.at() == first) receive_box_of(node, all, middle_of_all);
   };
   std::atomic<std::uint64_t> heard{0};
-  nacre::emulation_options options = how;
-  if (!whole) options.finish = [&](emulated_node& here) { heard += here.state<hearing>().has_heard ? 1 : 0; };
+  nacre::emulation_options options = emulation_options;
+  if (!whole) options.finish = [&](emulated_node& node) { heard += node.state<hearing>().has_heard ? 1 : 0; };
   program_result result{nacre::emulate(rt, machine, start, options)};
   const std::uint64_t reached = whole ? result.run.counts().events + 1 : rt.all_reduce(heard.load(), std::plus<>{});
   if (reached != machine.nodes_present()) {

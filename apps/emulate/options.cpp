@@ -87,20 +87,22 @@ void declare_machine(nacre::program_options& parser, given_machine& given) {
       .one_of({"mesh", "torus", "fat_tree", "dragonfly"});
 }
 
-void declare_programs(nacre::program_options& parser, program_parameters& with, given_times& times) {
+void declare_programs(nacre::program_options& parser, program_parameters& parameters, given_times& times) {
   parser.section("Parameters of programs");
-  parser.add("--rounds", with.rounds, "ring: how often each message goes on").called("COUNT");
-  parser.add("--population", with.population, "phold: events of each node at the start").called("COUNT");
-  parser.add("--remote", with.remote, "phold: share of events for another node").between(0, 1);
+  parser.add("--rounds", parameters.rounds, "ring: how often each message goes on").called("COUNT");
+  parser.add("--population", parameters.population, "phold: events of each node at the start").called("COUNT");
+  parser.add("--remote", parameters.remote, "phold: share of events for another node").between(0, 1);
   parser.add("--mean", times.mean, "phold: mean time to the next event, beside the lookahead")
       .called("TIME")
       .must_be(is_time);
   parser.add("--until", times.until, "phold: events from then on cause no others").called("TIME").must_be(is_time);
-  parser.add("--seed", with.seed, "phold: another seed, another run").called("COUNT");
-  parser.add("--cells", with.cells, "jacobi: cells along each side of a node's cube").called("COUNT").between(1, 128);
-  parser.add("--steps", with.steps, "jacobi: sweeps; md: time steps").called("COUNT").between(1, 1'000'000);
+  parser.add("--seed", parameters.seed, "phold: another seed, another run").called("COUNT");
+  parser.add("--cells", parameters.cells, "jacobi: cells along each side of a node's cube")
+      .called("COUNT")
+      .between(1, 128);
+  parser.add("--steps", parameters.steps, "jacobi: sweeps; md: time steps").called("COUNT").between(1, 1'000'000);
   parser
-      .add("--pieces", with.pieces,
+      .add("--pieces", parameters.pieces,
            "md: handlers in which a node computes the forces on its atoms beside each other (default 8; as many as its "
            "worker threads at most)")
       .called("COUNT")
@@ -186,14 +188,14 @@ std::optional<std::chrono::nanoseconds> parse_time(const std::string& text) {
 
 std::optional<nacre::coordinates> parse_grid(const std::string& text) {
   std::array<std::int32_t, 3> extents{1, 1, 1};
-  const char* at = text.data();
-  const char* const last = at + text.size();
+  const char* position = text.data();
+  const char* const last = position + text.size();
   for (std::int32_t& extent : extents) {
-    const auto [end, error] = std::from_chars(at, last, extent);
+    const auto [end, error] = std::from_chars(position, last, extent);
     if (error != std::errc() || extent < 1) return std::nullopt;
     if (end == last) return nacre::coordinates{extents[0], extents[1], extents[2]};
     if (*end != 'x') return std::nullopt;
-    at = end + 1;
+    position = end + 1;
   }
   return std::nullopt;
 }

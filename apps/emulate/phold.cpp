@@ -36,41 +36,45 @@ struct random_state {
   double uniform() noexcept { return (static_cast<double>(next() >> 11) + 1) * 0x1p-53; }
 };
 
-void event(emulated_node& here, phold_rules rules) {
-  if (here.now() >= nanoseconds(rules.until_ns)) return;
-  random_state& random = here.state<random_state>();
+void event(emulated_node& node, phold_rules rules) {
+  if (node.now() >= nanoseconds(rules.until_ns)) return;
+  random_state& random = node.state<random_state>();
   const nanoseconds delay(static_cast<std::int64_t>(-std::log(random.uniform()) * static_cast<double>(rules.mean_ns)));
-  const coordinates& grid = here.machine().grid;
-  coordinates to = here.at();
+  const coordinates& grid = node.machine().grid;
+  coordinates destination = node.at();
   if (random.uniform() <= static_cast<double>(rules.remote)) {
-    const std::uint64_t nodes = here.machine().nodes();
+    const std::uint64_t nodes = node.machine().nodes();
     const auto x = static_cast<std::uint64_t>(grid.x);
     const auto y = static_cast<std::uint64_t>(grid.y);
     std::uint64_t target = random.next() % nodes;
-    to = {target % x, target / x % y, target / x / y};
-    const bool whole = here.machine().missing.empty();
-    for (; !whole && !here.exists(to); to = {target % x, target / x % y, target / x / y}) target = (target + 1) % nodes;
+    destination = {target % x, target / x % y, target / x / y};
+    const bool whole = node.machine().missing.empty();
+    for (; !whole && !node.exists(destination); destination = {target % x, target / x % y, target / x / y})
+      target = (target + 1) % nodes;
   }
   // An event for its own node comes no sooner than one for another: it has the lookahead of a packet.
-  if (to == here.at()) return here.after<event>(here.machine().turn + delay, rules);
-  here.send_after<event>(delay, to, rules);
+  if (destination == node.at()) return node.after<event>(node.machine().turn + delay, rules);
+  node.send_after<event>(delay, destination, rules);
 }
 
 }  // namespace
 
-program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                         const nacre::emulation_options& how) {
-  const phold_rules rules{static_cast<float>(with.remote), static_cast<float>(with.mean.count()), with.until.count()};
-  const auto start = [&](emulated_node& here) {
-    const coordinates& at = here.at();
-    random_state& random = here.state<random_state>();
-    random.word = with.seed * 0x2545f4914f6cdd1d + static_cast<std::uint64_t>(at.x) * 1'000'003 +
-                  static_cast<std::uint64_t>(at.y) * 998'244'353 + static_cast<std::uint64_t>(at.z) * 4'256'233'751;
-    for (std::uint32_t k = 0; k < with.population; ++k) {
-      here.after<event>(nanoseconds(static_cast<std::int64_t>(-std::log(random.uniform()) * with.mean.count())), rules);
+program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                         const program_parameters& parameters, const nacre::emulation_options& options) {
+  const phold_rules rules{static_cast<float>(parameters.remote), static_cast<float>(parameters.mean.count()),
+                          parameters.until.count()};
+  const auto start = [&](emulated_node& node) {
+    const coordinates& place = node.at();
+    random_state& random = node.state<random_state>();
+    random.word = parameters.seed * 0x2545f4914f6cdd1d + static_cast<std::uint64_t>(place.x) * 1'000'003 +
+                  static_cast<std::uint64_t>(place.y) * 998'244'353 +
+                  static_cast<std::uint64_t>(place.z) * 4'256'233'751;
+    for (std::uint32_t k = 0; k < parameters.population; ++k) {
+      node.after<event>(nanoseconds(static_cast<std::int64_t>(-std::log(random.uniform()) * parameters.mean.count())),
+                        rules);
     }
   };
-  return {nacre::emulate(rt, machine, start, how)};
+  return {nacre::emulate(rt, machine, start, options)};
 }
 
 }  // namespace emulate

@@ -48,19 +48,19 @@ struct program {
 [[nodiscard]] const std::vector<program>& programs();
 
 // One function for each program; see their files. All ranks call it.
-program_result run_line(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                        const nacre::emulation_options& how);
-program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                          const nacre::emulation_options& how);
-program_result run_reduce(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                          const nacre::emulation_options& how);
-program_result run_ring(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                        const nacre::emulation_options& how);
-program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                         const nacre::emulation_options& how);
-program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                          const nacre::emulation_options& how);
-program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& with,
-                      const nacre::emulation_options& how);
+program_result run_line(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                        const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                          const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_reduce(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                          const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_ring(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                        const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_phold(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                         const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine,
+                          const program_parameters& parameters, const nacre::emulation_options& options);
+program_result run_md(nacre::runtime& rt, const nacre::emulated_machine& machine, const program_parameters& parameters,
+                      const nacre::emulation_options& options);
 
 }  // namespace emulate

@@ -34,11 +34,11 @@ struct spread {
 
 void expect_time(emulate::run_program program, const emulated_machine& machine, std::chrono::nanoseconds time,
                  const spread& over) {
-  nacre::config made;
-  made.set("ranks", std::to_string(over.ranks));
-  made.set("workers", std::to_string(over.workers));
-  made.set("balancer", over.balancer);
-  EXPECT_EQ(nacre::run(made,
+  nacre::config configuration;
+  configuration.set("ranks", std::to_string(over.ranks));
+  configuration.set("workers", std::to_string(over.workers));
+  configuration.set("balancer", over.balancer);
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          const auto result = program(rt, machine, {}, {.blocks = all_blocks, .moves = always});
                          EXPECT_EQ(result.run.time(), time) << over.ranks << " ranks, " << over.workers << " workers";
@@ -49,31 +49,31 @@ void expect_time(emulate::run_program program, const emulated_machine& machine, 
 
 // 102 handlers and 101 packets: 102 us + 101 * 80 ns; published to a hundredth of a microsecond for a hop of 1 ns.
 TEST(emulated_programs, the_broadcasts_and_the_reduction_take_the_published_times) {
-  for (const spread& over : {spread{1, 1}, spread{1, 2}, spread{1, 4}, spread{2, 1}, spread{2, 2}, spread{4, 4}}) {
-    expect_time(emulate::run_line, petaflops(5ns), 110'080ns, over);
-    expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, over);
-    expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, over);
-    expect_time(emulate::run_line, petaflops(1ns), 109'676ns, over);
-    expect_time(emulate::run_octree, petaflops(1ns), 8'657ns, over);
-    expect_time(emulate::run_reduce, petaflops(1ns), 109'676ns, over);
+  for (const spread& range : {spread{1, 1}, spread{1, 2}, spread{1, 4}, spread{2, 1}, spread{2, 2}, spread{4, 4}}) {
+    expect_time(emulate::run_line, petaflops(5ns), 110'080ns, range);
+    expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, range);
+    expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, range);
+    expect_time(emulate::run_line, petaflops(1ns), 109'676ns, range);
+    expect_time(emulate::run_octree, petaflops(1ns), 8'657ns, range);
+    expect_time(emulate::run_reduce, petaflops(1ns), 109'676ns, range);
   }
 }
 
 TEST(emulated_programs, blocks_that_move_all_the_time_change_no_time) {
-  const spread over{3, 2, "rotate"};
-  expect_time(emulate::run_line, petaflops(5ns), 110'080ns, over);
-  expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, over);
-  expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, over);
+  const spread spread{3, 2, "rotate"};
+  expect_time(emulate::run_line, petaflops(5ns), 110'080ns, spread);
+  expect_time(emulate::run_octree, petaflops(5ns), 8'885ns, spread);
+  expect_time(emulate::run_reduce, petaflops(5ns), 110'080ns, spread);
 }
 
 /// The path of the line: 102 handlers after the start function, and a packet before each but the first.
 TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blocks_are) {
   for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
-    nacre::config made;
-    made.set("ranks", std::to_string(over.ranks));
-    made.set("workers", std::to_string(over.workers));
-    made.set("balancer", over.balancer);
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", std::to_string(over.ranks));
+    configuration.set("workers", std::to_string(over.workers));
+    configuration.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const nacre::critical_path path =
                                emulate::run_line(rt, petaflops(5ns), {},
@@ -94,25 +94,25 @@ TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blo
 
 TEST(emulated_programs, in_the_order_of_arrival_nothing_is_lost_and_errors_end_all_blocks) {
   for (const spread& over : {spread{1, 2}, spread{3, 2, "rotate"}}) {
-    nacre::config made;
-    made.set("ranks", std::to_string(over.ranks));
-    made.set("workers", std::to_string(over.workers));
-    made.set("balancer", over.balancer);
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", std::to_string(over.ranks));
+    configuration.set("workers", std::to_string(over.workers));
+    configuration.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
-                           const nacre::emulation_options how{
+                           const nacre::emulation_options options{
                                .blocks = 64, .order = nacre::emulated_order::arrival, .moves = always};
-                           const auto line = emulate::run_line(rt, petaflops(5ns), {}, how);
+                           const auto line = emulate::run_line(rt, petaflops(5ns), {}, options);
                            EXPECT_EQ(line.run.time(), 110'080ns) << "a node has one message, so no order to mistake";
                            EXPECT_EQ(line.error, "");
                            emulated_machine small = petaflops(5ns);
                            small.grid = {6, 5, 4};
-                           const auto jacobi = emulate::run_jacobi(rt, small, {.cells = 3, .steps = 8}, how);
+                           const auto jacobi = emulate::run_jacobi(rt, small, {.cells = 3, .steps = 8}, options);
                            EXPECT_EQ(jacobi.error, "") << "faces are put into order by the program";
-                           const auto fails = [](nacre::emulated_node& here) {
-                             if (here.at().x == 3) throw std::runtime_error("out of paper");
+                           const auto fails = [](nacre::emulated_node& node) {
+                             if (node.at().x == 3) throw std::runtime_error("out of paper");
                            };
-                           EXPECT_THROW(nacre::emulate(rt, small, fails, how), nacre::usage_error);
+                           EXPECT_THROW(nacre::emulate(rt, small, fails, options), nacre::usage_error);
                          }),
               0);
   }
@@ -137,10 +137,10 @@ TEST(emulated_programs, links_with_contention_do_not_delay_a_line_that_uses_each
 TEST(emulated_programs, a_broadcast_reaches_every_node_of_any_grid) {
   for (const nacre::coordinates& grid :
        {nacre::coordinates{1, 1, 1}, {2, 2, 2}, {1, 9, 1}, {3, 2, 5}, {7, 1, 2}, {16, 3, 4}}) {
-    nacre::config made;
-    made.set("ranks", "2");
-    made.set("workers", "1");
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", "2");
+    configuration.set("workers", "1");
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            emulated_machine machine = petaflops(5ns);
                            machine.grid = grid;
@@ -156,11 +156,11 @@ TEST(emulated_programs, a_broadcast_reaches_every_node_of_any_grid) {
 TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_and_ranks) {
   nacre::emulation_counts first;
   for (const spread& over : {spread{1, 1}, spread{1, 4}, spread{3, 2, "rotate"}}) {
-    nacre::config made;
-    made.set("ranks", std::to_string(over.ranks));
-    made.set("workers", std::to_string(over.workers));
-    made.set("balancer", over.balancer);
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", std::to_string(over.ranks));
+    configuration.set("workers", std::to_string(over.workers));
+    configuration.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const emulated_machine m{.grid = {20, 20, 20}, .turn = 100ns};
                            const auto phold = emulate::run_phold(rt, m, {.population = 4, .until = 5us}, {}).run;
@@ -181,11 +181,11 @@ TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_an
 
 TEST(emulated_programs, a_relaxation_equals_one_loop_over_all_cells_to_the_last_bit) {
   for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
-    nacre::config made;
-    made.set("ranks", std::to_string(over.ranks));
-    made.set("workers", std::to_string(over.workers));
-    made.set("balancer", over.balancer);
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", std::to_string(over.ranks));
+    configuration.set("workers", std::to_string(over.workers));
+    configuration.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            for (const nacre::coordinates& grid : {nacre::coordinates{7, 5, 4}, {1, 1, 1}, {1, 6, 1}}) {
                              emulated_machine machine = petaflops(5ns);
@@ -208,18 +208,18 @@ TEST(emulated_programs, a_line_goes_around_a_missing_node_in_the_time_of_its_way
 }
 
 /// Runs all programs that reach every node; returns whether packets find ways between all nodes.
-bool reaches_all(const emulated_machine& machine, const std::string& what) {
+bool reaches_all(const emulated_machine& machine, const std::string& name) {
   bool connected = true;
-  nacre::config made;
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  EXPECT_EQ(nacre::run(made,
+  nacre::config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          try {
-                           EXPECT_EQ(emulate::run_line(rt, machine, {}, {}).error, "") << what;
-                           EXPECT_EQ(emulate::run_octree(rt, machine, {}, {}).error, "") << what;
-                           EXPECT_EQ(emulate::run_reduce(rt, machine, {}, {}).error, "") << what;
-                           EXPECT_EQ(emulate::run_ring(rt, machine, {.rounds = 3}, {}).error, "") << what;
+                           EXPECT_EQ(emulate::run_line(rt, machine, {}, {}).error, "") << name;
+                           EXPECT_EQ(emulate::run_octree(rt, machine, {}, {}).error, "") << name;
+                           EXPECT_EQ(emulate::run_reduce(rt, machine, {}, {}).error, "") << name;
+                           EXPECT_EQ(emulate::run_ring(rt, machine, {.rounds = 3}, {}).error, "") << name;
                          } catch (const nacre::usage_error& error) {
                            connected = false;
                            EXPECT_NE(std::string(error.what()).find("no way from"), std::string::npos) << error.what();
@@ -249,22 +249,22 @@ TEST(emulated_programs, whatever_nodes_are_missing_all_others_are_reached) {
 
 TEST(emulated_programs, neighbours_do_the_work_of_missing_nodes_and_the_results_are_the_same) {
   for (const spread& over : {spread{1, 1}, spread{3, 2, "rotate"}}) {
-    nacre::config made;
-    made.set("ranks", std::to_string(over.ranks));
-    made.set("workers", std::to_string(over.workers));
-    made.set("balancer", over.balancer);
-    EXPECT_EQ(nacre::run(made,
+    nacre::config configuration;
+    configuration.set("ranks", std::to_string(over.ranks));
+    configuration.set("workers", std::to_string(over.workers));
+    configuration.set("balancer", over.balancer);
+    EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            emulated_machine machine = petaflops(5ns);
                            machine.grid = {5, 4, 4};
                            machine.threads = 4;
                            machine.topology = nacre::emulated_topology::torus;
-                           const nacre::emulation_options how{.blocks = all_blocks, .moves = always};
-                           const auto whole_sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, how);
-                           const auto whole_atoms = emulate::run_md(rt, machine, {.steps = 10}, how);
+                           const nacre::emulation_options options{.blocks = all_blocks, .moves = always};
+                           const auto whole_sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, options);
+                           const auto whole_atoms = emulate::run_md(rt, machine, {.steps = 10}, options);
                            machine.missing = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {4, 3, 3}, {2, 2, 2}};
-                           const auto sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, how);
-                           const auto atoms = emulate::run_md(rt, machine, {.steps = 10}, how);
+                           const auto sweeps = emulate::run_jacobi(rt, machine, {.steps = 9}, options);
+                           const auto atoms = emulate::run_md(rt, machine, {.steps = 10}, options);
                            EXPECT_EQ(sweeps.error + atoms.error, "");
                            EXPECT_EQ(sweeps.digest, whole_sweeps.digest);
                            EXPECT_EQ(atoms.digest, whole_atoms.digest);

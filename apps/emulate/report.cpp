@@ -86,23 +86,23 @@ nlohmann::ordered_json histogram_of(const std::vector<std::uint64_t>& by_hops) {
 
 }  // namespace
 
-std::string text_of(const report& of) {
-  const nacre::emulated_machine& m = of.asked->machine;
-  const nacre::emulation& run = of.result.run;
+std::string text_of(const report& report) {
+  const nacre::emulated_machine& m = report.asked->machine;
+  const nacre::emulation& run = report.result.run;
   const std::string missing =
       m.missing.empty() ? "" : fmt::format(", {} of them missing", m.nodes() - m.nodes_present());
-  std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads{}\n", of.asked->runs->name, m.grid.x, m.grid.y,
-                                 m.grid.z, m.threads, missing);
+  std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads{}\n", report.asked->runs->name, m.grid.x,
+                                 m.grid.y, m.grid.z, m.threads, missing);
   const auto row = [&](const char* what, const std::string& value) { text += fmt::format("{:<22}{}\n", what, value); };
-  row("predicted time", fmt::format("{:.3f} us", of.predicted_us()));
+  row("predicted time", fmt::format("{:.3f} us", report.predicted_us()));
   row("emulation time", fmt::format("{:.3f} s in {} windows", run.seconds(), run.windows()));
-  row("slowdown", fmt::format("{:.4g}", of.slowdown()));
+  row("slowdown", fmt::format("{:.4g}", report.slowdown()));
   row("emulation efficiency",
       fmt::format("{:.4g} (the paper's: ideal over actual emulation time, a worker here for a thread there)",
-                  of.efficiency()));
-  row("threads busy", fmt::format("{:.4g} % of their virtual time", 100 * of.busy_share()));
+                  report.efficiency()));
+  row("threads busy", fmt::format("{:.4g} % of their virtual time", 100 * report.busy_share()));
   row("messages",
-      fmt::format("{} ({:.4g} a second), {} hops", run.messages(), of.messages_per_second(), run.counts().hops));
+      fmt::format("{} ({:.4g} a second), {} hops", run.messages(), report.messages_per_second(), run.counts().hops));
   row("handlers", fmt::format("{}, {} had to wait for a thread", run.counts().events, run.counts().delayed));
   if (run.counts().stalled != 0) {
     row("output buffers full", fmt::format("{} packets had to wait; threads waited for {:.3f} us", run.counts().stalled,
@@ -117,47 +117,47 @@ std::string text_of(const report& of) {
   }
   if (run.counts().late != 0)
     row("late", fmt::format("{} packets came for windows that their block had run already", run.counts().late));
-  row("memory", fmt::format("{:.2f} bytes a thread", of.bytes_per_thread()));
-  for (const auto& [what, value] : of.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
-  if (of.result.digest != 0) row("digest", fmt::format("{:016x}", of.result.digest));
-  if (of.asked->critical_path) text += text_of(run.path());
-  if (!of.result.error.empty()) row("WRONG", of.result.error);
+  row("memory", fmt::format("{:.2f} bytes a thread", report.bytes_per_thread()));
+  for (const auto& [what, value] : report.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
+  if (report.result.digest != 0) row("digest", fmt::format("{:016x}", report.result.digest));
+  if (report.asked->critical_path) text += text_of(run.path());
+  if (!report.result.error.empty()) row("WRONG", report.result.error);
   return text;
 }
 
 namespace {
 
-nlohmann::ordered_json object_of(const report& of) {
-  const nacre::emulated_machine& m = of.asked->machine;
-  const nacre::emulation& run = of.result.run;
-  nlohmann::ordered_json json{
-      {"program", of.asked->runs->name},
-      {"grid", {m.grid.x, m.grid.y, m.grid.z}},
-      {"threads", m.threads},
-      {"missing", m.nodes() - m.nodes_present()},
-      {"predicted_us", of.predicted_us()},
-      {"messages", run.messages()},
-      {"seconds", run.seconds()},
-      {"messages_per_s", of.messages_per_second()},
-      {"bytes_per_thread", of.bytes_per_thread()},
-      {"slowdown", of.slowdown()},
-      {"efficiency", of.efficiency()},
-      {"busy_share", of.busy_share()},
-      {"handlers", run.counts().events},
-      {"hops", run.counts().hops},
-      {"hops_histogram", histogram_of(run.counts().by_hops)},
-      {"delayed", run.counts().delayed},
-      {"stalled", run.counts().stalled},
-      {"held_back", run.counts().held_back},
-      {"late", run.counts().late},
-      {"link_waits", run.counts().link_waits},
-      {"link_wait_ns", run.counts().link_wait.count()},
-      {"windows", run.windows()},
-      {"host_workers", of.host_workers},
-      {"error", of.result.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(of.result.error)}};
-  if (of.asked->critical_path) json["critical_path"] = json_of(run.path());
-  for (const auto& [what, value] : of.result.figures) json[what] = value;
-  if (of.result.digest != 0) json["digest"] = fmt::format("{:016x}", of.result.digest);
+nlohmann::ordered_json object_of(const report& report) {
+  const nacre::emulated_machine& m = report.asked->machine;
+  const nacre::emulation& run = report.result.run;
+  nlohmann::ordered_json json{{"program", report.asked->runs->name},
+                              {"grid", {m.grid.x, m.grid.y, m.grid.z}},
+                              {"threads", m.threads},
+                              {"missing", m.nodes() - m.nodes_present()},
+                              {"predicted_us", report.predicted_us()},
+                              {"messages", run.messages()},
+                              {"seconds", run.seconds()},
+                              {"messages_per_s", report.messages_per_second()},
+                              {"bytes_per_thread", report.bytes_per_thread()},
+                              {"slowdown", report.slowdown()},
+                              {"efficiency", report.efficiency()},
+                              {"busy_share", report.busy_share()},
+                              {"handlers", run.counts().events},
+                              {"hops", run.counts().hops},
+                              {"hops_histogram", histogram_of(run.counts().by_hops)},
+                              {"delayed", run.counts().delayed},
+                              {"stalled", run.counts().stalled},
+                              {"held_back", run.counts().held_back},
+                              {"late", run.counts().late},
+                              {"link_waits", run.counts().link_waits},
+                              {"link_wait_ns", run.counts().link_wait.count()},
+                              {"windows", run.windows()},
+                              {"host_workers", report.host_workers},
+                              {"error", report.result.error.empty() ? nlohmann::ordered_json(nullptr)
+                                                                    : nlohmann::ordered_json(report.result.error)}};
+  if (report.asked->critical_path) json["critical_path"] = json_of(run.path());
+  for (const auto& [what, value] : report.result.figures) json[what] = value;
+  if (report.result.digest != 0) json["digest"] = fmt::format("{:016x}", report.result.digest);
   return json;
 }
 
@@ -171,7 +171,7 @@ double predicted_ratio(const report& first, const report& variant) {
 
 }  // namespace
 
-std::string json_of(const report& of) { return dumped(object_of(of)); }
+std::string json_of(const report& report) { return dumped(object_of(report)); }
 
 std::string json_of(const report& first, const report& variant) {
   return dumped(
@@ -180,8 +180,8 @@ std::string json_of(const report& first, const report& variant) {
 
 std::string comparison_of(const report& first, const report& variant) {
   std::string text = fmt::format("\n{:<22}{:>16}{:>16}{:>12}\n", "", "first", "variant", "ratio");
-  const auto row = [&](const char* what, double a, double b) {
-    text += fmt::format("{:<22}{:>16.6g}{:>16.6g}{:>12.4g}\n", what, a, b, a != 0 ? b / a : 0);
+  const auto row = [&](const char* name, double a, double b) {
+    text += fmt::format("{:<22}{:>16.6g}{:>16.6g}{:>12.4g}\n", name, a, b, a != 0 ? b / a : 0);
   };
   const nacre::emulation_counts& a = first.result.run.counts();
   const nacre::emulation_counts& b = variant.result.run.counts();

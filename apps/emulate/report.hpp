@@ -27,8 +27,8 @@ struct report {
   [[nodiscard]] double busy_share() const;
 };
 
-[[nodiscard]] std::string text_of(const report& of);
-[[nodiscard]] std::string json_of(const report& of);
+[[nodiscard]] std::string text_of(const report& report);
+[[nodiscard]] std::string json_of(const report& report);
 
 /// A run beside that of a variant.
 [[nodiscard]] std::string comparison_of(const report& first, const report& variant);

@@ -19,9 +19,9 @@ class tree_place {
  public:
   static constexpr std::uint64_t arity = 8;
 
-  tree_place(const nacre::emulated_node& here, const nacre::coordinates& at) noexcept
-      : grid_(here.machine().grid), nodes_(here.machine().nodes()) {
-    number_ = static_cast<std::uint64_t>(at.x + std::int64_t{grid_.x} * (at.y + std::int64_t{grid_.y} * at.z));
+  tree_place(const nacre::emulated_node& node, const nacre::coordinates& place) noexcept
+      : grid_(node.machine().grid), nodes_(node.machine().nodes()) {
+    number_ = static_cast<std::uint64_t>(place.x + std::int64_t{grid_.x} * (place.y + std::int64_t{grid_.y} * place.z));
   }
   [[nodiscard]] bool is_root() const noexcept { return number_ == 0; }
   [[nodiscard]] std::uint32_t children() const noexcept {
@@ -57,14 +57,14 @@ struct tree_reduction {
 
   /// Returns the sum when it was the last of `expected` parts.
   std::optional<Value> add(std::uint32_t round, std::uint32_t slot, std::uint32_t expected, const Value& part) {
-    auto at = open.begin();
-    while (at != open.end() && at->round != round) ++at;
-    if (at == open.end()) at = open.insert(at, round_parts{round});
-    at->parts[slot] = part;
-    if (++at->arrived < expected) return std::nullopt;
-    Value sum = at->parts[0];
-    for (std::uint32_t k = 1; k < expected; ++k) sum.add(at->parts[k]);
-    open.erase(at);
+    auto position = open.begin();
+    while (position != open.end() && position->round != round) ++position;
+    if (position == open.end()) position = open.insert(position, round_parts{round});
+    position->parts[slot] = part;
+    if (++position->arrived < expected) return std::nullopt;
+    Value sum = position->parts[0];
+    for (std::uint32_t k = 1; k < expected; ++k) sum.add(position->parts[k]);
+    open.erase(position);
     return sum;
   }
   template <class Archive>
@@ -75,15 +75,15 @@ struct tree_reduction {
 
 /// Gives a value of the place that is this part of the node's work (slot 0), or takes the sum of a child.
 template <class Value>
-void contribute_to(nacre::emulated_node& here, std::uint32_t part, std::uint32_t round, std::uint32_t slot,
+void contribute_to(nacre::emulated_node& node, std::uint32_t part, std::uint32_t round, std::uint32_t slot,
                    Value value) {
-  const tree_place place(here, place_of_part(here, part));
-  auto& tree = here.state<parts_of<tree_reduction<Value>>>()[part];
+  const tree_place place(node, place_of_part(node, part));
+  auto& tree = node.state<parts_of<tree_reduction<Value>>>()[part];
   const std::optional<Value> sum = tree.add(round, slot, place.children() + 1, value);
   if (!sum) return;
   if (!place.is_root()) {
-    const work_place parent = work_place_of(here, place.parent());
-    return here.send<&contribute_to<Value>>(nacre::emulated::communication, parent.node, parent.part, round,
+    const work_place parent = work_place_of(node, place.parent());
+    return node.send<&contribute_to<Value>>(nacre::emulated::communication, parent.node, parent.part, round,
                                             place.slot(), *sum);
   }
   if (tree.results.size() <= round) tree.results.resize(round + 1);

@@ -31,7 +31,7 @@ mesh2d::pslg read_input(const mesh2d::options& asked) {
 }
 
 int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& configuration) {
-  mesh2d::plan made;
+  mesh2d::plan plan;
   const double started = rt.now();
   const bool draws = mesh2d::is_png(asked.out), gathers = !asked.out.empty() && !draws;
   mesh2d::picture drawn;
@@ -42,8 +42,8 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
     nacre::demand_writable(asked.write_poly, "--write-poly");
     const mesh2d::pslg input = read_input(asked);
     if (!asked.write_poly.empty()) mesh2d::write_poly(input, asked.write_poly);
-    made = mesh2d::make_plan(input, asked, memory_bytes);
-    if (draws) drawn = mesh2d::picture(mesh2d::frame_of(made, asked.width));
+    plan = mesh2d::make_plan(input, asked, memory_bytes);
+    if (draws) drawn = mesh2d::picture(mesh2d::frame_of(plan, asked.width));
   });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
@@ -53,7 +53,7 @@ int mesh(nacre::runtime& rt, const mesh2d::options& asked, const nacre::config& 
   const double planned = rt.now();
   mesh2d::whole_mesh whole;
   mesh2d::result done =
-      mesh2d::make_mesh(rt, asked, std::move(made), gathers ? &whole : nullptr, draws ? &drawn : nullptr);
+      mesh2d::make_mesh(rt, asked, std::move(plan), gathers ? &whole : nullptr, draws ? &drawn : nullptr);
   if (is_first && !done.problem.empty()) std::fputs(fmt::format("mesh2d: {}\n", done.problem).c_str(), stderr);
   if (!done.problem.empty()) return nacre::program_options::usage_code;
   if (!is_first) return 0;

@@ -22,7 +22,7 @@
 namespace {
 
 int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& configuration) {
-  mesh3d::plan made;
+  mesh3d::plan plan;
   const double started = rt.now();
   const bool is_simulated = configuration.get_string("transport") == "sim";
   const double memory_bytes = meshing::memory_of_job(rt, is_simulated);
@@ -31,7 +31,7 @@ int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& 
     nacre::demand_writable(asked.costs, "--costs");
     for (const std::string& file : {asked.out, asked.costs}) nacre::demand_other_file(file, asked.input);
     nacre::demand_other_file(asked.costs, asked.out);
-    made = mesh3d::make_plan(asked, memory_bytes);
+    plan = mesh3d::make_plan(asked, memory_bytes);
   });
   const bool is_first = rt.rank().value() == 0;
   if (!problem.empty()) {
@@ -40,7 +40,7 @@ int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& 
   }
   const double planned = rt.now();
   mesh3d::whole_mesh whole;
-  mesh3d::result done = mesh3d::make_mesh(rt, asked, std::move(made), asked.out.empty() ? nullptr : &whole);
+  mesh3d::result done = mesh3d::make_mesh(rt, asked, std::move(plan), asked.out.empty() ? nullptr : &whole);
   if (!is_first) return 0;
   done.simulated = is_simulated;
   done.plan_seconds = planned - started;

@@ -37,9 +37,9 @@ void exact_sum::add_product(double a, double b) noexcept {
 
 void exact_sum::carry() noexcept {
   for (std::size_t k = 0; k + 1 < word_count; ++k) {
-    const std::int64_t over = words_[k] >> 32;  // rounds down, so the word stays from 0 to 2^32 - 1
-    words_[k] -= over * (std::int64_t{1} << 32);
-    words_[k + 1] += over;
+    const std::int64_t excess = words_[k] >> 32;  // rounds down, so the word stays from 0 to 2^32 - 1
+    words_[k] -= excess * (std::int64_t{1} << 32);
+    words_[k + 1] += excess;
   }
   pending_ = 0;
 }

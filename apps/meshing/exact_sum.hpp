@@ -17,9 +17,9 @@ class exact_sum {
   /// Adds twice the area of the triangle, negative when it turns right: the sum over the edges of a closed polygon is
   /// twice its area.
   template <class Point>
-  void add_edge(const Point& from, const Point& to) noexcept {
-    add_product(from.x, to.y);
-    add_product(-from.y, to.x);
+  void add_edge(const Point& source, const Point& target) noexcept {
+    add_product(source.x, target.y);
+    add_product(-source.y, target.x);
   }
   void add(const exact_sum& other) noexcept;
   /// The nearest double, or its neighbour.

@@ -90,12 +90,12 @@ double available_bytes(const std::string& root) {
 }
 
 double memory_of_job(nacre::runtime& rt, bool is_simulated) {
-  const double here = available_bytes();
-  if (is_simulated) return here;
+  const double local_value = available_bytes();
+  if (is_simulated) return local_value;
   std::string host;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), host);
   const auto hosts = rt.gather(host, nacre::rank_id{0});
-  const auto memories = rt.gather(here, nacre::rank_id{0});
+  const auto memories = rt.gather(local_value, nacre::rank_id{0});
   std::map<std::string, double> by_host;
   for (std::size_t k = 0; k < hosts.size(); ++k) {
     const auto known = by_host.try_emplace(hosts[k], memories[k]).first;

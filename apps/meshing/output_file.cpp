@@ -35,25 +35,26 @@ std::string colour_of(std::uint32_t number) {
   return fmt::format("#{:02x}{:02x}{:02x}", part(0), part(-2.0944), part(2.0944));
 }
 
-void write_vtu(vtu_content&& content, std::ostream& to) {
+void write_vtu(vtu_content&& content, std::ostream& stream) {
   appended_arrays& arrays = content.arrays;
   const std::size_t cells = content.corners.size() / content.corners_a_cell;
   std::vector<std::int64_t> offsets;
   for (std::size_t k = 1; k <= cells; ++k) offsets.push_back(static_cast<std::int64_t>(k * content.corners_a_cell));
-  to << R"(<?xml version="1.0"?>)" << '\n'
-     << R"(<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">)" << '\n'
-     << fmt::format("<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n",
-                    content.points.size() / 3, cells)
-     << "<Points>\n"
-     << arrays.declare("Float64", "Points", 3, content.points) << "</Points>\n<Cells>\n"
-     << arrays.declare("Int32", "connectivity", 1, content.corners) << arrays.declare("Int64", "offsets", 1, offsets)
-     << arrays.declare("UInt8", "types", 1, std::vector<std::uint8_t>(cells, content.cell_type)) << "</Cells>\n"
-     << "<PointData>\n"
-     << content.point_data << "</PointData>\n"
-     << "<CellData Scalars=\"subdomain\">\n"
-     << content.cell_data << "</CellData>\n"
-     << "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_" << arrays.bytes()
-     << "\n</AppendedData>\n</VTKFile>\n";
+  stream << R"(<?xml version="1.0"?>)" << '\n'
+         << R"(<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">)" << '\n'
+         << fmt::format("<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n",
+                        content.points.size() / 3, cells)
+         << "<Points>\n"
+         << arrays.declare("Float64", "Points", 3, content.points) << "</Points>\n<Cells>\n"
+         << arrays.declare("Int32", "connectivity", 1, content.corners)
+         << arrays.declare("Int64", "offsets", 1, offsets)
+         << arrays.declare("UInt8", "types", 1, std::vector<std::uint8_t>(cells, content.cell_type)) << "</Cells>\n"
+         << "<PointData>\n"
+         << content.point_data << "</PointData>\n"
+         << "<CellData Scalars=\"subdomain\">\n"
+         << content.cell_data << "</CellData>\n"
+         << "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_" << arrays.bytes()
+         << "\n</AppendedData>\n</VTKFile>\n";
 }
 
 }  // namespace meshing

@@ -58,6 +58,6 @@ struct vtu_content {
 };
 
 /// VTK's XML format for unstructured grids, with binary arrays behind the text. Consumes the content.
-void write_vtu(vtu_content&& content, std::ostream& to);
+void write_vtu(vtu_content&& content, std::ostream& stream);
 
 }  // namespace meshing

@@ -100,8 +100,8 @@ void add_output(nacre::program_options& parser, options& asked) {
 }
 
 std::string problem_of(options& asked) {
-  const auto found = std::find(model_names.begin(), model_names.end(), asked.model_name);
-  asked.model.kind = static_cast<model_kind>(found - model_names.begin());
+  const auto match = std::find(model_names.begin(), model_names.end(), asked.model_name);
+  asked.model.kind = static_cast<model_kind>(match - model_names.begin());
   if (asked.model.kind == model_kind::file && format_of(asked.model_name) == file_format::unknown) {
     return "--model " + asked.model_name +
            " is no model (there are plummer, collision, hernquist, collapse and cube) and no file that ends in .txt "

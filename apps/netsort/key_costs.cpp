@@ -33,12 +33,12 @@ double least_seconds(Act&& act) {
 
 /// Sorts all wires in one loop.
 void sort_all(std::vector<std::vector<key>> wires) {
-  const network by(static_cast<std::uint32_t>(wires.size()));
-  for (std::uint32_t step = 0; step < by.steps(); ++step) {
+  const network network(static_cast<std::uint32_t>(wires.size()));
+  for (std::uint32_t step = 0; step < network.steps(); ++step) {
     std::vector<std::vector<key>> next(wires.size());
     for (std::uint32_t number = 0; number < wires.size(); ++number) {
-      const comparator how = by.at(number, step);
-      next[number] = half_of(wires[number], wires[number ^ how.distance], how.keeps_low);
+      const comparator comparator = network.at(number, step);
+      next[number] = half_of(wires[number], wires[number ^ comparator.distance], comparator.keeps_low);
     }
     wires.swap(next);
   }

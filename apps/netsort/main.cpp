@@ -24,9 +24,10 @@ int main(int argc, char** argv) {
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       const netsort::sort_report report = netsort::sort_by_network(rt, asked);
       if (rt.rank().value() != 0) return;
-      const netsort::surroundings where{rt.size(), configuration.get_string("transport"),
-                                        configuration.get_string("location")};
-      fmt::print("{}", asked.json ? result_json(asked, where, report) : result_text(asked, where, report));
+      const netsort::surroundings surroundings{rt.size(), configuration.get_string("transport"),
+                                               configuration.get_string("location")};
+      fmt::print("{}",
+                 asked.json ? result_json(asked, surroundings, report) : result_text(asked, surroundings, report));
       verdict = report.sorted ? 0 : 1;
     });
     return failed != 0 ? failed : verdict;

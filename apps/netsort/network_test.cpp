@@ -13,16 +13,16 @@ namespace {
 /// A network that sorts every sequence of zeros and ones sorts every sequence (Knuth, volume 3, theorem 5.3.4 Z).
 TEST(network, sorts_every_sequence_of_zeros_and_ones) {
   for (const std::uint32_t wires : {2u, 4u, 8u, 16u}) {
-    const network by(wires);
+    const network actor(wires);
     for (std::uint32_t bits = 0; bits < 1u << wires; ++bits) {
       std::vector<std::uint32_t> values(wires);
       for (std::uint32_t wire = 0; wire < wires; ++wire) values[wire] = bits >> wire & 1u;
-      for (std::uint32_t step = 0; step < by.steps(); ++step) {
-        const std::vector<std::uint32_t> before = values;
+      for (std::uint32_t step = 0; step < actor.steps(); ++step) {
+        const std::vector<std::uint32_t> previous = values;
         for (std::uint32_t wire = 0; wire < wires; ++wire) {
-          const comparator how = by.at(wire, step);
-          const auto [low, high] = std::minmax(before[wire], before[wire ^ how.distance]);
-          values[wire] = how.keeps_low ? low : high;
+          const comparator comparator = actor.at(wire, step);
+          const auto [low, high] = std::minmax(previous[wire], previous[wire ^ comparator.distance]);
+          values[wire] = comparator.keeps_low ? low : high;
         }
       }
       ASSERT_TRUE(std::is_sorted(values.begin(), values.end())) << wires << " wires, input " << bits;
@@ -32,11 +32,11 @@ TEST(network, sorts_every_sequence_of_zeros_and_ones) {
 }
 
 TEST(network, both_wires_of_a_comparator_agree_on_it_and_all_wires_take_part_in_every_step) {
-  const network by(64);
-  EXPECT_EQ(by.steps(), 21U);
-  for (std::uint32_t step = 0; step < by.steps(); ++step) {
+  const network actor(64);
+  EXPECT_EQ(actor.steps(), 21U);
+  for (std::uint32_t step = 0; step < actor.steps(); ++step) {
     for (std::uint32_t wire = 0; wire < 64; ++wire) {
-      const comparator mine = by.at(wire, step), other = by.at(wire ^ mine.distance, step);
+      const comparator mine = actor.at(wire, step), other = actor.at(wire ^ mine.distance, step);
       EXPECT_EQ(mine.distance, other.distance);
       EXPECT_NE(mine.keeps_low, other.keeps_low);
     }

@@ -23,7 +23,9 @@ Exit code: 0 when the keys came out sorted, 1 when not, 2 when the options are w
 
 }  // namespace
 
-const char* name_of(placement how) noexcept { return how == placement::central ? "central" : "distributed"; }
+const char* name_of(placement placement) noexcept {
+  return placement == placement::central ? "central" : "distributed";
+}
 
 command_line parse_command_line(int argc, const char* const* argv) {
   nacre::program_options parser("netsort", "Sorts by a bitonic network whose every wire is a mobile object.");

@@ -16,7 +16,7 @@ enum class placement : std::uint8_t {
   distributed  ///< each rank its share: netsortD
 };
 
-[[nodiscard]] const char* name_of(placement how) noexcept;
+[[nodiscard]] const char* name_of(placement placement) noexcept;
 
 /// What the user asked for.
 struct options {

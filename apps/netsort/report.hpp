@@ -17,7 +17,9 @@ struct surroundings {
   std::string location;
 };
 
-[[nodiscard]] std::string result_text(const options& asked, const surroundings& where, const sort_report& what);
-[[nodiscard]] std::string result_json(const options& asked, const surroundings& where, const sort_report& what);
+[[nodiscard]] std::string result_text(const options& asked, const surroundings& surroundings,
+                                      const sort_report& report);
+[[nodiscard]] std::string result_json(const options& asked, const surroundings& surroundings,
+                                      const sort_report& report);
 
 }  // namespace netsort

@@ -60,7 +60,7 @@ void begin_wires(nacre::runtime& rt, const options& asked, const round_plan& pla
 /// On rank 0: whether the wires hold, one after the other, the keys that they began with, in order.
 bool came_out_sorted(nacre::runtime& rt, const round_plan& plan, const std::vector<wire::pointer>& all) {
   std::vector<nacre::future<std::vector<key>>> answers;
-  std::vector<key> expected, found;
+  std::vector<key> expected, match;
   for (std::uint32_t number = 0; number < plan.wires; ++number) {
     answers.push_back(rt.call<&wire::keys>(all[number]));
     const std::vector<key> began = keys_of_wire(plan.seed, number, plan.keys);
@@ -68,10 +68,10 @@ bool came_out_sorted(nacre::runtime& rt, const round_plan& plan, const std::vect
   }
   for (auto& each : answers) {
     const std::vector<key> keys = each.get();
-    found.insert(found.end(), keys.begin(), keys.end());
+    match.insert(match.end(), keys.begin(), keys.end());
   }
   std::sort(expected.begin(), expected.end());
-  return found == expected;
+  return match == expected;
 }
 
 /// Takes the time and the counts of all ranks between its making and `end`. Both are collective, and the system is

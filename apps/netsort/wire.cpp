@@ -51,18 +51,18 @@ void wire::compare(nacre::context& ctx, std::uint32_t step, std::vector<key> the
 }
 
 void wire::offer(nacre::context& ctx) {
-  const comparator how = network(plan_.wires).at(number_, step_);
-  ctx.send<&wire::compare>(partners_[static_cast<std::size_t>(std::countr_zero(how.distance))], step_, keys_);
+  const comparator comparator = network(plan_.wires).at(number_, step_);
+  ctx.send<&wire::compare>(partners_[static_cast<std::size_t>(std::countr_zero(comparator.distance))], step_, keys_);
 }
 
 /// Takes every step whose keys are there.
 void wire::go_on(nacre::context& ctx) {
-  const network by(plan_.wires);
+  const network network(plan_.wires);
   for (auto next = early_.find(step_); next != early_.end(); next = early_.find(step_)) {
-    keys_ = half_of(keys_, next->second, by.at(number_, step_).keeps_low);
+    keys_ = half_of(keys_, next->second, network.at(number_, step_).keeps_low);
     early_.erase(next);
     ctx.charge(2 * static_cast<double>(keys_.size()) * plan_.costs.merge);
-    if (++step_ == by.steps()) {
+    if (++step_ == network.steps()) {
       running_ = false;
       return;
     }

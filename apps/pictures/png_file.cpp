@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view signature("\x89PNG\r\n\x1a\n", 8);
 
-void append_number(std::string& to, std::uint32_t number, int bytes = 4) {
-  for (int k = bytes - 1; k >= 0; --k) to.push_back(static_cast<char>(number >> 8 * k & 255));
+void append_number(std::string& target, std::uint32_t number, int bytes = 4) {
+  for (int k = bytes - 1; k >= 0; --k) target.push_back(static_cast<char>(number >> 8 * k & 255));
 }
 
 /// CRC-32 of ISO 3309, as PNG asks for it.
@@ -35,21 +35,21 @@ std::uint32_t crc_of(std::string_view bytes) {
   return ~crc;
 }
 
-void append_chunk(std::string& to, std::string_view type, std::string_view content) {
-  append_number(to, static_cast<std::uint32_t>(content.size()));
+void append_chunk(std::string& target, std::string_view type, std::string_view content) {
+  append_number(target, static_cast<std::uint32_t>(content.size()));
   const std::string covered = std::string(type) + std::string(content);
-  to += covered;
-  append_number(to, crc_of(covered));
+  target += covered;
+  append_number(target, crc_of(covered));
 }
 
 /// Calls visit(type, content) for each chunk of a file.
 template <class Visit>
 void for_each_chunk(std::string_view file, Visit&& visit) {
-  for (std::size_t at = signature.size(); at + 12 <= file.size();) {
+  for (std::size_t index = signature.size(); index + 12 <= file.size();) {
     std::uint32_t size = 0;
-    for (std::size_t k = 0; k < 4; ++k) size = size << 8 | static_cast<unsigned char>(file[at + k]);
-    visit(file.substr(at + 4, 4), file.substr(at + 8, size));
-    at += 12 + size;
+    for (std::size_t k = 0; k < 4; ++k) size = size << 8 | static_cast<unsigned char>(file[index + k]);
+    visit(file.substr(index + 4, 4), file.substr(index + 8, size));
+    index += 12 + size;
   }
 }
 

@@ -123,22 +123,22 @@ result run_benchmark(nacre::runtime& rt, const options& given) {
   // Few have the file of recorded costs, and one rank needs them.
   const std::vector<double> seconds = rt.rank().value() == 0 ? weights(asked) : std::vector<double>();
   const progress now = before ? *before : begin_benchmark(rt, asked, seconds);
-  result found{.cores = asked.cores, .objects = seconds.size(), .dispersed_seconds = now.dispersed_seconds};
+  result match{.cores = asked.cores, .objects = seconds.size(), .dispersed_seconds = now.dispersed_seconds};
   rt.wait_quiescence(now);
-  found.moves = rt.all_reduce(rt.counters().migrations_in - now.moves_before, std::plus<>{});
-  if (rt.rank() != nacre::rank_id{0}) return found;
+  match.moves = rt.all_reduce(rt.counters().migrations_in - now.moves_before, std::plus<>{});
+  if (rt.rank() != nacre::rank_id{0}) return match;
   const board heard = rt.call<&board::copy>(now.tell).get();
-  found.seconds = heard.last_at - now.dispersed_seconds;
+  match.seconds = heard.last_at - now.dispersed_seconds;
   const std::uint32_t workers = rt.size() * rt.workers();
-  found.least_core_seconds = heard.core_seconds.size() < workers ? 0 : 1e300;
+  match.least_core_seconds = heard.core_seconds.size() < workers ? 0 : 1e300;
   for (const auto& [core, busy] : heard.core_seconds) {
-    found.least_core_seconds = std::min(found.least_core_seconds, busy);
-    found.most_core_seconds = std::max(found.most_core_seconds, busy);
+    match.least_core_seconds = std::min(match.least_core_seconds, busy);
+    match.most_core_seconds = std::max(match.most_core_seconds, busy);
   }
-  found.longest_first_seconds = longest_first(seconds, workers);
-  found.placed_seconds = placed(seconds, asked.cores).most;
-  found.exact = heard.notices == seconds.size() && heard.computations == seconds.size() * asked.computations;
-  return found;
+  match.longest_first_seconds = longest_first(seconds, workers);
+  match.placed_seconds = placed(seconds, asked.cores).most;
+  match.exact = heard.notices == seconds.size() && heard.computations == seconds.size() * asked.computations;
+  return match;
 }
 
 }  // namespace synthetic

@@ -12,30 +12,30 @@ namespace {
 
 using settings = std::map<std::string, std::string>;
 
-result run_simulated(const settings& with, const options& asked) {
-  nacre::config made;
-  made.set("transport", "sim");
-  made.set("balance.tick", "10ms");
-  for (const auto& [name, value] : with) made.set(name, value);
-  result found;
-  EXPECT_EQ(nacre::run(made,
+result run_simulated(const settings& settings, const options& asked) {
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("balance.tick", "10ms");
+  for (const auto& [name, value] : settings) configuration.set(name, value);
+  result match;
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
-                         const result own = run_benchmark(rt, asked);
-                         if (rt.rank().value() == 0) found = own;
+                         const result self = run_benchmark(rt, asked);
+                         if (rt.rank().value() == 0) match = self;
                        }),
             0);
-  EXPECT_TRUE(found.exact);
-  return found;
+  EXPECT_TRUE(match.exact);
+  return match;
 }
 
 TEST(synthetic, without_a_balancer_takes_what_the_most_loaded_core_has) {
-  const result found = run_simulated({{"ranks", "20"}, {"balancer", "none"}}, {});
-  EXPECT_EQ(found.cores, 20u);
-  EXPECT_EQ(found.objects, 200u);
-  EXPECT_EQ(found.moves, 0u);
-  EXPECT_NEAR(found.seconds, found.placed_seconds, 0.01);
-  EXPECT_NEAR(found.most_core_seconds, found.placed_seconds, 0.01);
-  EXPECT_LT(found.least_core_seconds, 0.51 * found.most_core_seconds);
+  const result result = run_simulated({{"ranks", "20"}, {"balancer", "none"}}, {});
+  EXPECT_EQ(result.cores, 20u);
+  EXPECT_EQ(result.objects, 200u);
+  EXPECT_EQ(result.moves, 0u);
+  EXPECT_NEAR(result.seconds, result.placed_seconds, 0.01);
+  EXPECT_NEAR(result.most_core_seconds, result.placed_seconds, 0.01);
+  EXPECT_LT(result.least_core_seconds, 0.51 * result.most_core_seconds);
 }
 
 TEST(synthetic, diffusion_ends_near_the_longest_first_schedule) {

@@ -14,22 +14,22 @@
 
 namespace {
 
-std::string text_of(const synthetic::result& found, const nacre::config& how, bool as_json) {
-  const std::string& balancer = how.get_string("balancer");
-  const std::string& scheduler = how.get_string("scheduler");
+std::string text_of(const synthetic::result& result, const nacre::config& configuration, bool as_json) {
+  const std::string& balancer = configuration.get_string("balancer");
+  const std::string& scheduler = configuration.get_string("scheduler");
   if (as_json) {
     return nlohmann::ordered_json{{"balancer", balancer},
                                   {"scheduler", scheduler},
-                                  {"cores", found.cores},
-                                  {"objects", found.objects},
-                                  {"dispersed_seconds", found.dispersed_seconds},
-                                  {"seconds", found.seconds},
-                                  {"least_core_seconds", found.least_core_seconds},
-                                  {"most_core_seconds", found.most_core_seconds},
-                                  {"longest_first_seconds", found.longest_first_seconds},
-                                  {"placed_seconds", found.placed_seconds},
-                                  {"moves", found.moves},
-                                  {"exact", found.exact}}
+                                  {"cores", result.cores},
+                                  {"objects", result.objects},
+                                  {"dispersed_seconds", result.dispersed_seconds},
+                                  {"seconds", result.seconds},
+                                  {"least_core_seconds", result.least_core_seconds},
+                                  {"most_core_seconds", result.most_core_seconds},
+                                  {"longest_first_seconds", result.longest_first_seconds},
+                                  {"placed_seconds", result.placed_seconds},
+                                  {"moves", result.moves},
+                                  {"exact", result.exact}}
                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
            "\n";
   }
@@ -37,9 +37,9 @@ std::string text_of(const synthetic::result& found, const nacre::config& how, bo
       "{} objects on {} cores, balancer {}, scheduler {}: {:.3f} s\n"
       "  a core computes {:.3f} to {:.3f} s; {} moves; dispersed within {:.6f} s\n"
       "  if every object stayed {:.3f} s; longest first, all known {:.3f} s\n  {}\n",
-      found.objects, found.cores, balancer, scheduler, found.seconds, found.least_core_seconds, found.most_core_seconds,
-      found.moves, found.dispersed_seconds, found.placed_seconds, found.longest_first_seconds,
-      found.exact ? "every object exactly computed" : "NOT EXACT");
+      result.objects, result.cores, balancer, scheduler, result.seconds, result.least_core_seconds,
+      result.most_core_seconds, result.moves, result.dispersed_seconds, result.placed_seconds,
+      result.longest_first_seconds, result.exact ? "every object exactly computed" : "NOT EXACT");
 }
 
 }  // namespace
@@ -52,10 +52,10 @@ int main(int argc, char** argv) {
     if (!command.asked.recorded.empty()) (void)synthetic::weights(command.asked);  // refuses a wrong file at once
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-      const synthetic::result found = synthetic::run_benchmark(rt, command.asked);
+      const synthetic::result result = synthetic::run_benchmark(rt, command.asked);
       if (rt.rank() != nacre::rank_id{0}) return;
-      fmt::print("{}", text_of(found, configuration, command.asked.json));
-      verdict = found.exact ? 0 : 1;
+      fmt::print("{}", text_of(result, configuration, command.asked.json));
+      verdict = result.exact ? 0 : 1;
     });
     return failed != 0 ? failed : verdict;
   });

@@ -70,9 +70,9 @@ TEST(child_table, a_binomial_table_changes_exactly_where_the_comparison_in_doubl
     const tree_params params{.type = tree_type::binomial, .q = q, .m = 5};
     const double edge = q * draw_end;
     for (double draw = std::max(0.0, std::floor(edge) - 2); draw <= edge + 2 && draw < draw_end; ++draw) {
-      const auto at = static_cast<std::uint32_t>(draw);
-      EXPECT_EQ(table.children(at), reference::children(params, 1, at)) << "q " << q << " draw " << at;
-      EXPECT_EQ(table.maybe_inner(at), table.children(at) > 0);
+      const auto index = static_cast<std::uint32_t>(draw);
+      EXPECT_EQ(table.children(index), reference::children(params, 1, index)) << "q " << q << " draw " << index;
+      EXPECT_EQ(table.maybe_inner(index), table.children(index) > 0);
     }
     EXPECT_EQ(table.children(0), q > 0 ? 5u : 0u);
     EXPECT_EQ(table.children(draw_end - 1), q > 1 - 1e-9 ? 5u : 0u);

@@ -79,11 +79,11 @@ int run_three_ranks(const std::function<void(nacre::runtime&)>& main) {
 class forged : public testing::TestWithParam<forgery> {};
 
 TEST_P(forged, message_is_refused_with_the_reason) {
-  const rank_search_options how{
+  const rank_search_options options{
       .params = {.type = tree_type::geometric, .shape = tree_shape::fixed, .depth = 6, .seed = 19}};
   const auto lie = [&](nacre::runtime& rt) {
     if (rt.rank().value() == GetParam().liar) GetParam().send(rt);
-    static_cast<void>(GetParam().search(rt, how));
+    static_cast<void>(GetParam().search(rt, options));
   };
   EXPECT_EXIT(run_three_ranks(lie), testing::ExitedWithCode(1), GetParam().refusal);
 }

@@ -45,10 +45,10 @@ double cost_of_node(const uts::options& asked, bool simulated) {
 
 uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& asked, double node_seconds,
                                        bool simulated) {
-  const uts::rank_search_options how{asked.tree,     asked.sha,  asked.chunk,
-                                     asked.interval, !simulated, {.node = node_seconds}};
-  if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, how);
-  if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, how);
+  const uts::rank_search_options options{asked.tree,     asked.sha,  asked.chunk,
+                                         asked.interval, !simulated, {.node = node_seconds}};
+  if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, options);
+  if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, options);
   const auto restored = rt.restored<uts::search_progress>();
   return uts::search_with_mobile_objects(rt, {asked.tree, asked.sha, progress_of(asked), node_seconds}, restored);
 }

@@ -97,19 +97,19 @@ using collectors = nacre::group_ptr<collector>;
 class part {
  public:
   part() = default;
-  part(const collectors& to, const mobile_options& how, search work)
-      : part(to, how.params, how.sha, how.node_seconds, std::move(work)) {}
-  part(const collectors& to, const tree_params& params, sha1_choice sha, double node_seconds, search work)
-      : to_(to), params_(params), sha_(sha), node_seconds_(node_seconds), work_(std::move(work)) {}
+  part(const collectors& ranks_collecting, const mobile_options& options, search work)
+      : part(ranks_collecting, options.params, options.sha, options.node_seconds, std::move(work)) {}
+  part(const collectors& ranks_collecting, const tree_params& params, sha1_choice sha, double node_seconds, search work)
+      : to_(ranks_collecting), params_(params), sha_(sha), node_seconds_(node_seconds), work_(std::move(work)) {}
 
   void go_on(nacre::context& ctx) {
     if (!tree_) {
       tree_ = tree_of(params_);
       kernel_ = select_sha1(sha_);
     }
-    const std::uint64_t before = work_.counts().nodes;
+    const std::uint64_t previous = work_.counts().nodes;
     work_.advance(*tree_, kernel_, nodes_a_handler_ / params_.granularity + 1);
-    ctx.charge(static_cast<double>(work_.counts().nodes - before) * node_seconds_ * params_.granularity);
+    ctx.charge(static_cast<double>(work_.counts().nodes - previous) * node_seconds_ * params_.granularity);
     if (work_.finished()) {
       report(ctx);
       ctx.destroy(ctx.self<part>());
@@ -157,17 +157,17 @@ struct sum {
 
 }  // namespace
 
-search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how,
+search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& options,
                                          std::optional<search_progress> now) {
-  const std::shared_ptr<const tree> searched = tree_of(how.params);  // before the clock starts
-  const sha1_kernel kernel = select_sha1(how.sha);
-  const auto known = find_known_size(how.params);
+  const std::shared_ptr<const tree> searched = tree_of(options.params);  // before the clock starts
+  const sha1_kernel kernel = select_sha1(options.sha);
+  const auto known = find_known_size(options.params);
   const bool first = rt.rank().value() == 0;
   if (!now) {  // else the search was over when `restored` returned
     now = search_progress{rt.create_group<collector>(), rt.broadcast(rt.now(), nacre::rank_id{0})};
     if (first) {
-      rt.local(now->to).show_line(how.progress, known ? std::optional(known->nodes) : std::nullopt, now->started);
-      rt.send<&part::go_on>(rt.create<part>(now->to, how, search::of_whole(*searched)));
+      rt.local(now->to).show_line(options.progress, known ? std::optional(known->nodes) : std::nullopt, now->started);
+      rt.send<&part::go_on>(rt.create<part>(now->to, options, search::of_whole(*searched)));
     }
     rt.wait_quiescence(*now);
   }
@@ -176,7 +176,7 @@ search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_option
   if (first) counts = rt.reduce<&collector::total>(now->to, sum{}).get();
   counts = rt.broadcast(counts, nacre::rank_id{0});
   rt.destroy(now->to);
-  return {how.params, counts, rt.broadcast(seconds, nacre::rank_id{0}), "mobile objects", kernel.name};
+  return {options.params, counts, rt.broadcast(seconds, nacre::rank_id{0}), "mobile objects", kernel.name};
 }
 
 }  // namespace uts

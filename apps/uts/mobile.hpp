@@ -30,7 +30,7 @@ struct search_progress {
 };
 
 /// Collective: searches the whole tree on all ranks. Every rank gets the result. `now`: rt.restored<search_progress>().
-[[nodiscard]] search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& how,
+[[nodiscard]] search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& options,
                                                        std::optional<search_progress> now = std::nullopt);
 
 }  // namespace uts

@@ -15,18 +15,19 @@ char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c 
 std::size_t distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> cost((a.size() + 1) * width);
-  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& { return cost[i * width + j]; };
-  for (std::size_t i = 0; i <= a.size(); ++i) at(i, 0) = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) at(0, j) = j;
+  const auto function = [&](std::size_t i, std::size_t j) -> std::size_t& { return cost[i * width + j]; };
+  for (std::size_t i = 0; i <= a.size(); ++i) function(i, 0) = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) function(0, j) = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
-      at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)});
+      function(i, j) =
+          std::min({function(i - 1, j) + 1, function(i, j - 1) + 1, function(i - 1, j - 1) + (same ? 0 : 1)});
       const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
-      if (swapped) at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
+      if (swapped) function(i, j) = std::min(function(i, j), function(i - 2, j - 2) + 1);
     }
   }
-  return at(a.size(), b.size());
+  return function(a.size(), b.size());
 }
 
 }  // namespace

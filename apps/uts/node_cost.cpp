@@ -36,9 +36,9 @@ double measured_seconds_a_node(const tree_params& params, const sha1_kernel& sha
     std::uint64_t nodes = 0;
     while (nodes < nodes_a_stretch / hashes + 1) {
       if (part.finished()) part = search::of_whole(searched);  // a small tree, again
-      const std::uint64_t before = part.counts().nodes;
+      const std::uint64_t previous = part.counts().nodes;
       part.advance(searched, sha1, nodes_a_step / hashes + 1);
-      nodes += std::max<std::uint64_t>(1, part.counts().nodes - before);
+      nodes += std::max<std::uint64_t>(1, part.counts().nodes - previous);
     }
     least = std::min(least, (processor_seconds() - begin) / static_cast<double>(nodes * hashes));
   }

@@ -15,8 +15,8 @@
 namespace uts {
 
 /// What a handler throws when a message is none that its sender may send now. It ends the job with these words.
-[[nodiscard]] inline std::runtime_error refusal(const nacre::context& ctx, const char* why) {
-  return std::runtime_error("rank " + std::to_string(ctx.source().value()) + " sends " + why);
+[[nodiscard]] inline std::runtime_error refusal(const nacre::context& ctx, const char* reason) {
+  return std::runtime_error("rank " + std::to_string(ctx.source().value()) + " sends " + reason);
 }
 
 /// What a rank keeps for a search, made and owned by its main. Messages do not say where it is: whatever a peer sends,

@@ -13,9 +13,9 @@ void rank_search::advance(nacre::context& ctx) {
     return;
   }
   const double begin = ctx.now();
-  const std::uint64_t before = work_.counts().nodes;
+  const std::uint64_t previous = work_.counts().nodes;
   work_.advance(tree_, kernel_, pace_.nodes());
-  const std::uint64_t nodes = work_.counts().nodes - before;
+  const std::uint64_t nodes = work_.counts().nodes - previous;
   ctx.charge(static_cast<double>(nodes) * tree_.params().granularity * seconds_a_node_);
   if (!work_.finished()) looks_owed_ = std::max<std::uint64_t>(nodes / pace_.nodes(), 1) - 1;
   last_node_at_ = ctx.now();
@@ -36,15 +36,16 @@ search rank_search::split() {
   return work_.stack().size() > 2 * std::uint64_t{*chunk_} ? work_.split_oldest(*chunk_) : search();
 }
 
-search_result combined(nacre::runtime& rt, const rank_search_options& how, const rank_search& own, double start,
-                       double seconds, std::uint64_t refusals, std::string_view mode) {
-  const tree_counts all = rt.all_reduce(own.counts(), [](tree_counts a, const tree_counts& b) { return a += b; });
-  const double last_node = own.last_node_at() > 0 ? own.last_node_at() - start : 0;
+search_result combined(nacre::runtime& rt, const rank_search_options& options, const rank_search& rank_search,
+                       double start, double seconds, std::uint64_t refusals, std::string_view mode) {
+  const tree_counts all =
+      rt.all_reduce(rank_search.counts(), [](tree_counts a, const tree_counts& b) { return a += b; });
+  const double last_node = rank_search.last_node_at() > 0 ? rank_search.last_node_at() - start : 0;
   const sharing_figures sharing{
       .last_node = rt.all_reduce(last_node, [](double a, double b) { return std::max(a, b); }),
-      .chunks = rt.all_reduce(own.chunks_given(), std::plus<>{}),
+      .chunks = rt.all_reduce(rank_search.chunks_given(), std::plus<>{}),
       .refusals = rt.all_reduce(refusals, std::plus<>{})};
-  return {how.params, all, rt.broadcast(seconds, nacre::rank_id{0}), mode, select_sha1(how.sha).name, sharing};
+  return {options.params, all, rt.broadcast(seconds, nacre::rank_id{0}), mode, select_sha1(options.sha).name, sharing};
 }
 
 }  // namespace uts

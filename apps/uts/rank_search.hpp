@@ -51,8 +51,11 @@ struct adaption {
 /// an answer does.
 class pace {
  public:
-  pace(std::optional<std::uint32_t> fixed, const adaption& how)
-      : fixed_(fixed.has_value()), how_(how), wanted_(fixed.value_or(how.least)), nodes_(fixed.value_or(how.least)) {}
+  pace(std::optional<std::uint32_t> fixed, const adaption& adaption)
+      : fixed_(fixed.has_value()),
+        how_(adaption),
+        wanted_(fixed.value_or(adaption.least)),
+        nodes_(fixed.value_or(adaption.least)) {}
 
   [[nodiscard]] std::uint32_t nodes() const noexcept { return nodes_; }
   void looked(bool hit) noexcept {
@@ -93,13 +96,13 @@ class pace {
 /// The search of one rank, between two looks.
 class rank_search {
  public:
-  rank_search(const rank_search_options& how, const adaption& adapts)
-      : tree_(how.params),
-        seconds_a_node_(how.costs.node),
-        kernel_(select_sha1(how.sha)),
-        chunk_(how.chunk),
+  rank_search(const rank_search_options& options, const adaption& adapts)
+      : tree_(options.params),
+        seconds_a_node_(options.costs.node),
+        kernel_(select_sha1(options.sha)),
+        chunk_(options.chunk),
         stack_least_(adapts.stack_least),
-        pace_(how.interval, adapts) {}
+        pace_(options.interval, adapts) {}
 
   /// Generates an interval of nodes, or all that are left, and charges for them. The children of a node are generated
   /// together. If they are two intervals or more, so many of the next calls generate nothing that there is one call for
@@ -137,8 +140,9 @@ class rank_search {
 
 /// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank. `start` is
 /// that of this rank, `refusals` are its own.
-[[nodiscard]] search_result combined(nacre::runtime& rt, const rank_search_options& how, const rank_search& own,
-                                     double start, double seconds, std::uint64_t refusals, std::string_view mode);
+[[nodiscard]] search_result combined(nacre::runtime& rt, const rank_search_options& options,
+                                     const rank_search& rank_search, double start, double seconds,
+                                     std::uint64_t refusals, std::string_view mode);
 
 /// Protocol messages: handled in the poll loop, ahead of those that carry nodes, which come on the other channel.
 inline constexpr nacre::with as_control{.category = nacre::category::communication, .channel = nacre::channel::system};

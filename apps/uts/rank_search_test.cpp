@@ -43,29 +43,29 @@ tree_counts counted_alone(const tree_params& params) {
 }
 
 /// Counts on every rank, and returns those of rank 0.
-search_result count_on(nacre::config configuration, const mode& by, const rank_search_options& how) {
-  search_result found;
+search_result count_on(nacre::config configuration, const mode& mode, const rank_search_options& options) {
+  search_result result;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-    const search_result here = by.search(rt, how);
-    EXPECT_EQ(here.counts, rt.broadcast(here.counts, nacre::rank_id{0})) << "every rank gets the result";
-    if (rt.rank().value() == 0) found = here;
+    const search_result site = mode.search(rt, options);
+    EXPECT_EQ(site.counts, rt.broadcast(site.counts, nacre::rank_id{0})) << "every rank gets the result";
+    if (rt.rank().value() == 0) result = site;
   });
   EXPECT_EQ(failed, 0);
-  return found;
+  return result;
 }
 
 nacre::config simulated(int seed, int ranks) {
-  nacre::config made;
-  made.set("transport", "sim");
-  made.set("ranks", std::to_string(ranks));
-  made.set("seed", std::to_string(seed));
-  made.set("balancer", "none");
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("seed", std::to_string(seed));
+  configuration.set("balancer", "none");
   if (seed % 2 == 0) {  // a hostile network: what goes on one channel overtakes what goes on another by far
-    made.set("sim.jitter", "3");
-    made.set("sim.late_probability", "0.1");
-    made.set("sim.late_factor", "100");
+    configuration.set("sim.jitter", "3");
+    configuration.set("sim.late_probability", "0.1");
+    configuration.set("sim.late_factor", "100");
   }
-  return made;
+  return configuration;
 }
 
 class direct_search : public testing::TestWithParam<mode> {};
@@ -73,13 +73,13 @@ class direct_search : public testing::TestWithParam<mode> {};
 TEST_P(direct_search, counts_right_on_simulated_networks_of_every_kind) {
   const tree_counts expected[] = {counted_alone(tree_of(false)), counted_alone(tree_of(true))};
   for (int seed = 1; seed <= seeds_max; ++seed) {
-    rank_search_options how{.params = tree_of(seed % 3 == 0), .patient = seed % 7 < 4};
-    if (seed % 4 > 1) how.chunk = 1 + seed % 7;
-    if (seed % 5 > 2) how.interval = 1u << (seed % 11);
+    rank_search_options options{.params = tree_of(seed % 3 == 0), .patient = seed % 7 < 4};
+    if (seed % 4 > 1) options.chunk = 1 + seed % 7;
+    if (seed % 5 > 2) options.interval = 1u << (seed % 11);
     const int ranks = 1 + seed % 9;
-    const search_result found = count_on(simulated(seed, ranks), GetParam(), how);
-    ASSERT_EQ(found.counts, expected[seed % 3 == 0 ? 1 : 0]) << "seed " << seed << ", " << ranks << " ranks";
-    EXPECT_GT(found.seconds, 0);
+    const search_result result = count_on(simulated(seed, ranks), GetParam(), options);
+    ASSERT_EQ(result.counts, expected[seed % 3 == 0 ? 1 : 0]) << "seed " << seed << ", " << ranks << " ranks";
+    EXPECT_GT(result.seconds, 0);
   }
 }
 
@@ -87,20 +87,20 @@ TEST_P(direct_search, counts_right_on_threads_also_with_several_workers_for_each
   const tree_counts expected = counted_alone(tree_of(false));
   for (int ranks = 1; ranks <= 4; ++ranks) {
     for (const char* progress : {"shared", "dedicated"}) {
-      nacre::config made;
-      made.set("ranks", std::to_string(ranks));
-      made.set("workers", std::to_string(ranks % 2 + 1));
-      made.set("progress", progress);
-      EXPECT_EQ(count_on(made, GetParam(), {.params = tree_of(false), .interval = 64}).counts, expected);
+      nacre::config configuration;
+      configuration.set("ranks", std::to_string(ranks));
+      configuration.set("workers", std::to_string(ranks % 2 + 1));
+      configuration.set("progress", progress);
+      EXPECT_EQ(count_on(configuration, GetParam(), {.params = tree_of(false), .interval = 64}).counts, expected);
     }
   }
 }
 
 TEST_P(direct_search, more_ranks_take_less_virtual_time) {
-  const rank_search_options how{.params = tree_of(false), .patient = false};
-  const double alone = count_on(simulated(1, 1), GetParam(), how).seconds;
+  const rank_search_options options{.params = tree_of(false), .patient = false};
+  const double alone = count_on(simulated(1, 1), GetParam(), options).seconds;
   EXPECT_NEAR(alone, 16000 * seconds_a_node, 16000 * seconds_a_node / 5) << "what nodes cost is charged";
-  EXPECT_LT(count_on(simulated(1, 5), GetParam(), how).seconds, alone * 0.6);
+  EXPECT_LT(count_on(simulated(1, 5), GetParam(), options).seconds, alone * 0.6);
 }
 
 /// Messages between ranks while four search a chain, which nobody can share.
@@ -122,15 +122,16 @@ TEST(steal, patient_thieves_wait_instead_of_asking_for_ever) {
 }
 
 TEST(steal, who_waits_gets_work_as_soon_as_there_is_some) {
-  rank_search_options how{.params = {.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8},
-                          .chunk = 12,  // so large that there often is nothing to give
-                          .interval = 64};
+  rank_search_options options{
+      .params = {.type = tree_type::binomial, .branching = 300, .seed = 42, .q = 0.1245, .m = 8},
+      .chunk = 12,  // so large that there often is nothing to give
+      .interval = 64};
   double patient = 0, impatient = 0;
   for (int seed = 1; seed <= 9; seed += 2) {
-    how.patient = true;
-    patient += count_on(simulated(seed, 8), modes[0], how).seconds;
-    how.patient = false;
-    impatient += count_on(simulated(seed, 8), modes[0], how).seconds;
+    options.patient = true;
+    patient += count_on(simulated(seed, 8), modes[0], options).seconds;
+    options.patient = false;
+    impatient += count_on(simulated(seed, 8), modes[0], options).seconds;
   }
   EXPECT_LT(patient, 1.2 * impatient);
 }
@@ -178,13 +179,13 @@ TEST_P(direct_search, an_interval_is_the_number_of_nodes_between_two_looks_howev
 }
 
 TEST_P(direct_search, tells_how_it_was_shared) {
-  const search_result found =
+  const search_result result =
       count_on(simulated(1, 5), GetParam(), {.params = tree_of(false), .chunk = 4, .interval = 64, .patient = false});
   const bool steals = GetParam().search == search_by_stealing;
-  EXPECT_GT(found.sharing.last_node, 16000 / 5 * seconds_a_node);
-  EXPECT_LT(found.sharing.last_node, found.seconds);
-  EXPECT_GT(found.sharing.chunks, 4u) << "each of the others had one";
-  EXPECT_EQ(found.sharing.refusals > 0, steals);
+  EXPECT_GT(result.sharing.last_node, 16000 / 5 * seconds_a_node);
+  EXPECT_LT(result.sharing.last_node, result.seconds);
+  EXPECT_GT(result.sharing.chunks, 4u) << "each of the others had one";
+  EXPECT_EQ(result.sharing.refusals > 0, steals);
 }
 
 INSTANTIATE_TEST_SUITE_P(each, direct_search, testing::ValuesIn(modes),
@@ -265,8 +266,8 @@ TEST(rank_search, gives_the_oldest_chunk_and_only_when_it_has_more_than_two) {
   const tree all(params);
   search whole = search::of_whole(all);
   whole.advance(all, select_sha1(sha1_choice::portable), 9);  // the 8 children of the root and 64 more
-  const auto before = whole.stack();
-  const auto count = static_cast<std::uint32_t>(before.size());
+  const auto nodes = whole.stack();
+  const auto count = static_cast<std::uint32_t>(nodes.size());
   const auto given_by = [&](std::uint32_t chunk) {
     rank_search mine({.params = params, .chunk = chunk}, {});
     mine.take_over(search(whole));
@@ -274,7 +275,7 @@ TEST(rank_search, gives_the_oldest_chunk_and_only_when_it_has_more_than_two) {
   };
   EXPECT_TRUE(given_by((count + 1) / 2).finished());
   const search chunk = given_by(3);
-  EXPECT_EQ(chunk.stack(), std::vector<node>(before.begin(), before.begin() + 3));
+  EXPECT_EQ(chunk.stack(), std::vector<node>(nodes.begin(), nodes.begin() + 3));
   EXPECT_EQ(chunk.counts(), tree_counts{}) << "the counts stay";
 }
 

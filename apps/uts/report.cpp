@@ -27,9 +27,9 @@ std::string short_number(double value) {
 }
 
 template <class Count>
-std::string row(std::string_view what, Count counted, const std::optional<Count>& known) {
-  if (!known) return fmt::format("{:<8}{:>16}\n", what, counted);
-  return fmt::format("{:<8}{:>16}{:>16}  {}\n", what, counted, *known, counted == *known ? "match" : "MISMATCH");
+std::string row(std::string_view name, Count counted, const std::optional<Count>& known) {
+  if (!known) return fmt::format("{:<8}{:>16}\n", name, counted);
+  return fmt::format("{:<8}{:>16}{:>16}  {}\n", name, counted, *known, counted == *known ? "match" : "MISMATCH");
 }
 
 std::string title(const tree_params& params) {

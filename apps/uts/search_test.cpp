@@ -55,12 +55,12 @@ TEST_P(search_parts, two_halves_count_what_the_whole_counts) {
 
 TEST_P(search_parts, a_split_gives_the_oldest_nodes_in_their_order_and_keeps_the_counts_and_the_rest) {
   search kept = started();
-  const std::vector<node> before = kept.stack();
+  const std::vector<node> nodes = kept.stack();
   const tree_counts counted = kept.counts();
   const search given = kept.split_half(searched);
   std::vector<node> together = given.stack();
   together.insert(together.end(), kept.stack().begin(), kept.stack().end());
-  EXPECT_EQ(together, before);
+  EXPECT_EQ(together, nodes);
   EXPECT_FALSE(given.finished());
   EXPECT_FALSE(kept.finished());
   EXPECT_EQ(kept.counts(), counted);

@@ -81,10 +81,10 @@ class sharer {
                                    .seconds_most = std::numeric_limits<double>::infinity(),
                                    .stack_least = 12};
 
-  sharer(std::uint32_t size, const rank_search_options& how)
-      : size_(size), seconds_a_message_(how.costs.descriptor * 2 * size), search_(how, adapts), queue_(size) {}
+  sharer(std::uint32_t size, const rank_search_options& options)
+      : size_(size), seconds_a_message_(options.costs.descriptor * 2 * size), search_(options, adapts), queue_(size) {}
 
-  void begin_whole(const rank_search_options& how) { queue_.add(search::of_whole(tree(how.params))); }
+  void begin_whole(const rank_search_options& options) { queue_.add(search::of_whole(tree(options.params))); }
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
   /// Of the manager, once the system is quiet.
   [[nodiscard]] double ended_at() const {
@@ -181,15 +181,15 @@ void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chun
 
 }  // namespace sharing
 
-search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& how) {
-  const rank_part<sharer> own(rt.rank(), rt.size(), how);
-  if (rt.rank() == manager) own->begin_whole(how);
+search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& options) {
+  const rank_part<sharer> part(rt.rank(), rt.size(), options);
+  if (rt.rank() == manager) part->begin_whole(options);
   rt.barrier();
   const double start = rt.now();
   if (rt.rank() != manager || rt.size() == 1) rt.send<&sharing::begin>(rt.rank());
   rt.wait_quiescence();
-  const double seconds = rt.rank() == manager ? own->ended_at() - start : 0;
-  return combined(rt, how, own->own(), start, seconds, 0, "sharing");
+  const double seconds = rt.rank() == manager ? part->ended_at() - start : 0;
+  return combined(rt, options, part->own(), start, seconds, 0, "sharing");
 }
 
 }  // namespace uts

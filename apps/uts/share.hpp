@@ -11,7 +11,7 @@ namespace uts {
 /// Collective: searches the whole tree by sharing (UTS-MPI sections 2.3.1 and 3.1): rank 0 manages a queue of chunks
 /// and does not search, unless it is alone. The others release their oldest `chunk` nodes when they have more than two
 /// chunks, once in `interval` nodes at most, and ask for a chunk when they have nothing. Every rank gets the result.
-[[nodiscard]] search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& how);
+[[nodiscard]] search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& options);
 
 /// The messages of the search. Each throws what ends the job when its sender may not send it now.
 namespace sharing {

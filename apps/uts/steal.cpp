@@ -19,11 +19,11 @@ namespace {
 /// in the poll loop beside it, so all but the search is under the mutex.
 class stealer {
  public:
-  stealer(nacre::rank_id self, std::uint32_t size, const rank_search_options& how)
+  stealer(nacre::rank_id self, std::uint32_t size, const rank_search_options& options)
       : self_(self),
         size_(size),
-        patient_(how.patient),
-        search_(how, {}),
+        patient_(options.patient),
+        search_(options, {}),
         ring_(self, size),
         random_(nacre::rng(1).fork(self.value())) {}
 
@@ -49,15 +49,16 @@ class stealer {
   }
   void on_request(nacre::context& ctx, bool waits) {
     const std::scoped_lock lock(mutex_);
-    const nacre::rank_id from = ctx.source();
-    const auto same = [from](const thief& each) { return each.rank == from; };
-    if (from == self_ || std::any_of(requests_.begin(), requests_.end(), same)) throw refusal(ctx, "a second request");
+    const nacre::rank_id source = ctx.source();
+    const auto same = [source](const thief& each) { return each.rank == source; };
+    if (source == self_ || std::any_of(requests_.begin(), requests_.end(), same))
+      throw refusal(ctx, "a second request");
     if (ring_.over() == nacre::token_ring::stage::ended) throw refusal(ctx, "a request after the end of all messages");
     ++control_.received;
     if (busy_ || waits) {
-      requests_.push_back({from, waits});
+      requests_.push_back({source, waits});
     } else {
-      refuse(ctx, from);
+      refuse(ctx, source);
     }
   }
   void on_refusal(nacre::context& ctx) {
@@ -170,9 +171,9 @@ void on_token(nacre::context& ctx, nacre::ring_token token) { here(ctx)->on_toke
 
 }  // namespace stealing
 
-search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& how) {
-  const rank_part<stealer> own(rt.rank(), rt.rank(), rt.size(), how);
-  if (rt.rank().value() == 0) own->begin_whole();
+search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& options) {
+  const rank_part<stealer> part(rt.rank(), rt.rank(), rt.size(), options);
+  if (rt.rank().value() == 0) part->begin_whole();
   rt.barrier();  // thieves of other ranks may ask as soon as it ends for them
   const double start = rt.now();
   if (rt.rank().value() == 0) {
@@ -181,7 +182,7 @@ search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& 
     rt.send<&stealing::begin>(rt.rank());
   }
   rt.wait_quiescence();  // the token goes round, and so keeps all ranks awake, until it has ended the search
-  return combined(rt, how, own->own(), start, own->ended_at() - start, own->refused(), "stealing");
+  return combined(rt, options, part->own(), start, part->ended_at() - start, part->refused(), "stealing");
 }
 
 }  // namespace uts

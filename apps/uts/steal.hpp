@@ -10,7 +10,7 @@ namespace uts {
 /// random ranks, one at a time. The asked rank checks for requests every `interval` nodes, and gives the oldest `chunk`
 /// nodes if it has more than two chunks. A token that goes round ends it (nacre::token_ring). Every rank gets the
 /// result.
-[[nodiscard]] search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& how);
+[[nodiscard]] search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& options);
 
 /// The messages of the search. Each throws what ends the job when its sender may not send it now.
 namespace stealing {

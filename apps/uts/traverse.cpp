@@ -50,9 +50,9 @@ class child_group {
     }
     node* const bottom = top;
     for (std::size_t k = 0; k < job_count_; ++k) {
-      const fate& its = fates_[jobs[k].parent];
-      *top = {children_[k], its.depth};
-      top += top->draw() - its.inner_first < its.inner_count ? 1 : 0;
+      const fate& outcome = fates_[jobs[k].parent];
+      *top = {children_[k], outcome.depth};
+      top += top->draw() - outcome.inner_first < outcome.inner_count ? 1 : 0;
     }
     for (std::size_t k = 0; k < parent_count_; ++k) counts.depth = std::max(counts.depth, fates_[k].depth);
     counts.nodes += job_count_;

@@ -39,16 +39,16 @@ const sha1_kernel& best_kernel() {
 /// Random parameters of a tree that stays small on average, of any type and shape.
 tree_params small_tree(std::mt19937& random) {
   tree_params params;
-  const auto between = [&](double low, double high) {
+  const auto range = [&](double low, double high) {
     return low + (high - low) * (static_cast<double>(random()) / std::mt19937::max());
   };
   params.type = static_cast<tree_type>(random() % 4);
   params.shape = static_cast<tree_shape>(random() % 4);
   params.depth = static_cast<std::uint32_t>(2 + random() % 4);
-  params.branching = params.type == binomial ? between(0, 300) : between(0.5, 3.5);
+  params.branching = params.type == binomial ? range(0, 300) : range(0.5, 3.5);
   params.m = static_cast<std::uint32_t>(random() % 10);
-  params.q = params.m == 0 ? 0.5 : between(0, 0.9) / params.m;
-  params.f = between(0, 1.2);
+  params.q = params.m == 0 ? 0.5 : range(0, 0.9) / params.m;
+  params.f = range(0, 1.2);
   params.seed = static_cast<std::uint32_t>(random());
   // Grows for ever where b is below 1, since the shape then widens the tree with depth.
   if (params.shape == tree_shape::expdec) params.branching = std::max(params.branching, 1.2);
@@ -136,10 +136,10 @@ TEST(traverse, a_slice_generates_its_budget_and_at_most_a_group_more) {
   std::vector<node> stack{searched.root()};
   tree_counts counts{.nodes = 1};
   for (const std::uint64_t budget : {1, 10, 100, 1000, 10'000}) {
-    const std::uint64_t before = counts.nodes;
+    const std::uint64_t previous = counts.nodes;
     traverse_some(searched, best_kernel(), stack, budget, counts);
-    EXPECT_GE(counts.nodes - before, budget);
-    EXPECT_LE(counts.nodes - before, budget + 32 + 2 * 100);
+    EXPECT_GE(counts.nodes - previous, budget);
+    EXPECT_LE(counts.nodes - previous, budget + 32 + 2 * 100);
   }
 }
 
@@ -149,9 +149,9 @@ TEST(traverse, a_small_budget_makes_small_groups) {
   tree_counts counts{.nodes = 1};
   traverse_some(pairs, best_kernel(), stack, 200, counts);
   for (const std::uint64_t budget : {2, 8, 32}) {
-    const std::uint64_t before = counts.nodes;
+    const std::uint64_t previous = counts.nodes;
     traverse_some(pairs, best_kernel(), stack, budget, counts);
-    EXPECT_EQ(counts.nodes - before, budget);
+    EXPECT_EQ(counts.nodes - previous, budget);
   }
 }
 

@@ -56,10 +56,10 @@ void tree::build_tables(std::size_t tables_max) {
   for (std::uint32_t depth = 0; depth <= last; ++depth) {
     const child_rule rule = rule_at(params_, depth);
     const double mean = mean_children(params_, depth);
-    const auto found = known.find({rule, mean});
+    const auto match = known.find({rule, mean});
     std::uint32_t index = formula;
-    if (found != known.end()) {
-      index = found->second;
+    if (match != known.end()) {
+      index = match->second;
     } else if (known.size() < tables_max && !(endless && depth == last)) {
       if (rule == child_rule::constant) index = add(child_table::constant(static_cast<std::uint32_t>(mean)));
       if (rule == child_rule::binomial)

@@ -17,8 +17,8 @@ bool reads_binomial(tree_type type) { return type == tree_type::binomial || type
 
 std::string_view name_of(tree_type type) { return tree_type_names[static_cast<std::size_t>(type)]; }
 
-[[noreturn]] void refuse(std::string problem, std::string why, std::string remedy) {
-  throw nacre::setup_error({std::move(problem), std::move(why), std::move(remedy)});
+[[noreturn]] void refuse(std::string problem, std::string reason, std::string remedy) {
+  throw nacre::setup_error({std::move(problem), std::move(reason), std::move(remedy)});
 }
 
 void validate_branching(const tree_params& params) {

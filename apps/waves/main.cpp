@@ -56,21 +56,21 @@ observers observers_of(const options& asked, const problem& last) {
   return watching;
 }
 
-report report_of(const options& asked, const problem_list& problems, const outcome& found) {
+report report_of(const options& asked, const problem_list& problems, const outcome& outcome) {
   const problem& last = *problems.back();
   report result;
   result.name = descriptions(asked).front().name;
   for (const auto& each : problems) result.spacings.push_back(each->grid.h);
-  result.errors = found.errors;
-  result.slope = slope_of(found.errors);
-  result.energy_drift = found.energy_drift;
-  result.points_per_second = found.points_per_second;
-  result.seconds = found.seconds;
-  result.bytes_per_point = found.bytes_per_point;
+  result.errors = outcome.errors;
+  result.slope = slope_of(outcome.errors);
+  result.energy_drift = outcome.energy_drift;
+  result.points_per_second = outcome.points_per_second;
+  result.seconds = outcome.seconds;
+  result.bytes_per_point = outcome.bytes_per_point;
   result.points = last.grid.points();
   result.steps = last.steps;
-  result.digest = found.digest;
-  compare(asked, last, found.motions, result);
+  result.digest = outcome.digest;
+  compare(asked, last, outcome.motions, result);
   return result;
 }
 
@@ -84,15 +84,15 @@ int main(int argc, char** argv) {
     const options& asked = command.asked;
     check_outputs(asked);
     const problem_list problems = problems_of(asked);
-    const run_options how{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
+    const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
       const observers watching = observers_of(asked, *problems.back());
-      const outcome found = simulate(rt, problems, how, watching);
+      const outcome outcome = simulate(rt, problems, run_options, watching);
       if (rt.rank() != nacre::rank_id{0}) return;
-      const report result = report_of(asked, problems, found);
+      const report result = report_of(asked, problems, outcome);
       fmt::print("{}", report_text(result));
       if (!asked.json.empty()) write_file(asked.json, report_json(result));
-      write_seismograms(asked, *problems.back(), found.motions);
+      write_seismograms(asked, *problems.back(), outcome.motions);
       if (watching.snapshot_steps > 0) write_animation(asked, problems.back()->steps / watching.snapshot_steps);
     });
   });

@@ -95,20 +95,20 @@ struct result {
   std::size_t count = 0;
 };
 
-result measure(nacre::runtime& rt, const plan& how, nacre::channel channel, traffic of) {
+result measure(nacre::runtime& rt, const plan& plan, nacre::channel channel, traffic traffic) {
   rank_state& me = here();
-  me.payload.assign(how.bytes, 'x');
-  me.seconds = how.seconds;
+  me.payload.assign(plan.bytes, 'x');
+  me.seconds = plan.seconds;
   me.round_trips.clear();
   me.received = 0;
-  me.received_before_asking = 2 * how.window;
+  me.received_before_asking = 2 * plan.window;
   me.channel = channel;
-  me.flooding.store(of == traffic::flood, std::memory_order_relaxed);
+  me.flooding.store(traffic == traffic::flood, std::memory_order_relaxed);
   rt.barrier();
   const double start = bench::steady_seconds();
   const nacre::rank_id other{1 - rt.rank().value()};
-  if (of == traffic::flood) {
-    for (std::uint64_t i = 0; i < how.window; ++i) rt.send<sink>(other, std::span<const char>(me.payload));
+  if (traffic == traffic::flood) {
+    for (std::uint64_t i = 0; i < plan.window; ++i) rt.send<sink>(other, std::span<const char>(me.payload));
   } else if (rt.rank().value() == 0) {
     rt.send<start_asking>(quickly(channel), rt.rank());
   }
@@ -117,7 +117,7 @@ result measure(nacre::runtime& rt, const plan& how, nacre::channel channel, traf
   std::sort(me.round_trips.begin(), me.round_trips.end());
   const std::size_t count = me.round_trips.size();
   return {me.round_trips[count / 2], me.round_trips[count * 99 / 100],
-          static_cast<double>(me.received * how.bytes) / (bench::steady_seconds() - start) / (1 << 20), count};
+          static_cast<double>(me.received * plan.bytes) / (bench::steady_seconds() - start) / (1 << 20), count};
 }
 
 struct variant {
@@ -130,13 +130,13 @@ constexpr variant variants[]{{"nothing else on the link", nacre::channel::system
                              {"own channel: system", nacre::channel::system, traffic::flood}};
 
 /// What a rank does: rank 0 prints a line of JSON for each run of each variant.
-int serve_job(const plan& how, int argc, char** argv) {
+int serve_job(const plan& plan, int argc, char** argv) {
   nacre::config configuration = nacre::read_config(argc, argv);
   configuration.set("workers", "1");
   return nacre::run(configuration, [&](nacre::runtime& rt) {
-    for (int run = 0; run < how.runs; ++run) {
+    for (int run = 0; run < plan.runs; ++run) {
       for (const variant& each : variants) {
-        const result got = measure(rt, how, each.channel, each.of);
+        const result got = measure(rt, plan, each.channel, each.of);
         if (rt.rank().value() != 0) continue;
         bench::print_json({{"variant", each.name},
                            {"median", got.median},
@@ -156,7 +156,7 @@ double median_of(std::vector<double> values) {
 }
 
 /// Starts two ranks, reads their figures, and prints the medians of the runs.
-bool measure_transport(const std::string& transport, const plan& how) {
+bool measure_transport(const std::string& transport, const plan& plan) {
   const bench::launcher launcher = bench::launcher_of(transport, 2);
   if (!launcher.missing.empty()) {
     fmt::print("{} is left out: {}\n", transport, launcher.missing);
@@ -164,8 +164,9 @@ bool measure_transport(const std::string& transport, const plan& how) {
   }
   std::vector<std::string> command = launcher.words;
   command.push_back((bench::own_folder() / "channels").string());
-  command.insert(command.end(), {"--as-job", "--bytes", std::to_string(how.bytes), "--runs", std::to_string(how.runs),
-                                 "--window", std::to_string(how.window), "--seconds", fmt::format("{}", how.seconds)});
+  command.insert(command.end(),
+                 {"--as-job", "--bytes", std::to_string(plan.bytes), "--runs", std::to_string(plan.runs), "--window",
+                  std::to_string(plan.window), "--seconds", fmt::format("{}", plan.seconds)});
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) {
     fmt::print("{}: the ranks ended with {}\n", transport, got.exit_code);
@@ -196,21 +197,21 @@ bool measure_transport(const std::string& transport, const plan& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "channels",
       "Round trips of small messages of the poll loop while both ranks flood each other with large application "
       "messages: "
       "on the same channel, and on channel system.");
-  options.add("--transport", how.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
+  options.add("--transport", plan.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
       .one_of({"shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
-  options.add("--bytes", how.bytes, "Size of a message of the flood").between(1, 64 << 20);
-  options.add("--window", how.window, "Messages of the flood that are under way from each rank").between(1, 1'000'000);
-  options.add("--seconds", how.seconds, "Time of each variant in a run").between(0.01, 60.0);
-  options.add("--runs", how.runs, "Runs of every variant, in turns").between(1, 100);
-  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  options.add("--bytes", plan.bytes, "Size of a message of the flood").between(1, 64 << 20);
+  options.add("--window", plan.window, "Messages of the flood that are under way from each rank").between(1, 1'000'000);
+  options.add("--seconds", plan.seconds, "Time of each variant in a run").between(0.01, 60.0);
+  options.add("--runs", plan.runs, "Runs of every variant, in turns").between(1, 100);
+  options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  return bench::act("channels", how.as_job, how.transports,
-                    {.serve = [&] { return serve_job(how, argc, argv); },
-                     .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});
+  return bench::act("channels", plan.as_job, plan.transports,
+                    {.serve = [&] { return serve_job(plan, argc, argv); },
+                     .measure = [&](const std::string& transport) { return measure_transport(transport, plan); }});
 }

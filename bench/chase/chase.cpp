@@ -31,18 +31,18 @@ struct wanderer {
   std::uint64_t ran = 0, wrong = 0;
   std::uint32_t every = 1, first = 0;
 
-  void begin(std::uint32_t ranks, std::uint32_t moves_every, std::uint32_t from) {
+  void begin(std::uint32_t ranks, std::uint32_t moves_every, std::uint32_t source) {
     next.assign(ranks, 0);
     every = moves_every;
-    first = from;
+    first = source;
   }
-  void take(nacre::context& ctx, std::uint32_t from, std::uint64_t number, std::uint32_t charge_ns) {
-    if (next.at(from)++ != number) ++wrong;
+  void take(nacre::context& ctx, std::uint32_t source, std::uint64_t number, std::uint32_t charge_ns) {
+    if (next.at(source)++ != number) ++wrong;
     if (charge_ns != 0) ctx.charge(1e-9 * charge_ns);
     if (++ran % every != 0) return;
-    const std::uint32_t after = ctx.rank().value() + 1;
-    const nacre::rank_id to(after < ctx.size() ? std::max(after, first) : first);
-    static_cast<void>(ctx.migrate(ctx.self<wanderer>(), to));
+    const std::uint32_t new_value = ctx.rank().value() + 1;
+    const nacre::rank_id target(new_value < ctx.size() ? std::max(new_value, first) : first);
+    static_cast<void>(ctx.migrate(ctx.self<wanderer>(), target));
   }
   std::uint64_t answer() const { return wrong == 0 ? ran : 0; }
 
@@ -68,33 +68,33 @@ nacre::rank_counters total(nacre::runtime& rt) {
   return sum;
 }
 
-row measure(nacre::runtime& rt, std::uint64_t each, const plan& how) {
+row measure(nacre::runtime& rt, std::uint64_t each, const plan& plan) {
   const bool first = rt.rank().value() == 0;
   const auto object = rt.broadcast(first ? rt.create<wanderer>() : nacre::mobile_ptr<wanderer>(), nacre::rank_id(0));
-  const std::uint32_t senders = how.senders(rt.size()), visited = how.apart && rt.size() > 1 ? senders : 0;
-  if (first) rt.call<&wanderer::begin>(object, rt.size(), how.every, visited).get();
-  const nacre::rank_counters before = total(rt);
+  const std::uint32_t senders = plan.senders(rt.size()), visited = plan.apart && rt.size() > 1 ? senders : 0;
+  if (first) rt.call<&wanderer::begin>(object, rt.size(), plan.every, visited).get();
+  const nacre::rank_counters previous = total(rt);
   rt.barrier();
   const double begin = rt.now();
   for (std::uint64_t number = 0; number < each && rt.rank().value() < senders; ++number) {
-    rt.send<&wanderer::take>(object, rt.rank().value(), number, how.charge_ns);
+    rt.send<&wanderer::take>(object, rt.rank().value(), number, plan.charge_ns);
   }
   rt.wait_quiescence();
   const double seconds = rt.now() - begin;
-  const nacre::rank_counters after = total(rt);
-  row found{each,
+  const nacre::rank_counters successor = total(rt);
+  row match{each,
             each * senders,
-            after.forwards - before.forwards,
-            after.carried - before.carried,
-            after.migrations_out - before.migrations_out,
+            successor.forwards - previous.forwards,
+            successor.carried - previous.carried,
+            successor.migrations_out - previous.migrations_out,
             seconds,
             false};
   if (first) {
-    found.exact = rt.call<&wanderer::answer>(object).get() == found.messages;
+    match.exact = rt.call<&wanderer::answer>(object).get() == match.messages;
     rt.destroy(object);
   }
   rt.wait_quiescence();
-  return found;
+  return match;
 }
 
 /// The slope of log y over log x, by least squares: 1 is in proportion.
@@ -135,20 +135,20 @@ bool report(const std::vector<row>& all, std::uint32_t ranks) {
 int main(int argc, char** argv) {
   try {
     nacre::config configuration = nacre::read_config(argc, argv);
-    plan how;
+    plan plan;
     nacre::program_options options(
         "chase",
         "Every rank sends to one object that moves to the next rank after so many messages. Counts how often "
         "messages are forwarded, and fits how that and the time grow with the messages.");
     options.footer("Exit code: 0; 1 when messages were lost or out of order, or cost more than in proportion.");
-    options.add("--most", how.most, "Messages of each rank, in the largest run").between(1u, 100'000'000u);
-    options.add("--least", how.least, "In the smallest; each run has twice as many as the one before")
+    options.add("--most", plan.most, "Messages of each rank, in the largest run").between(1u, 100'000'000u);
+    options.add("--least", plan.least, "In the smallest; each run has twice as many as the one before")
         .between(1u, 100'000'000u);
-    options.add("--every", how.every, "Messages between two moves").between(1u, 1'000'000u);
-    options.add("--apart", how.apart,
+    options.add("--every", plan.every, "Messages between two moves").between(1u, 1'000'000u);
+    options.add("--apart", plan.apart,
                 "One half of the ranks sends, and the object visits the other half: its own requests to move stand "
                 "behind no message then");
-    options.add("--charge", how.charge_ns, "Virtual nanoseconds of a message").between(0u, 1'000'000u);
+    options.add("--charge", plan.charge_ns, "Virtual nanoseconds of a message").between(0u, 1'000'000u);
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     if (!configuration.was_set("transport")) configuration.set("transport", "sim", nacre::setting_source::program);
     if (!configuration.was_set("ranks")) configuration.set("ranks", "5", nacre::setting_source::program);
@@ -156,8 +156,8 @@ int main(int argc, char** argv) {
     bool good = true;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       std::vector<row> all;
-      for (std::uint64_t each = std::min(how.least, how.most); each <= how.most; each *= 2) {
-        all.push_back(measure(rt, each, how));
+      for (std::uint64_t each = std::min(plan.least, plan.most); each <= plan.most; each *= 2) {
+        all.push_back(measure(rt, each, plan));
       }
       if (rt.rank().value() == 0) good = report(all, rt.size());
     });

@@ -57,62 +57,65 @@ double triangles_of_ring(double growth) {
 
 /// Lengths of edges at one end of the pipe's cut, and how they grow up to the other end.
 std::string size_field(double triangles, double spread) {
-  const auto growth_of = [](double of) { return (std::sqrt(of) - 1) / 2; };  // for each unit of a cut that is 2 wide
-  constexpr double length = 0.000257, made = 35.08e6;  // of edges, and triangles, with the paper's spread
+  const auto growth_of = [](double value) {
+    return (std::sqrt(value) - 1) / 2;
+  };                                                     // for each unit of a cut that is 2 wide
+  constexpr double length = 0.000257, result = 35.08e6;  // of edges, and triangles, with the paper's spread
   const double fewer = triangles_of_ring(growth_of(spread)) / triangles_of_ring(growth_of(spread_of_paper));
-  const double from = length * std::sqrt(fewer * made / triangles);
-  return fmt::format("1,0,{:.6g},{:.6g}", from, from * growth_of(spread));
+  const double source = length * std::sqrt(fewer * result / triangles);
+  return fmt::format("1,0,{:.6g},{:.6g}", source, source * growth_of(spread));
 }
 
-breakdown run(const plan& how, int ranks, const std::string& balancer, int number, bool check = false) {
+breakdown run(const plan& plan, int ranks, const std::string& balancer, int number, bool check = false) {
   std::vector<std::string> words{
-      "--size-at=" + size_field(how.triangles, how.spread), "--weigh=area",
-      fmt::format("--subdomains={}", how.subdomains),       "--nacre.balancer=" + balancer,
-      fmt::format("--nacre.workers={}", how.workers),       fmt::format("--nacre.seed={}", how.seed + number)};
+      "--size-at=" + size_field(plan.triangles, plan.spread), "--weigh=area",
+      fmt::format("--subdomains={}", plan.subdomains),        "--nacre.balancer=" + balancer,
+      fmt::format("--nacre.workers={}", plan.workers),        fmt::format("--nacre.seed={}", plan.seed + number)};
   if (check) words.push_back("--check");
-  if (how.real) {
-    const bench::launcher with = bench::launcher_of(how.transport, ranks);
-    if (!with.missing.empty()) throw std::runtime_error(with.missing);
-    return clam_mesh::run_mesh2d(with.words, words);
+  if (plan.real) {
+    const bench::launcher launcher = bench::launcher_of(plan.transport, ranks);
+    if (!launcher.missing.empty()) throw std::runtime_error(launcher.missing);
+    return clam_mesh::run_mesh2d(launcher.words, words);
   }
   words.insert(words.end(), {"--nacre.transport=sim", fmt::format("--nacre.ranks={}", ranks)});
   return clam_mesh::run_mesh2d({}, words);
 }
 
 /// The run of median length.
-breakdown median_of(const plan& how, int ranks, const std::string& balancer) {
+breakdown median_of(const plan& plan, int ranks, const std::string& balancer) {
   std::vector<breakdown> all;
-  for (int number = 0; number < how.runs; ++number) all.push_back(run(how, ranks, balancer, number));
+  for (int number = 0; number < plan.runs; ++number) all.push_back(run(plan, ranks, balancer, number));
   std::sort(all.begin(), all.end(), [](const breakdown& a, const breakdown& b) { return a.seconds < b.seconds; });
   breakdown result = std::move(all[all.size() / 2]);
-  if (!how.no_check) result.checked = run(how, ranks, balancer, 0, true).checked;
+  if (!plan.no_check) result.checked = run(plan, ranks, balancer, 0, true).checked;
   return result;
 }
 
-void print_row(const std::string& name, const breakdown& of, double without) {
-  fmt::print("{:16}{:>12}{:>10.4g}{:>10.4g}{:>10.4g}{:>12.2f}{:>8}{:>10.1f}\n", name, of.triangles, of.seconds,
-             of.busiest(), of.ideal(), 100 * of.overhead(), of.moves, 100 * (1 - of.seconds / without));
+void print_row(const std::string& name, const breakdown& breakdown, double without) {
+  fmt::print("{:16}{:>12}{:>10.4g}{:>10.4g}{:>10.4g}{:>12.2f}{:>8}{:>10.1f}\n", name, breakdown.triangles,
+             breakdown.seconds, breakdown.busiest(), breakdown.ideal(), 100 * breakdown.overhead(), breakdown.moves,
+             100 * (1 - breakdown.seconds / without));
   std::fflush(stdout);
 }
 
 /// False: a balancer gains less than was asked for.
-bool compare(const plan& how, int ranks, nlohmann::ordered_json& json, std::vector<std::string>& names,
+bool compare(const plan& plan, int ranks, nlohmann::ordered_json& json, std::vector<std::string>& names,
              std::vector<breakdown>& runs) {
   fmt::print("{} {} ranks, {} subdomains{}\n{:16}{:>12}{:>10}{:>10}{:>10}{:>12}{:>8}{:>10}\n", ranks,
-             how.real ? "real" : "simulated", how.subdomains, how.no_check ? "" : ", all meshes checked", "balancer",
+             plan.real ? "real" : "simulated", plan.subdomains, plan.no_check ? "" : ", all meshes checked", "balancer",
              "triangles", "seconds", "busiest", "ideal", "overhead %", "moves", "cut by %");
   double without = 0;
   bool enough = true;
-  for (const std::string& balancer : how.balancers) {
-    const breakdown got = median_of(how, ranks, balancer);
+  for (const std::string& balancer : plan.balancers) {
+    const breakdown got = median_of(plan, ranks, balancer);
     if (without == 0) without = got.seconds;
     print_row(balancer, got, without);
     auto row = clam_mesh::json_of(got);
     row["balancer"] = balancer;
-    row["real"] = how.real;
+    row["real"] = plan.real;
     row["cut_by"] = 1 - got.seconds / without;
     json.push_back(std::move(row));
-    if (balancer != how.balancers.front() && 1 - got.seconds / without < how.least) enough = false;
+    if (balancer != plan.balancers.front() && 1 - got.seconds / without < plan.least) enough = false;
     names.push_back(balancer);
     runs.push_back(got);
   }
@@ -122,40 +125,40 @@ bool compare(const plan& how, int ranks, nlohmann::ordered_json& json, std::vect
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "clam_mesh", "Clam's experiment: a pipe of subdomains that differ in cost, without and with balancers.");
-  options.add("--balancers", how.balancers, "The first is what the others are compared with")
+  options.add("--balancers", plan.balancers, "The first is what the others are compared with")
       .one_of({"none", "steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine", "share",
                "master_worker", "rotate", "random"});
-  options.add("--ranks", how.ranks, "Ranks of each comparison").between(1, 4096).otherwise("32, or 2 real ones");
-  options.add("--triangles", how.triangles, "About so many in all").between(1e4, 1e9);
+  options.add("--ranks", plan.ranks, "Ranks of each comparison").between(1, 4096).otherwise("32, or 2 real ones");
+  options.add("--triangles", plan.triangles, "About so many in all").between(1e4, 1e9);
   options
-      .add("--spread", how.spread,
+      .add("--spread", plan.spread,
            "By what factor the bounds of areas differ over the pipe; 30: one of 2 ranks has 0.8 of the work")
       .between(1, 1e6)
       .otherwise("7.4, as in the paper, or 30 with real ranks");
-  options.add("--subdomains", how.subdomains, "Of equal area").between(1, 65536);
-  options.add("--real", how.real, "On ranks of this host, not on simulated ones");
-  options.add("--transport", how.transport, "Of real ranks").one_of({"shm", "tcp", "udp", "auto"});
-  options.add("--workers", how.workers, "Of each rank").between(1, 1024);
-  options.add("--runs", how.runs, "Of each balancer; the median counts").between(1, 1000);
-  options.add("--no-check", how.no_check, "Do not verify the meshes, which takes one more run of each balancer");
-  options.add("--seed", how.seed, "Of the first run");
-  options.add("--least", how.least, "Exit with 1 if a balancer behind the first cuts the time by less").between(0, 1);
-  options.add("--json", how.json, "Write all figures to this file").called("FILE");
-  options.add("--svg", how.svg, "Draw the time of each rank into this file").called("FILE");
+  options.add("--subdomains", plan.subdomains, "Of equal area").between(1, 65536);
+  options.add("--real", plan.real, "On ranks of this host, not on simulated ones");
+  options.add("--transport", plan.transport, "Of real ranks").one_of({"shm", "tcp", "udp", "auto"});
+  options.add("--workers", plan.workers, "Of each rank").between(1, 1024);
+  options.add("--runs", plan.runs, "Of each balancer; the median counts").between(1, 1000);
+  options.add("--no-check", plan.no_check, "Do not verify the meshes, which takes one more run of each balancer");
+  options.add("--seed", plan.seed, "Of the first run");
+  options.add("--least", plan.least, "Exit with 1 if a balancer behind the first cuts the time by less").between(0, 1);
+  options.add("--json", plan.json, "Write all figures to this file").called("FILE");
+  options.add("--svg", plan.svg, "Draw the time of each rank into this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  if (how.ranks.empty()) how.ranks = {how.real ? 2 : 32};
-  if (how.spread == 0) how.spread = how.real ? 30 : spread_of_paper;
+  if (plan.ranks.empty()) plan.ranks = {plan.real ? 2 : 32};
+  if (plan.spread == 0) plan.spread = plan.real ? 30 : spread_of_paper;
   try {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::vector<std::string> names;
     std::vector<breakdown> runs;
     bool enough = true;
-    for (const int ranks : how.ranks) enough = compare(how, ranks, json, names, runs) && enough;
-    bench::write_json(how.json, json);
-    if (!how.svg.empty()) bench::write_file(how.svg, clam_mesh::drawn(names, runs));
+    for (const int ranks : plan.ranks) enough = compare(plan, ranks, json, names, runs) && enough;
+    bench::write_json(plan.json, json);
+    if (!plan.svg.empty()) bench::write_file(plan.svg, clam_mesh::drawn(names, runs));
     return enough ? 0 : 1;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "clam_mesh: {}\n", problem.what());

@@ -49,13 +49,13 @@ double seconds_of(nacre::runtime& rt, const std::function<void()>& body) {
 
 class bench {
  public:
-  bench(nacre::runtime& rt, const options& how)
+  bench(nacre::runtime& rt, const options& options)
       : rt_(rt),
-        how_(how),
-        words_(workload::vocabulary(how.vocabulary)),
-        drawn_(workload::zipf(how.words / rt.size(), how.vocabulary, rt.rank().value())),
-        edges_(
-            workload::rmat((std::uint64_t{how.edge_factor} << how.scale) / rt.size(), how.scale, rt.rank().value())) {
+        how_(options),
+        words_(workload::vocabulary(options.vocabulary)),
+        drawn_(workload::zipf(options.words / rt.size(), options.vocabulary, rt.rank().value())),
+        edges_(workload::rmat((std::uint64_t{options.edge_factor} << options.scale) / rt.size(), options.scale,
+                              rt.rank().value())) {
     most_ = rt.all_reduce(static_cast<std::uint64_t>(std::count(drawn_.begin(), drawn_.end(), 0u)), std::plus<>{});
     total_ = rt.all_reduce(drawn_.size(), std::plus<>{});
   }
@@ -129,21 +129,21 @@ class bench {
   std::uint64_t most_ = 0, total_ = 0;
 };
 
-bool measure(nacre::runtime& rt, const options& how) {
-  bench all(rt, how);
+bool measure(nacre::runtime& rt, const options& options) {
+  bench all(rt, options);
   const std::pair<const char*, measurement (bench::*)()> variants[] = {{"counting_set", &bench::counting_set},
                                                                        {"map_visit", &bench::map_visit},
                                                                        {"bag", &bench::bag},
                                                                        {"disjoint_set", &bench::disjoint_set},
                                                                        {"one hash map", &bench::by_hand}};
   bool right = true;
-  for (std::uint32_t run = 0; run < how.runs; ++run) {
+  for (std::uint32_t run = 0; run < options.runs; ++run) {
     for (const auto& [name, variant] : variants) {
-      if (!how.only.empty() && how.only != name) continue;
+      if (!options.only.empty() && options.only != name) continue;
       const measurement one = (all.*variant)();
       right &= one.right;
       if (rt.rank().value() != 0) continue;
-      if (how.json) {
+      if (options.json) {
         fmt::print(
             "{}\n",
             nlohmann::json{
@@ -162,19 +162,19 @@ bool measure(nacre::runtime& rt, const options& how) {
 int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    options how;
+    options asked;
     nacre::program_options options("containers", "Operations on containers: how many are made and run in a second?");
-    options.add("--words", how.words, "Words over all ranks, drawn by Zipf's law");
-    options.add("--vocabulary", how.vocabulary, "Different words");
-    options.add("--scale", how.scale, "Vertices of the R-MAT graph, as a power of two");
-    options.add("--edge-factor", how.edge_factor, "Edges for each vertex");
-    options.add("--runs", how.runs, "How often each is measured");
-    options.add("--only", how.only, "One variant: counting_set, map_visit, bag, disjoint_set, one hash map");
-    options.add("--json", how.json, "One line of JSON for each measurement");
+    options.add("--words", asked.words, "Words over all ranks, drawn by Zipf's law");
+    options.add("--vocabulary", asked.vocabulary, "Different words");
+    options.add("--scale", asked.scale, "Vertices of the R-MAT graph, as a power of two");
+    options.add("--edge-factor", asked.edge_factor, "Edges for each vertex");
+    options.add("--runs", asked.runs, "How often each is measured");
+    options.add("--only", asked.only, "One variant: counting_set, map_visit, bag, disjoint_set, one hash map");
+    options.add("--json", asked.json, "One line of JSON for each measurement");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> right = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (!measure(rt, how)) right = false;
+      if (!measure(rt, asked)) right = false;
     });
     return code != 0 ? code : (right ? 0 : 1);
   } catch (const nacre::setup_error& error) {

@@ -48,8 +48,8 @@ inline std::vector<std::uint32_t> zipf(std::uint64_t count, std::uint32_t vocabu
   mixer random{rank + 1000u};
   std::vector<std::uint32_t> drawn(count);
   for (std::uint32_t& each : drawn) {
-    const auto at = std::lower_bound(sums.begin(), sums.end(), random.unit() * sum);
-    each = static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(at - sums.begin(), vocabulary - 1));
+    const auto position = std::lower_bound(sums.begin(), sums.end(), random.unit() * sum);
+    each = static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(position - sums.begin(), vocabulary - 1));
   }
   return drawn;
 }
@@ -81,9 +81,9 @@ class serial_sets {
   explicit serial_sets(std::uint32_t scale) : parent_(std::size_t{1} << scale), seen_(parent_.size()) {
     for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<std::uint32_t>(i);
   }
-  void unite(const edge& of) {
-    seen_[of.first] = seen_[of.second] = true;
-    parent_[root(of.first)] = static_cast<std::uint32_t>(root(of.second));
+  void unite(const edge& edge) {
+    seen_[edge.first] = seen_[edge.second] = true;
+    parent_[root(edge.first)] = static_cast<std::uint32_t>(root(edge.second));
   }
   [[nodiscard]] sets_counted count() {
     sets_counted all;
@@ -95,9 +95,9 @@ class serial_sets {
   }
 
  private:
-  std::size_t root(std::size_t of) {
-    while (parent_[of] != of) of = parent_[of] = parent_[parent_[of]];
-    return of;
+  std::size_t root(std::size_t index) {
+    while (parent_[index] != index) index = parent_[index] = parent_[parent_[index]];
+    return index;
   }
   std::vector<std::uint32_t> parent_;
   std::vector<bool> seen_;

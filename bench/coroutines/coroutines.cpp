@@ -91,11 +91,11 @@ int main(int argc, char** argv) {
   nacre::program_options options{"coroutines", "What a suspended coroutine handler costs"};
   options.add("--handlers", handlers, "how many").between(1, 100'000'000);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  nacre::config made;
-  made.set("ranks", "2");
-  made.set("workers", "1");
+  nacre::config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
   bool right = false;
-  const int code = nacre::run(made, [&](nacre::runtime& rt) {
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
     rt.barrier();  // all threads of both ranks are there
     if (rt.rank().value() == 0) {
       right = measure(rt, handlers);

@@ -48,9 +48,9 @@ struct key {  // block (x, y) of the 2^level times 2^level blocks of its level
 
 template <>
 struct std::hash<key> {
-  std::size_t operator()(const key& of) const {
-    return ((static_cast<std::size_t>(of.level) * 65536 + static_cast<std::size_t>(of.x)) * 65536 +
-            static_cast<std::size_t>(of.y)) *
+  std::size_t operator()(const key& key) const {
+    return ((static_cast<std::size_t>(key.level) * 65536 + static_cast<std::size_t>(key.x)) * 65536 +
+            static_cast<std::size_t>(key.y)) *
                2 +
            1;
   }
@@ -59,38 +59,38 @@ struct std::hash<key> {
 namespace {
 
 /// Whether the circle of a regridding crosses a block, which then has kids. It crosses the block's parent then, too.
-bool is_split(const problem& asked, const key& of, int regrid) {
-  const double width = of.width(), moved = 0.3 + 0.2 * regrid / asked.regrids;
-  const double x = of.x * width - moved, y = of.y * width - 0.5;
+bool is_split(const problem& asked, const key& key, int regrid) {
+  const double width = key.width(), moved = 0.3 + 0.2 * regrid / asked.regrids;
+  const double x = key.x * width - moved, y = key.y * width - 0.5;
   const double near_x = std::max({x, -x - width, 0.0}), near_y = std::max({y, -y - width, 0.0}), square = 0.04;
   const double far_x = std::max(-x, x + width), far_y = std::max(-y, y + width);
-  return of.level < asked.level_max && near_x * near_x + near_y * near_y <= square &&
+  return key.level < asked.level_max && near_x * near_x + near_y * near_y <= square &&
          far_x * far_x + far_y * far_y >= square;
 }
 
-/// Finds the leaves in `of` that touch its edge: 0 to 3 for west, east, south, north.
-void find_touching(const problem& asked, const key& of, int edge, int regrid, std::vector<key>& found) {
-  if (!is_split(asked, of, regrid)) return found.push_back(of);
-  for (const key& kid : of.kids())
-    if ((edge < 2 ? kid.x : kid.y) % 2 == edge % 2) find_touching(asked, kid, edge, regrid, found);
+/// Finds the leaves in `cell_key` that touch its edge: 0 to 3 for west, east, south, north.
+void find_touching(const problem& asked, const key& cell_key, int edge, int regrid, std::vector<key>& keys) {
+  if (!is_split(asked, cell_key, regrid)) return keys.push_back(cell_key);
+  for (const key& kid : cell_key.kids())
+    if ((edge < 2 ? kid.x : kid.y) % 2 == edge % 2) find_touching(asked, kid, edge, regrid, keys);
 }
 
-std::vector<key> neighbours(const problem& asked, const key& of, int regrid) {
-  std::vector<key> found;
+std::vector<key> neighbours(const problem& asked, const key& cell_key, int regrid) {
+  std::vector<key> keys;
   for (int edge = 0; edge < 4; ++edge) {
     const int shift = edge % 2 * 2 - 1;
-    key beside{of.level, of.x + (edge < 2 ? shift : 0), of.y + (edge < 2 ? 0 : shift)};
-    if (std::min(beside.x, beside.y) < 0 || std::max(beside.x, beside.y) >= 1 << of.level) continue;
-    while (beside.level > 0 && !is_split(asked, beside.parent(), regrid)) beside = beside.parent();
-    find_touching(asked, beside, edge ^ 1, regrid, found);
+    key neighbour{cell_key.level, cell_key.x + (edge < 2 ? shift : 0), cell_key.y + (edge < 2 ? 0 : shift)};
+    if (std::min(neighbour.x, neighbour.y) < 0 || std::max(neighbour.x, neighbour.y) >= 1 << cell_key.level) continue;
+    while (neighbour.level > 0 && !is_split(asked, neighbour.parent(), regrid)) neighbour = neighbour.parent();
+    find_touching(asked, neighbour, edge ^ 1, regrid, keys);
   }
-  return found;
+  return keys;
 }
 
 /// The leaves of a regridding along a curve without jumps between neighbours of one parent.
-void find_leaves(const problem& asked, const key& of, int regrid, std::vector<key>& found) {
-  if (!is_split(asked, of, regrid)) return found.push_back(of);
-  for (const key& kid : of.kids()) find_leaves(asked, kid, regrid, found);
+void find_leaves(const problem& asked, const key& cell_key, int regrid, std::vector<key>& keys) {
+  if (!is_split(asked, cell_key, regrid)) return keys.push_back(cell_key);
+  for (const key& kid : cell_key.kids()) find_leaves(asked, kid, regrid, keys);
 }
 
 /// Which rank has which leaf when somebody places them who knows them all: equal pieces of the curve. Simulated ranks
@@ -124,7 +124,7 @@ using mesh = nacre::keyed_array_ptr<class block, key>;
 class block {
  public:
   block() = default;
-  block(const key& at, const problem& asked) : at_(at), asked_(asked), values_(asked.values) {}
+  block(const key& key, const problem& asked) : at_(key), asked_(asked), values_(asked.values) {}
 
   /// Makes kids, or takes them back.
   nacre::task<void> adapt(nacre::context& ctx, mesh blocks, int regrid) {
@@ -179,9 +179,9 @@ class block {
 double work_of(const problem& asked) {
   std::size_t leaves = 0;
   for (int regrid = 0; regrid < asked.regrids; ++regrid) {
-    std::vector<key> found;
-    find_leaves(asked, key{}, regrid, found);
-    leaves += found.size();
+    std::vector<key> keys;
+    find_leaves(asked, key{}, regrid, keys);
+    leaves += keys.size();
   }
   return static_cast<double>(leaves) * asked.steps * asked.block_seconds;
 }
@@ -195,7 +195,7 @@ defaults::outcome run(nacre::runtime& rt, const problem& asked) {
   if (leads) rt.insert(blocks, key{}, key{}, asked).get();
   rt.wait_quiescence();
   double seconds = 0;
-  const nacre::rank_counters before = rt.counters();
+  const nacre::rank_counters rank_counters = rt.counters();
   for (int regrid = 0; regrid < asked.regrids; ++regrid) {
     if (leads) rt.send<&block::adapt>(blocks[key{}], blocks, regrid);
     rt.wait_quiescence();
@@ -208,15 +208,15 @@ defaults::outcome run(nacre::runtime& rt, const problem& asked) {
     rt.wait_quiescence();
     seconds += rt.now() - start;
   }
-  defaults::outcome found = defaults::counted(rt, before);
-  found.seconds = seconds;
+  defaults::outcome outcome = defaults::counted(rt, rank_counters);
+  outcome.seconds = seconds;
   if (leads) {
     std::vector<key> leaves;
     find_leaves(asked, key{}, asked.regrids - 1, leaves);
-    found.is_right = rt.reduce<&block::is_done>(blocks, std::plus<>{}).get() == leaves.size();
+    outcome.is_right = rt.reduce<&block::is_done>(blocks, std::plus<>{}).get() == leaves.size();
   }
   rt.barrier();
-  return found;
+  return outcome;
 }
 
 }  // namespace
@@ -241,8 +241,8 @@ int main(int argc, char** argv) {
     asked.steps = static_cast<int>(steps);
     bool is_right = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      const defaults::outcome found = run(rt, asked);
-      if (rt.rank().value() == 0) is_right = defaults::print("blocks", found, work_of(asked), rt);
+      const defaults::outcome outcome = run(rt, asked);
+      if (rt.rank().value() == 0) is_right = defaults::print("blocks", outcome, work_of(asked), rt);
     });
     return code != 0 ? code : is_right ? 0 : 3;
   } catch (const nacre::setup_error& error) {

@@ -65,8 +65,8 @@ class placement {
     }
     static_cast<void>(cut(costs, ranks, most));
   }
-  [[nodiscard]] std::uint32_t rank_of(const nacre::index& at) const {
-    return ranks_[static_cast<std::size_t>(at[0] * side_ + at[1])];
+  [[nodiscard]] std::uint32_t rank_of(const nacre::index& index) const {
+    return ranks_[static_cast<std::size_t>(index[0] * side_ + index[1])];
   }
 
  private:
@@ -150,11 +150,11 @@ class cell {
  private:
   void send_halos(nacre::context& ctx) {
     if (step_ == asked_.steps) return;
-    static constexpr std::array<std::array<std::int64_t, 2>, 4> beside{{{-1, 0}, {1, 0}, {0, -1}, {0, 1}}};
-    for (const auto& [right, up] : beside) {
-      const nacre::index there{(ctx.index()[0] + right + asked_.cells) % asked_.cells,
+    static constexpr std::array<std::array<std::int64_t, 2>, 4> values{{{-1, 0}, {1, 0}, {0, -1}, {0, 1}}};
+    for (const auto& [right, up] : values) {
+      const nacre::index index{(ctx.index()[0] + right + asked_.cells) % asked_.cells,
                                (ctx.index()[1] + up + asked_.cells) % asked_.cells};
-      ctx.send<&cell::take>(all_[there], step_, halo(particles_.size() / 16));
+      ctx.send<&cell::take>(all_[index], step_, halo(particles_.size() / 16));
     }
   }
   void go_on(nacre::context& ctx) {
@@ -201,19 +201,19 @@ defaults::outcome run(nacre::runtime& rt, const problem& asked) {
   rt.barrier();
   if (rt.rank().value() == 0) rt.send<&cell::prepare>(all, all, asked);
   rt.wait_quiescence();
-  const nacre::rank_counters before = rt.counters();
+  const nacre::rank_counters rank_counters = rt.counters();
   const double start = rt.now();
   if (rt.rank().value() == 0) rt.send<&cell::begin>(all);
   rt.wait_quiescence();
-  defaults::outcome found = defaults::counted(rt, before);
+  defaults::outcome outcome = defaults::counted(rt, rank_counters);
   if (rt.rank().value() == 0) {
     const auto later = [](double a, double b) { return std::max(a, b); };
-    found.seconds = rt.reduce<&cell::end>(all, later).get() - start;
+    outcome.seconds = rt.reduce<&cell::end>(all, later).get() - start;
     const auto cells = static_cast<std::uint64_t>(asked.cells * asked.cells);
-    found.is_right = rt.reduce<&cell::steps_done>(all, std::plus<>{}).get() == cells * asked.steps;
+    outcome.is_right = rt.reduce<&cell::steps_done>(all, std::plus<>{}).get() == cells * asked.steps;
   }
   rt.barrier();
-  return found;
+  return outcome;
 }
 
 }  // namespace
@@ -241,8 +241,8 @@ int main(int argc, char** argv) {
     asked.reduction = bound == "reduction";
     bool is_right = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      const defaults::outcome found = run(rt, asked);
-      if (rt.rank().value() == 0) is_right = defaults::print("particles", found, work_of(asked), rt);
+      const defaults::outcome outcome = run(rt, asked);
+      if (rt.rank().value() == 0) is_right = defaults::print("particles", outcome, work_of(asked), rt);
     });
     return code != 0 ? code : is_right ? 0 : 3;
   } catch (const nacre::setup_error& error) {

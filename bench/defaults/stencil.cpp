@@ -35,11 +35,11 @@ double start_value(std::int64_t x, std::int64_t y) { return static_cast<double>(
 class points {
  public:
   points() = default;
-  points(std::uint64_t width, const nacre::index& here) : width_(width), values_(width * width), next_(width * width) {
+  points(std::uint64_t width, const nacre::index& index) : width_(width), values_(width * width), next_(width * width) {
     const auto side = static_cast<std::int64_t>(width);
     for (std::int64_t y = 0; y < side; ++y) {
       for (std::int64_t x = 0; x < side; ++x)
-        values_[static_cast<std::size_t>(y * side + x)] = start_value(here[0] * side + x, here[1] * side + y);
+        values_[static_cast<std::size_t>(y * side + x)] = start_value(index[0] * side + x, index[1] * side + y);
     }
   }
   /// 0 to 3: the column x = 0 and the last one, the row y = 0 and the last one.
@@ -50,16 +50,16 @@ class points {
       values[i] = direction < 2 ? values_[i * width_ + end] : values_[end * width_ + i];
     return values;
   }
-  void relax(const std::array<edge, 4>& beside) {
+  void relax(const std::array<edge, 4>& edges) {
     const std::size_t last = width_ - 1;
     for (std::size_t y = 0; y < width_; ++y) {
       const double* const row = values_.data() + y * width_;
-      const double* const above = y == 0 ? beside[2].data() : row - width_;
-      const double* const below = y == last ? beside[3].data() : row + width_;
+      const double* const above = y == 0 ? edges[2].data() : row - width_;
+      const double* const below = y == last ? edges[3].data() : row + width_;
       double* const next = next_.data() + y * width_;
-      next[0] = 0.25 * (beside[0][y] + (last == 0 ? beside[1][y] : row[1]) + above[0] + below[0]);
+      next[0] = 0.25 * (edges[0][y] + (last == 0 ? edges[1][y] : row[1]) + above[0] + below[0]);
       for (std::size_t x = 1; x < last; ++x) next[x] = 0.25 * (row[x - 1] + row[x + 1] + above[x] + below[x]);
-      if (last != 0) next[last] = 0.25 * (row[last - 1] + beside[1][y] + above[last] + below[last]);
+      if (last != 0) next[last] = 0.25 * (row[last - 1] + edges[1][y] + above[last] + below[last]);
     }
     values_.swap(next_);
   }
@@ -78,10 +78,10 @@ class points {
   std::vector<double> values_, next_;
 };
 
-nacre::index beside(const nacre::index& here, std::uint32_t direction, std::int64_t tiles) {
+nacre::index beside(const nacre::index& index, std::uint32_t direction, std::int64_t tiles) {
   static constexpr std::array<std::array<std::int64_t, 2>, 4> offsets{{{-1, 0}, {1, 0}, {0, -1}, {0, 1}}};
   const auto& offset = offsets.at(direction);
-  return {(here[0] + offset[0] + tiles) % tiles, (here[1] + offset[1] + tiles) % tiles};
+  return {(index[0] + offset[0] + tiles) % tiles, (index[1] + offset[1] + tiles) % tiles};
 }
 
 /// Counts by hand the edges that have come.
@@ -94,8 +94,8 @@ class counting {
     send_edges(ctx);
     go_on(ctx);
   }
-  void take(nacre::context& ctx, std::uint64_t step, std::uint32_t from, edge values) {
-    come_.at(step % 2).at(from) = std::move(values);
+  void take(nacre::context& ctx, std::uint64_t step, std::uint32_t source, edge values) {
+    come_.at(step % 2).at(source) = std::move(values);
     ++count_.at(step % 2);
     go_on(ctx);
   }
@@ -130,8 +130,8 @@ class counting {
 /// Waits for the edges of each step in a coroutine.
 class waiting {
  public:
-  nacre::awaited<> take(std::uint64_t /*step*/, std::uint32_t from, edge values) {
-    come_.at(from) = std::move(values);
+  nacre::awaited<> take(std::uint64_t /*step*/, std::uint32_t source, edge values) {
+    come_.at(source) = std::move(values);
     return {};
   }
   nacre::task<void> begin(nacre::context& ctx, nacre::array_ptr<waiting> all, problem asked) {
@@ -168,19 +168,19 @@ outcome run_bare(const problem& asked) {
   const double begin = bench::steady_seconds();
   for (std::uint64_t step = 0; step < asked.steps; ++step) {
     for (std::size_t tile = 0; tile < all.size(); ++tile) {
-      const nacre::index here{static_cast<std::int64_t>(tile) / asked.tiles,
-                              static_cast<std::int64_t>(tile) % asked.tiles};
+      const nacre::index index{static_cast<std::int64_t>(tile) / asked.tiles,
+                               static_cast<std::int64_t>(tile) % asked.tiles};
       for (std::uint32_t direction = 0; direction < 4; ++direction) {
-        const nacre::index there = beside(here, direction, asked.tiles);
-        come[static_cast<std::size_t>(there[0] * asked.tiles + there[1])].at(direction ^ 1U) =
+        const nacre::index remote = beside(index, direction, asked.tiles);
+        come[static_cast<std::size_t>(remote[0] * asked.tiles + remote[1])].at(direction ^ 1U) =
             all[tile].edge_of(direction);
       }
     }
     for (std::size_t tile = 0; tile < all.size(); ++tile) all[tile].relax(come[tile]);
   }
-  outcome found{bench::steady_seconds() - begin, 0};
-  for (const points& tile : all) found.sum += tile.sum();
-  return found;
+  outcome result{bench::steady_seconds() - begin, 0};
+  for (const points& tile : all) result.sum += tile.sum();
+  return result;
 }
 
 template <class Tile>
@@ -190,10 +190,10 @@ outcome run_tiles(nacre::runtime& rt, const problem& asked) {
   const double begin = rt.now();
   if (rt.rank().value() == 0) rt.send<&Tile::begin>(all, all, asked);
   rt.wait_quiescence();
-  outcome found{rt.now() - begin, 0};
-  if (rt.rank().value() == 0) found.sum = rt.reduce<&Tile::sum>(all, std::plus<>{}).get();
+  outcome result{rt.now() - begin, 0};
+  if (rt.rank().value() == 0) result.sum = rt.reduce<&Tile::sum>(all, std::plus<>{}).get();
   rt.barrier();
-  return found;
+  return result;
 }
 
 /// The sum of all points stays, since the grid is a torus.

@@ -53,28 +53,28 @@ struct timing {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-std::vector<point> random_points(const plan& how) {
-  nacre::rng random(how.seed);
-  std::vector<point> made(how.points);
-  for (point& p : made) p = {random.uniform(), random.uniform(), random.uniform()};
-  return made;
+std::vector<point> random_points(const plan& plan) {
+  nacre::rng random(plan.seed);
+  std::vector<point> points(plan.points);
+  for (point& p : points) p = {random.uniform(), random.uniform(), random.uniform()};
+  return points;
 }
 
 /// The vertices of a mesh of the cube of about so many points, without the cube's corners, and in no order. `refining`
 /// gets the time that the refinement of the cube took.
-std::vector<point> points_of_mesh(const plan& how, timing& refining) {
+std::vector<point> points_of_mesh(const plan& plan, timing& refining) {
   constexpr std::uint64_t tetrahedra_a_point = 6;
-  const mesh3d::plan made = mesh3d::make_plan({.tetrahedra = how.points * tetrahedra_a_point, .subdomains = 1});
+  const mesh3d::plan result = mesh3d::make_plan({.tetrahedra = plan.points * tetrahedra_a_point, .subdomains = 1});
   const double started = processor_seconds();
   mesh3d::triangulation mesh =
-      mesh3d::triangulate({0, 0, 0}, {1, 1, 1}, mesh3d::hull_points(made.leaves.front(), made.rule.size));
+      mesh3d::triangulate({0, 0, 0}, {1, 1, 1}, mesh3d::hull_points(result.leaves.front(), result.rule.size));
   mesh3d::refine_state state;
-  mesh3d::refiner refiner(mesh, made.rule);
+  mesh3d::refiner refiner(mesh, result.rule);
   while (!refiner.refine(state, 1'000'000)) {
   }
   refining.add(processor_seconds() - started, mesh.count());
   std::vector<point> points(mesh.vertices.begin() + 8, mesh.vertices.end());
-  nacre::rng random(how.seed);
+  nacre::rng random(plan.seed);
   for (std::size_t k = points.size(); k > 1; --k) std::swap(points[k - 1], points[random.below(k)]);
   return points;
 }
@@ -92,41 +92,41 @@ void write_points(const std::vector<point>& points, const std::string& path) {
 /// The number behind `title` in what TetGen has printed.
 double printed(const bench::outcome& got, const std::string& title) {
   for (const std::string& line : got.lines) {
-    const std::size_t at = line.find(title);
-    if (at != std::string::npos) return std::stod(line.substr(at + title.size()));
+    const std::size_t index = line.find(title);
+    if (index != std::string::npos) return std::stod(line.substr(index + title.size()));
   }
   throw std::runtime_error(fmt::format("tetgen ended with {} and did not print '{}'", got.exit_code, title));
 }
 
 /// Options: neither files nor faces and edges are wanted.
-void run_tetgen(const std::string& file, timing& of) {
+void run_tetgen(const std::string& file, timing& timing) {
   const bench::outcome got = bench::run_command({"tetgen", "-NEFB", file});
-  of.add(printed(got, "Delaunay seconds:"), static_cast<std::size_t>(printed(got, "Mesh tetrahedra:")));
+  timing.add(printed(got, "Delaunay seconds:"), static_cast<std::size_t>(printed(got, "Mesh tetrahedra:")));
 }
 
-void run_kernel(const std::vector<point>& points, timing& of) {
+void run_kernel(const std::vector<point>& points, timing& timing) {
   const double started = processor_seconds();
   const mesh3d::triangulation mesh = mesh3d::triangulate({0, 0, 0}, {1, 1, 1}, points);
-  of.add(processor_seconds() - started, mesh.count());
+  timing.add(processor_seconds() - started, mesh.count());
 }
 
-void print_row(const std::string& name, const timing& of) {
-  fmt::print("  {:20}{:>12}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.2f}\n", name, of.tetrahedra, of.median(),
-             of.seconds.front(), of.seconds.back(), of.rate() / 1e6);
+void print_row(const std::string& name, const timing& timing) {
+  fmt::print("  {:20}{:>12}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.2f}\n", name, timing.tetrahedra, timing.median(),
+             timing.seconds.front(), timing.seconds.back(), timing.rate() / 1e6);
 }
 
-nlohmann::ordered_json json_of(const timing& of) {
-  return {{"tetrahedra", of.tetrahedra}, {"seconds", of.seconds}, {"tetrahedra_per_second", of.rate()}};
+nlohmann::ordered_json json_of(const timing& timing) {
+  return {{"tetrahedra", timing.tetrahedra}, {"seconds", timing.seconds}, {"tetrahedra_per_second", timing.rate()}};
 }
 
 /// False where both programs make different numbers of tetrahedra.
-bool compare(const plan& how, const std::string& cloud, bool with_tetgen, nlohmann::ordered_json& json) {
+bool compare(const plan& plan, const std::string& cloud, bool with_tetgen, nlohmann::ordered_json& json) {
   timing refining, ours, theirs;
-  const std::vector<point> points = cloud == "random" ? random_points(how) : points_of_mesh(how, refining);
+  const std::vector<point> points = cloud == "random" ? random_points(plan) : points_of_mesh(plan, refining);
   const std::string file =
       (std::filesystem::temp_directory_path() / fmt::format("delaunay3d.{}.node", getpid())).string();
   if (with_tetgen) write_points(points, file);
-  for (int k = 0; k < how.runs; ++k) {
+  for (int k = 0; k < plan.runs; ++k) {
     run_kernel(points, ours);
     if (with_tetgen) run_tetgen(file, theirs);
   }
@@ -153,25 +153,25 @@ bool compare(const plan& how, const std::string& cloud, bool with_tetgen, nlohma
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "delaunay3d",
       "The kernel of mesh3d beside the program tetgen, in a process of its own: Delaunay triangulations of the same "
       "points. Exits with 1 if these differ.");
-  options.add("--clouds", how.clouds, "Points at random in the cube, or those of a mesh of it")
+  options.add("--clouds", plan.clouds, "Points at random in the cube, or those of a mesh of it")
       .one_of({"random", "mesh"});
-  options.add("--points", how.points, "About so many").between(100, 50e6);
-  options.add("--runs", how.runs, "Of each program; the median counts").between(1, 1000);
-  options.add("--seed", how.seed, "Of random numbers");
-  options.add("--json", how.json, "Write all figures to this file").called("FILE");
+  options.add("--points", plan.points, "About so many").between(100, 50e6);
+  options.add("--runs", plan.runs, "Of each program; the median counts").between(1, 1000);
+  options.add("--seed", plan.seed, "Of random numbers");
+  options.add("--json", plan.json, "Write all figures to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     const bool with_tetgen = bench::on_path("tetgen");
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     bool alike = true;
-    for (const std::string& cloud : how.clouds) alike = compare(how, cloud, with_tetgen, json) && alike;
+    for (const std::string& cloud : plan.clouds) alike = compare(plan, cloud, with_tetgen, json) && alike;
     if (!with_tetgen) fmt::print("TetGen was skipped: no tetgen on PATH (Debian and Ubuntu: apt-get install tetgen)\n");
-    bench::write_json(how.json, json);
+    bench::write_json(plan.json, json);
     return alike ? 0 : 1;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "delaunay3d: {}\n", problem.what());

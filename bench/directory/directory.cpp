@@ -34,7 +34,7 @@ using nacre::object_id;
 using nacre::rank_id;
 
 struct alignas(64) item {
-  explicit item(object_id of) : id(of) {}
+  explicit item(object_id object) : id(object) {}
   object_id id;
 };
 
@@ -46,11 +46,11 @@ class nacre_directory {
   static constexpr const char* title = "directory";
   class user {
    public:
-    explicit user(nacre_directory& of) : of_(of), self_(of.readers_) {}
+    explicit user(nacre_directory& nacre_directory) : of_(nacre_directory), self_(nacre_directory.readers_) {}
     bool find(object_id id) {
-      const bool found = of_.table_.find(id) != nullptr;
+      const bool is_found = of_.table_.find(id) != nullptr;
       if (++looks_ % 64 == 0) self_.quiescent();  // as a worker does between two items
-      return found;
+      return is_found;
     }
     void add(object_id id) { static_cast<void>(of_.table_.add(*new item(id))); }
     void remove(object_id id) {
@@ -79,15 +79,15 @@ class locked_map {
   static constexpr const char* title = "unordered_map, shared_mutex";
   class user {
    public:
-    explicit user(locked_map& of) : of_(of) {}
+    explicit user(locked_map& map) : of_(map) {}
     bool find(object_id id) {
       const std::shared_lock lock(of_.mutex_);
       return of_.map_.find(id) != of_.map_.end();
     }
     void add(object_id id) {
-      auto made = std::make_unique<item>(id);
+      auto result = std::make_unique<item>(id);
       const std::unique_lock lock(of_.mutex_);
-      of_.map_.emplace(id, std::move(made));
+      of_.map_.emplace(id, std::move(result));
     }
     void remove(object_id id) {
       const std::unique_lock lock(of_.mutex_);
@@ -114,10 +114,10 @@ class tbb_map {
   using map = tbb::concurrent_hash_map<object_id, std::shared_ptr<item>, hashing>;
   class user {
    public:
-    explicit user(tbb_map& of) : of_(of) {}
+    explicit user(tbb_map& map) : of_(map) {}
     bool find(object_id id) {
-      map::const_accessor there;
-      return of_.map_.find(there, id);
+      map::const_accessor const_accessor;
+      return of_.map_.find(const_accessor, id);
     }
     void add(object_id id) { of_.map_.emplace(id, std::make_shared<item>(id)); }
     void remove(object_id id) { of_.map_.erase(id); }
@@ -146,62 +146,62 @@ struct result {
 
 /// Look-ups of names that stay, in random order, by so many threads, while writers add names and remove them again.
 template <class Table>
-void measure(const plan& how, int readers, int writers, std::vector<result>& all) {
+void measure(const plan& plan, int readers, int writers, std::vector<result>& all) {
   Table table;
   {
     typename Table::user setup(table);
-    for (std::uint64_t index = 0; index < how.names; ++index) setup.add(name(index));
+    for (std::uint64_t index = 0; index < plan.names; ++index) setup.add(name(index));
   }
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::atomic<std::uint64_t> looks{0};
   std::atomic<bool> wrong{false};
   std::vector<std::thread> threads;
   for (int reader = 0; reader < readers; ++reader) {
     threads.emplace_back([&, reader] {
       typename Table::user self(table);
-      std::uint64_t own = 0, at = static_cast<std::uint64_t>(reader) * 7919;
-      while (!over.load(std::memory_order_relaxed)) {
-        for (int index = 0; index < 256; ++index, ++own) {
-          at = at * 6364136223846793005U + 1442695040888963407U;
-          if (!self.find(name(((at >> 32) * how.names) >> 32))) wrong = true;
+      std::uint64_t own_index = 0, position = static_cast<std::uint64_t>(reader) * 7919;
+      while (!is_over.load(std::memory_order_relaxed)) {
+        for (int index = 0; index < 256; ++index, ++own_index) {
+          position = position * 6364136223846793005U + 1442695040888963407U;
+          if (!self.find(name(((position >> 32) * plan.names) >> 32))) wrong = true;
         }
       }
-      looks += own;
+      looks += own_index;
     });
   }
   for (int writer = 0; writer < writers; ++writer) {
     threads.emplace_back([&, writer] {
       typename Table::user self(table);
-      const std::uint64_t first = how.names * static_cast<std::uint64_t>(writer + 2);
-      for (std::uint64_t index = 0; !over.load(std::memory_order_relaxed); index = (index + 1) % how.names) {
+      const std::uint64_t first = plan.names * static_cast<std::uint64_t>(writer + 2);
+      for (std::uint64_t index = 0; !is_over.load(std::memory_order_relaxed); index = (index + 1) % plan.names) {
         self.add(name(first + index));
         self.remove(name(first + index));
       }
     });
   }
   const auto begin = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(how.seconds));
-  over = true;
+  std::this_thread::sleep_for(std::chrono::duration<double>(plan.seconds));
+  is_over = true;
   for (std::thread& each : threads) each.join();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (wrong) throw std::runtime_error(std::string(Table::title) + ": a name that stays was not found");
   const auto known = std::find_if(all.begin(), all.end(), [&](const result& each) {
     return each.table == Table::title && each.readers == readers && each.writers == writers;
   });
-  result& into = known != all.end() ? *known : all.emplace_back(result{Table::title, readers, writers});
-  const auto found = static_cast<double>(looks.load());
-  into.look_up_ns.push_back(seconds * readers / found * 1e9);
-  into.million_a_second.push_back(found / seconds * 1e-6);
+  result& target = known != all.end() ? *known : all.emplace_back(result{Table::title, readers, writers});
+  const auto found_value = static_cast<double>(looks.load());
+  target.look_up_ns.push_back(seconds * readers / found_value * 1e9);
+  target.million_a_second.push_back(found_value / seconds * 1e-6);
 }
 
-double median(std::vector<double> of) {
-  std::sort(of.begin(), of.end());
-  return of[of.size() / 2];
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
-void report(const std::vector<result>& all, const plan& how) {
+void report(const std::vector<result>& all, const plan& plan) {
   fmt::print("Medians of {} runs; {} names, looked up at random; a writer adds and removes others all the time.\n",
-             how.runs, how.names);
+             plan.runs, plan.names);
   fmt::print("{:<30} {:>8} {:>8} {:>14} {:>16}\n", "table", "readers", "writers", "ns a look-up", "million/s in all");
   auto rows = nlohmann::json::array();
   for (const result& each : all) {
@@ -213,35 +213,35 @@ void report(const std::vector<result>& all, const plan& how) {
                     {"look_up_ns", each.look_up_ns},
                     {"million_a_second", each.million_a_second}});
   }
-  bench::write_json(how.json, rows);
+  bench::write_json(plan.json, rows);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "directory",
       "How look-ups in the directory scale with threads, alone and beside a writer, against other hash tables.");
-  options.add("--runs", how.runs, "Runs of every row").between(1, 100);
-  options.add("--names", how.names, "Names that stay").between(1000, 1'000'000'000);
-  options.add("--seconds", how.seconds, "Seconds for each").between(0.001, 100.0);
-  options.add("--json", how.json, "Also write all figures of all runs to this file").called("FILE");
+  options.add("--runs", plan.runs, "Runs of every row").between(1, 100);
+  options.add("--names", plan.names, "Names that stay").between(1000, 1'000'000'000);
+  options.add("--seconds", plan.seconds, "Seconds for each").between(0.001, 100.0);
+  options.add("--json", plan.json, "Also write all figures of all runs to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   return nacre::run_program("directory", [&] {
     std::vector<result> all;
-    for (int run = 0; run < how.runs; ++run) {
+    for (int run = 0; run < plan.runs; ++run) {
       for (const int writers : {0, 1}) {
         for (const int readers : {1, 2, 4}) {
-          measure<nacre_directory>(how, readers, writers, all);
-          measure<locked_map>(how, readers, writers, all);
+          measure<nacre_directory>(plan, readers, writers, all);
+          measure<locked_map>(plan, readers, writers, all);
 #ifdef NACRE_HAVE_TBB
-          measure<tbb_map>(how, readers, writers, all);
+          measure<tbb_map>(plan, readers, writers, all);
 #endif
         }
       }
     }
-    report(all, how);
+    report(all, plan);
     return 0;
   });
 }

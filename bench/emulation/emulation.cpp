@@ -40,8 +40,8 @@ struct plan {
 struct host {
   std::uint32_t ranks = 1, workers = 1;
   [[nodiscard]] std::string text() const {
-    const auto counted = [](std::uint32_t n, const char* of) {
-      return fmt::format("{} {}{}", n, of, n == 1 ? "" : "s");
+    const auto counted = [](std::uint32_t n, const char* name) {
+      return fmt::format("{} {}{}", n, name, n == 1 ? "" : "s");
     };
     return ranks == 1 ? counted(workers, "worker") : counted(ranks, "rank");
   }
@@ -57,9 +57,9 @@ struct row {
 double remote_share(const std::string& program) { return program == "phold10" ? 0.1 : 0.5; }
 bool is_phold(const std::string& program) { return program.starts_with("phold"); }
 
-std::vector<std::string> command_of(const std::string& program, const host& on, const plan& how) {
+std::vector<std::string> command_of(const std::string& program, const host& host, const plan& plan) {
   std::vector<std::string> words;
-  if (on.ranks > 1) words = bench::launcher_of(how.transport, static_cast<int>(on.ranks)).words;
+  if (host.ranks > 1) words = bench::launcher_of(plan.transport, static_cast<int>(host.ranks)).words;
   words.push_back(bench::own_folder() / "emulate");
   const auto add = [&](const char* option, std::string value) {
     words.emplace_back(option);
@@ -68,25 +68,25 @@ std::vector<std::string> command_of(const std::string& program, const host& on, 
   add("--program", is_phold(program) ? "phold" : program);
   add("--json", "-");
   if (is_phold(program)) {
-    add("--grid", fmt::format("{0}x{0}x{0}", how.entities_a_side));
+    add("--grid", fmt::format("{0}x{0}x{0}", plan.entities_a_side));
     add("--threads", "1");
     add("--hop", "0ns");  // so that the lookahead is a tenth of the mean, wherever an event goes
     add("--turn", "100ns");
     add("--mean", "1us");
     add("--remote", fmt::format("{}", remote_share(program)));
-    add("--until", fmt::format("{}us", how.until_us));
+    add("--until", fmt::format("{}us", plan.until_us));
   } else {
-    add("--grid", how.grid);
-    add("--threads", std::to_string(how.threads));
-    if (program == "ring") add("--rounds", std::to_string(how.rounds));
+    add("--grid", plan.grid);
+    add("--threads", std::to_string(plan.threads));
+    if (program == "ring") add("--rounds", std::to_string(plan.rounds));
   }
-  words.push_back(fmt::format("--nacre.workers={}", on.workers));
+  words.push_back(fmt::format("--nacre.workers={}", host.workers));
   return words;
 }
 
 /// One run: what it says of itself.
-nlohmann::json run_once(const std::string& program, const host& on, const plan& how) {
-  const std::vector<std::string> words = command_of(program, on, how);
+nlohmann::json run_once(const std::string& program, const host& host, const plan& plan) {
+  const std::vector<std::string> words = command_of(program, host, plan);
   const bench::outcome got = bench::run_command(words);
   if (got.exit_code != 0)
     throw std::runtime_error(fmt::format("{} ended with {}", fmt::join(words, " "), got.exit_code));
@@ -97,42 +97,42 @@ nlohmann::json run_once(const std::string& program, const host& on, const plan& 
 
 double rate_of(const nlohmann::json& run) { return run.at("handlers").get<double>() / run.at("seconds").get<double>(); }
 
-std::vector<host> hosts_of(const plan& how) {
+std::vector<host> hosts_of(const plan& plan) {
   std::vector<host> all;
-  for (const std::uint32_t workers : how.workers) all.push_back({1, workers});
-  for (const std::uint32_t ranks : how.ranks) all.push_back({ranks, 1});
+  for (const std::uint32_t workers : plan.workers) all.push_back({1, workers});
+  for (const std::uint32_t ranks : plan.ranks) all.push_back({ranks, 1});
   return all;
 }
 
 /// The bare loops, and the program everywhere, in turns.
-std::vector<row> measure(const std::string& program, const plan& how) {
+std::vector<row> measure(const std::string& program, const plan& plan) {
   std::vector<row> rows;
-  const std::uint32_t side = how.entities_a_side;
+  const std::uint32_t side = plan.entities_a_side;
   const phold_shape shape{.nodes = side * side * side,
                           .remote = remote_share(program),
-                          .until_ns = static_cast<std::int64_t>(how.until_us * 1e3)};
+                          .until_ns = static_cast<std::int64_t>(plan.until_us * 1e3)};
   if (is_phold(program)) rows = {{program, "bare loop, heap"}, {program, "bare loop, wheel"}};
   const std::size_t bare = rows.size();
-  const std::vector<host> hosts = hosts_of(how);
+  const std::vector<host> hosts = hosts_of(plan);
   for (const host& each : hosts) rows.push_back({program, each.text()});
-  for (int run = 0; run < how.runs; ++run) {
+  for (int run = 0; run < plan.runs; ++run) {
     if (is_phold(program)) {
       rows[0].rates.push_back(run_with_heap(shape).rate());
       rows[1].rates.push_back(run_with_wheel(shape).rate());
     }
     for (std::size_t k = 0; k < hosts.size(); ++k)
-      rows[bare + k].rates.push_back(rate_of(run_once(program, hosts[k], how)));
+      rows[bare + k].rates.push_back(rate_of(run_once(program, hosts[k], plan)));
   }
   for (row& each : rows) std::sort(each.rates.begin(), each.rates.end());
   return rows;
 }
 
 /// Of a row, relative to the first place where `emulate` has run.
-double speed_up(const row& of, const std::vector<row>& rows) {
+double speed_up(const row& subject, const std::vector<row>& rows) {
   const auto first = std::find_if(rows.begin(), rows.end(), [&](const row& each) {
-    return each.program == of.program && !each.place.starts_with("bare");
+    return each.program == subject.program && !each.place.starts_with("bare");
   });
-  return of.median() / first->median();
+  return subject.median() / first->median();
 }
 
 void print(const row& each, const std::vector<row>& rows) {
@@ -141,7 +141,7 @@ void print(const row& each, const std::vector<row>& rows) {
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json json_of(const std::vector<row>& rows, const plan& how) {
+nlohmann::ordered_json json_of(const std::vector<row>& rows, const plan& plan) {
   auto all = nlohmann::ordered_json::array();
   for (const row& each : rows) {
     all.push_back(
@@ -150,16 +150,16 @@ nlohmann::ordered_json json_of(const std::vector<row>& rows, const plan& how) {
          {"handlers_per_s", {{"median", each.median()}, {"min", each.rates.front()}, {"max", each.rates.back()}}},
          {"speed_up", speed_up(each, rows)}});
   }
-  return {{"benchmark", "emulation"}, {"runs", how.runs}, {"transport", how.transport}, {"rows", std::move(all)}};
+  return {{"benchmark", "emulation"}, {"runs", plan.runs}, {"transport", plan.transport}, {"rows", std::move(all)}};
 }
 
 /// Speed-up over workers, and over ranks.
-std::string svg_of(const std::vector<row>& rows, const plan& how) {
+std::string svg_of(const std::vector<row>& rows, const plan& plan) {
   std::array<plot::chart, 2> charts{
       {{.title = "speed-up over workers", .x_label = "workers", .kind = plot::axes::linear},
        {.title = "speed-up over ranks, one worker each", .x_label = "ranks", .kind = plot::axes::linear}}};
   std::size_t colour = 0;
-  for (const std::string& program : how.programs) {
+  for (const std::string& program : plan.programs) {
     ++colour;
     std::array<plot::line, 2> lines{{{.name = program, .colour = colour}, {.name = program, .colour = colour}}};
     for (const row& each : rows) {
@@ -176,44 +176,44 @@ std::string svg_of(const std::vector<row>& rows, const plan& how) {
   return page.svg();
 }
 
-void measure_all(const plan& how) {
-  if (const std::string missing = bench::launcher_of(how.transport, 2).missing; !missing.empty())
+void measure_all(const plan& plan) {
+  if (const std::string missing = bench::launcher_of(plan.transport, 2).missing; !missing.empty())
     throw std::runtime_error(missing);
   fmt::print("{:<9} {:<17} {:>8} {:>8} {:>8} {:>9}\n", "", "million handlers/s", "median", "least", "most", "speed-up");
   std::vector<row> all;
-  for (const std::string& program : how.programs) {
-    const std::vector<row> rows = measure(program, how);
+  for (const std::string& program : plan.programs) {
+    const std::vector<row> rows = measure(program, plan);
     for (const row& each : rows) print(each, rows);
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  bench::write_json(how.json, json_of(all, how));
-  bench::write_file(how.svg, svg_of(all, how));
+  bench::write_json(plan.json, json_of(all, plan));
+  bench::write_file(plan.svg, svg_of(all, plan));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "emulation",
       "Handlers a second of the emulator on one worker, on several, and on several ranks: a saturated ring of every "
       "thread of the machine, a broadcast in an octree, and PHOLD with 10 % and 50 % of remote events and a lookahead "
       "of a tenth of the mean, beside loops without an emulator. Runs alternate. Run it on an idle machine.");
-  options.add("--programs", how.programs, "Which").one_of({"ring", "octree", "phold10", "phold50"});
-  options.add("--workers", how.workers, "Workers of one rank").between(1, 1024);
-  options.add("--ranks", how.ranks, "Ranks of one worker").between(2, 1024);
-  options.add("--transport", how.transport, "Between ranks").one_of({"shm", "tcp", "udp", "auto", "ucx"});
-  options.add("--grid", how.grid, "Nodes of ring and octree").called("XxYxZ");
-  options.add("--threads", how.threads, "Threads of each of these nodes").between(1, 60'000);
-  options.add("--rounds", how.rounds, "ring: how often each message goes on").between(1, 1'000'000);
-  options.add("--side", how.entities_a_side, "phold: entities along each side of a cube").between(2, 1'000);
-  options.add("--until", how.until_us, "phold: microseconds of virtual time").between(1, 1e6);
-  options.add("--runs", how.runs, "Runs of each; the median counts").between(1, 100);
-  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
-  options.add("--svg", how.svg, "Draw speed-up over workers and ranks into this file").called("FILE");
+  options.add("--programs", plan.programs, "Which").one_of({"ring", "octree", "phold10", "phold50"});
+  options.add("--workers", plan.workers, "Workers of one rank").between(1, 1024);
+  options.add("--ranks", plan.ranks, "Ranks of one worker").between(2, 1024);
+  options.add("--transport", plan.transport, "Between ranks").one_of({"shm", "tcp", "udp", "auto", "ucx"});
+  options.add("--grid", plan.grid, "Nodes of ring and octree").called("XxYxZ");
+  options.add("--threads", plan.threads, "Threads of each of these nodes").between(1, 60'000);
+  options.add("--rounds", plan.rounds, "ring: how often each message goes on").between(1, 1'000'000);
+  options.add("--side", plan.entities_a_side, "phold: entities along each side of a cube").between(2, 1'000);
+  options.add("--until", plan.until_us, "phold: microseconds of virtual time").between(1, 1e6);
+  options.add("--runs", plan.runs, "Runs of each; the median counts").between(1, 100);
+  options.add("--json", plan.json, "Also write the figures to this file").called("FILE");
+  options.add("--svg", plan.svg, "Draw speed-up over workers and ranks into this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    measure_all(how);
+    measure_all(plan);
     return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "emulation: {}\n", problem.what());

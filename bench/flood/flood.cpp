@@ -63,30 +63,30 @@ struct tree {
   double seconds = 0;
 };
 
-void branch(nacre::context& ctx, cargo what, std::uint64_t left, tree how) {
-  if (left <= 1) return sink(ctx, what, how.seconds);
-  const std::uint64_t children = std::min<std::uint64_t>(left, how.fan);
+void branch(nacre::context& ctx, cargo cargo, std::uint64_t left, tree tree) {
+  if (left <= 1) return sink(ctx, cargo, tree.seconds);
+  const std::uint64_t children = std::min<std::uint64_t>(left, tree.fan);
   for (std::uint64_t i = 0; i < children; ++i) {
-    std::uint64_t offset = how.to == tree::route::next_rank ? 1 : 0;
-    if (how.to == tree::route::all_ranks) offset = i + left;
-    const nacre::rank_id to{static_cast<std::uint32_t>((ctx.rank().value() + offset) % ctx.size())};
-    ctx.send<branch>(to, what, left / children + (i < left % children ? 1 : 0), how);
+    std::uint64_t offset = tree.to == tree::route::next_rank ? 1 : 0;
+    if (tree.to == tree::route::all_ranks) offset = i + left;
+    const nacre::rank_id target{static_cast<std::uint32_t>((ctx.rank().value() + offset) % ctx.size())};
+    ctx.send<branch>(target, cargo, left / children + (i < left % children ? 1 : 0), tree);
   }
 }
 
 /// Sends some to the next rank, and itself to its own for the rest.
-void generate(nacre::context& ctx, cargo what, std::uint64_t left, std::uint64_t at_once, double seconds) {
+void generate(nacre::context& ctx, cargo cargo, std::uint64_t left, std::uint64_t at_once, double seconds) {
   const nacre::rank_id next{(ctx.rank().value() + 1) % ctx.size()};
   const std::uint64_t now = std::min(left, at_once);
-  for (std::uint64_t i = 0; i < now; ++i) ctx.send<sink>(next, what, seconds);
-  if (left != now) ctx.send<generate>(ctx.rank(), what, left - now, at_once, seconds);
+  for (std::uint64_t i = 0; i < now; ++i) ctx.send<sink>(next, cargo, seconds);
+  if (left != now) ctx.send<generate>(ctx.rank(), cargo, left - now, at_once, seconds);
 }
 
 struct basin {
   std::uint64_t count = 0;
-  void take(nacre::context& ctx, cargo what, double seconds) {
+  void take(nacre::context& ctx, cargo cargo, double seconds) {
     ++count;
-    sink(ctx, what, seconds);
+    sink(ctx, cargo, seconds);
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -103,15 +103,15 @@ double peak_mib() {
 /// The same between objects, of which one is on each rank.
 struct spring {
   nacre::mobile_ptr<spring> self, next;
-  void meet(nacre::mobile_ptr<spring> own, nacre::mobile_ptr<spring> other) {
-    self = own;
+  void meet(nacre::mobile_ptr<spring> object, nacre::mobile_ptr<spring> other) {
+    self = object;
     next = other;
   }
-  void take(nacre::context& ctx, cargo what, double seconds) { sink(ctx, what, seconds); }
-  void generate(nacre::context& ctx, cargo what, std::uint64_t left, double seconds) {
+  void take(nacre::context& ctx, cargo cargo, double seconds) { sink(ctx, cargo, seconds); }
+  void generate(nacre::context& ctx, cargo cargo, std::uint64_t left, double seconds) {
     const std::uint64_t now = std::min<std::uint64_t>(left, 64);
-    for (std::uint64_t i = 0; i < now; ++i) ctx.send<&spring::take>(next, what, seconds);
-    if (left != now) ctx.send<&spring::generate>(self, what, left - now, seconds);
+    for (std::uint64_t i = 0; i < now; ++i) ctx.send<&spring::take>(next, cargo, seconds);
+    if (left != now) ctx.send<&spring::generate>(self, cargo, left - now, seconds);
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -120,53 +120,53 @@ struct spring {
 };
 
 /// Starts what this rank adds. Returns the messages that come of it.
-std::uint64_t begin_flood(nacre::runtime& rt, const plan& how) {
+std::uint64_t begin_flood(nacre::runtime& rt, const plan& plan) {
   const std::uint32_t self = rt.rank().value();
   const nacre::rank_id next{(self + 1) % rt.size()};
-  const bool leaves = how.pattern == "tree" || how.pattern == "spread" || how.pattern == "echo";
+  const bool leaves = plan.pattern == "tree" || plan.pattern == "spread" || plan.pattern == "echo";
   if (leaves) {
-    const tree::route to = how.pattern == "tree"   ? tree::route::own_rank
-                           : how.pattern == "echo" ? tree::route::next_rank
-                                                   : tree::route::all_ranks;
-    rt.send<branch>(rt.rank(), cargo{}, how.messages, tree{how.fan, to, how.work_seconds});
-  } else if (how.pattern == "chain" || how.pattern == "burst") {
-    const std::uint64_t at_once = how.pattern == "chain" ? 64 : how.messages;
-    rt.send<generate>(rt.rank(), cargo{}, how.messages, at_once, how.work_seconds);
-  } else if (how.pattern == "object") {
+    const tree::route route = plan.pattern == "tree"   ? tree::route::own_rank
+                              : plan.pattern == "echo" ? tree::route::next_rank
+                                                       : tree::route::all_ranks;
+    rt.send<branch>(rt.rank(), cargo{}, plan.messages, tree{plan.fan, route, plan.work_seconds});
+  } else if (plan.pattern == "chain" || plan.pattern == "burst") {
+    const std::uint64_t at_once = plan.pattern == "chain" ? 64 : plan.messages;
+    rt.send<generate>(rt.rank(), cargo{}, plan.messages, at_once, plan.work_seconds);
+  } else if (plan.pattern == "object") {
     const auto target = rt.create_on<basin>(next).get();
-    for (std::uint64_t i = 0; i < how.messages; ++i) rt.send<&basin::take>(target, cargo{i}, how.work_seconds);
-  } else if (how.pattern == "springs") {
+    for (std::uint64_t i = 0; i < plan.messages; ++i) rt.send<&basin::take>(target, cargo{i}, plan.work_seconds);
+  } else if (plan.pattern == "springs") {
     const auto mine = rt.create<spring>();
     std::vector<nacre::mobile_ptr<spring>> all = rt.all_gather(mine);
     rt.send<&spring::meet>(mine, mine, all[next.value()]);
-    rt.send<&spring::generate>(mine, cargo{}, how.messages, how.work_seconds);
-  } else if (how.pattern == "one" && self != 0) {
+    rt.send<&spring::generate>(mine, cargo{}, plan.messages, plan.work_seconds);
+  } else if (plan.pattern == "one" && self != 0) {
     return 0;
   } else {
-    for (std::uint64_t i = 0; i < how.messages; ++i) {
-      std::uint32_t offset = how.pattern == "self" ? 0 : 1;
-      if (how.pattern == "all") offset = static_cast<std::uint32_t>(1 + i % (rt.size() - 1));
-      rt.send<sink>(nacre::rank_id{(self + offset) % rt.size()}, cargo{i}, how.work_seconds);
+    for (std::uint64_t i = 0; i < plan.messages; ++i) {
+      std::uint32_t offset = plan.pattern == "self" ? 0 : 1;
+      if (plan.pattern == "all") offset = static_cast<std::uint32_t>(1 + i % (rt.size() - 1));
+      rt.send<sink>(nacre::rank_id{(self + offset) % rt.size()}, cargo{i}, plan.work_seconds);
     }
   }
-  return how.messages;
+  return plan.messages;
 }
 
-bool flood(nacre::runtime& rt, const plan& how) {
+bool flood(nacre::runtime& rt, const plan& plan) {
   const std::uint32_t self = rt.rank().value();
-  const double before = peak_mib();
+  const double previous = peak_mib();
   rt.barrier();
   const double begin = rt.now();
-  const std::uint64_t sent = begin_flood(rt, how);
+  const std::uint64_t sent = begin_flood(rt, plan);
   rt.wait_quiescence();
   const double seconds = rt.now() - begin;
   const std::uint64_t all_sent = rt.all_reduce(sent, std::plus<>{});
   const std::uint64_t all_run = rt.all_reduce(run_on(rt.rank()).load(), std::plus<>{});
   fmt::print("rank {}: {} sent, {} run, {:.2f} s, peak memory {:.0f} MiB ({:.0f} MiB before)\n", self, sent,
-             run_on(rt.rank()).load(), seconds, peak_mib(), before);
+             run_on(rt.rank()).load(), seconds, peak_mib(), previous);
   if (all_sent != all_run) fmt::print("rank {}: messages are missing\n", self);
-  const bool bounded = (how.peak_mib_max == 0 || peak_mib() <= how.peak_mib_max) &&
-                       (how.growth_mib_max == 0 || peak_mib() - before <= how.growth_mib_max);
+  const bool bounded = (plan.peak_mib_max == 0 || peak_mib() <= plan.peak_mib_max) &&
+                       (plan.growth_mib_max == 0 || peak_mib() - previous <= plan.growth_mib_max);
   if (!bounded) fmt::print("rank {}: more memory than it may take\n", self);
   return all_sent == all_run && bounded;
 }
@@ -176,25 +176,25 @@ bool flood(nacre::runtime& rt, const plan& how) {
 int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    plan how;
+    plan plan;
     double work_us = 1;
     nacre::program_options options("flood",
                                    "Messages come faster than they can be run. Who is slowed, and what is kept?");
-    options.add("--pattern", how.pattern, "Who floods whom, see below")
+    options.add("--pattern", plan.pattern, "Who floods whom, see below")
         .one_of({"one", "two", "all", "self", "object", "echo", "tree", "spread", "chain", "springs", "burst"});
-    options.add("--messages", how.messages, "Messages of each rank that floods");
+    options.add("--messages", plan.messages, "Messages of each rank that floods");
     options.add("--work", work_us, "What each takes to run").called("US").between(0, 1e9);
-    options.add("--fan", how.fan, "Messages that each handler of a tree sends").between(1, 1e6);
-    options.add("--peak-max", how.peak_mib_max, "It fails with more memory than this").called("MIB").otherwise("any");
-    options.add("--growth-max", how.growth_mib_max, "And with so much more than at the begin")
+    options.add("--fan", plan.fan, "Messages that each handler of a tree sends").between(1, 1e6);
+    options.add("--peak-max", plan.peak_mib_max, "It fails with more memory than this").called("MIB").otherwise("any");
+    options.add("--growth-max", plan.growth_mib_max, "And with so much more than at the begin")
         .called("MIB")
         .otherwise("any");
     options.footer(std::string("Patterns ") + patterns);
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-    how.work_seconds = work_us * 1e-6;
+    plan.work_seconds = work_us * 1e-6;
     std::atomic<bool> well = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (!flood(rt, how)) well = false;
+      if (!flood(rt, plan)) well = false;
     });
     return code != 0 ? code : (well ? 0 : 1);
   } catch (const nacre::setup_error& error) {

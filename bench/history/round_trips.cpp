@@ -13,9 +13,9 @@ namespace {
 
 class player {
  public:
-  void hit(nacre::context& ctx, nacre::mobile_ptr<player> from, long left) {
+  void hit(nacre::context& ctx, nacre::mobile_ptr<player> object, long left) {
     ++hits_;
-    if (left > 0) ctx.send<&player::hit>(from, ctx.self<player>(), left - 1);
+    if (left > 0) ctx.send<&player::hit>(object, ctx.self<player>(), left - 1);
   }
   [[nodiscard]] long hits() const { return hits_; }
   template <class Archive>
@@ -59,17 +59,17 @@ int main(int argc, char** argv) {
       begin = rt.now();
       for (long i = 0; i < rounds; ++i) right &= rt.call<successor>(peer, i).get() == i + 1;
       tell("trips of calls", rt.now() - begin);
-      std::vector<long> here(8);
+      std::vector<long> values(8);
       begin = rt.now();
       for (long i = 0; i < rounds; ++i) {
-        here[0] = i;
-        rt.put(exposed[peer.value()], 0, std::span(here)).get();
+        values[0] = i;
+        rt.put(exposed[peer.value()], 0, std::span(values)).get();
       }
       tell("puts of 64 bytes", rt.now() - begin);
       begin = rt.now();
-      for (long i = 0; i < rounds; ++i) rt.get(exposed[peer.value()], 0, std::span(here)).get();
+      for (long i = 0; i < rounds; ++i) rt.get(exposed[peer.value()], 0, std::span(values)).get();
       tell("gets of 64 bytes", rt.now() - begin);
-      right &= here[0] == rounds - 1;
+      right &= values[0] == rounds - 1;
     }
     rt.barrier();
     rt.withdraw(exposed[rt.rank().value()]);

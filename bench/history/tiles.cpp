@@ -24,16 +24,16 @@ class tile {
   void begin(nacre::context& ctx, nacre::array_ptr<tile> all, std::uint64_t steps) {
     all_ = all;
     steps_ = steps;
-    const nacre::index here = ctx.index();
+    const nacre::index index = ctx.index();
     for (std::size_t y = 0; y < width; ++y) {
       for (std::size_t x = 0; x < width; ++x)
-        at(x, y) = static_cast<double>((here[0] * 31 + here[1] * 17 + static_cast<std::int64_t>(x * y)) % 7);
+        at(x, y) = static_cast<double>((index[0] * 31 + index[1] * 17 + static_cast<std::int64_t>(x * y)) % 7);
     }
     send_edges(ctx);
     go_on(ctx);
   }
-  void take(nacre::context& ctx, std::uint64_t step, std::uint32_t from, edge values) {
-    come_.at(step % 2).at(from) = std::move(values);
+  void take(nacre::context& ctx, std::uint64_t step, std::uint32_t source, edge values) {
+    come_.at(step % 2).at(source) = std::move(values);
     ++count_.at(step % 2);
     go_on(ctx);
   }
@@ -49,20 +49,20 @@ class tile {
 
  private:
   double& at(std::size_t x, std::size_t y) { return points_[y * width + x]; }
-  [[nodiscard]] nacre::mobile_ptr<tile> neighbour(const nacre::index& here, std::uint32_t direction) const {
+  [[nodiscard]] nacre::mobile_ptr<tile> neighbour(const nacre::index& index, std::uint32_t direction) const {
     static constexpr std::array<std::array<std::int64_t, 2>, 4> offsets{{{-1, 0}, {1, 0}, {0, -1}, {0, 1}}};
     const auto& offset = offsets.at(direction);
-    return all_[nacre::index{(here[0] + offset[0] + side) % side, (here[1] + offset[1] + side) % side}];
+    return all_[nacre::index{(index[0] + offset[0] + side) % side, (index[1] + offset[1] + side) % side}];
   }
   void send_edges(nacre::context& ctx) {
-    const nacre::index here = ctx.index();
+    const nacre::index index = ctx.index();
     for (std::uint32_t direction = 0; direction < 4; ++direction) {
       edge values(width);
       for (std::size_t i = 0; i < width; ++i) {
         const std::size_t end = direction % 2 == 0 ? 0 : width - 1;
         values[i] = direction < 2 ? at(end, i) : at(i, end);
       }
-      ctx.send<&tile::take>(neighbour(here, direction), step_, direction ^ 1U, values);
+      ctx.send<&tile::take>(neighbour(index, direction), step_, direction ^ 1U, values);
     }
   }
   void go_on(nacre::context& ctx) {
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     const auto all = rt.create_array<tile>(nacre::extents{side, side});
     rt.barrier();
     const double begin = rt.now();
-    double before = 0;
+    double previous = 0;
     if (rt.rank().value() == 0) rt.send<&tile::begin>(all, all, steps);
     rt.wait_quiescence();
     const double seconds = rt.now() - begin;
@@ -109,15 +109,15 @@ int main(int argc, char** argv) {
     for (std::int64_t x = 0; x < side; ++x) {
       for (std::int64_t y = 0; y < side; ++y) {
         for (std::size_t point = 0; point < width * width; ++point)
-          before +=
+          previous +=
               static_cast<double>((x * 31 + y * 17 + static_cast<std::int64_t>(point % width * (point / width))) % 7);
       }
     }
-    const double after = rt.reduce<&tile::sum>(all, std::plus<>{}).get();
-    right = std::fabs(after - before) < 1e-6 * before;
+    const double next = rt.reduce<&tile::sum>(all, std::plus<>{}).get();
+    right = std::fabs(next - previous) < 1e-6 * previous;
     std::printf("steps of tiles\t%.4g\tM/s\n",
                 1e-6 * static_cast<double>(side * side) * static_cast<double>(steps) / seconds);
-    if (!right) std::fprintf(stderr, "tiles: the sum is %.9g, not %.9g\n", after, before);
+    if (!right) std::fprintf(stderr, "tiles: the sum is %.9g, not %.9g\n", next, previous);
   });
   return code != 0 ? code : right ? 0 : 3;
 }

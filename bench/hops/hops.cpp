@@ -57,26 +57,26 @@ std::optional<int> parse(int argc, char** argv, command& asked) {
 
 /// What the program wants where its user has said nothing: simulated ranks, as many as it needs, a network without
 /// chance, and no message that leaves its way because it has become long.
-void prefer(nacre::config& configuration, const hops::plan& how) {
+void prefer(nacre::config& configuration, const hops::plan& plan) {
   const auto set = [&](const char* name, const std::string& value) {
     configuration.set(name, value, nacre::setting_source::program);
   };
   if (!configuration.was_set("transport")) set("transport", "sim");
-  set("ranks", std::to_string(hops::ranks_of(how)));
+  set("ranks", std::to_string(hops::ranks_of(plan)));
   set("sim.jitter", "0");
   set("balancer", "none");
-  if (how.visits > 8) set("hops_max", std::to_string(how.visits));
+  if (plan.visits > 8) set("hops_max", std::to_string(plan.visits));
 }
 
 /// All policies in turns, so that what else the machine does meets each of them.
-std::vector<hops::comparison> compare(nacre::runtime& rt, const hops::plan& how) {
+std::vector<hops::comparison> compare(nacre::runtime& rt, const hops::plan& plan) {
   std::vector<hops::comparison> all;
   for (std::size_t number = 1; number <= nacre::location_policy_names.size(); ++number) {
     const auto policy = static_cast<nacre::location_policy>(number);
-    all.push_back({policy, hops::predicted(policy, how, rt.size()), {}});
+    all.push_back({policy, hops::predicted(policy, plan, rt.size()), {}});
   }
-  for (int run = 0; run < how.runs; ++run) {
-    for (hops::comparison& each : all) each.counted.push_back(hops::counted(rt, each.policy, how));
+  for (int run = 0; run < plan.runs; ++run) {
+    for (hops::comparison& each : all) each.counted.push_back(hops::counted(rt, each.policy, plan));
   }
   return all;
 }
@@ -100,10 +100,10 @@ int main(int argc, char** argv) {
       }
       const std::vector<hops::comparison> all = compare(rt, asked.how);
       if (rt.rank().value() != 0) return;
-      const hops::surroundings where{rt.size(), transport};
-      fmt::print("{}", hops::table(asked.how, where, all));
-      if (!asked.json.empty()) bench::write_file(asked.json, hops::json(asked.how, where, all));
-      if (!asked.svg.empty()) bench::write_file(asked.svg, hops::picture(asked.how, where, all));
+      const hops::surroundings surroundings{rt.size(), transport};
+      fmt::print("{}", hops::table(asked.how, surroundings, all));
+      if (!asked.json.empty()) bench::write_file(asked.json, hops::json(asked.how, surroundings, all));
+      if (!asked.svg.empty()) bench::write_file(asked.svg, hops::picture(asked.how, surroundings, all));
       const std::string wrong = hops::differences(all);
       fmt::print(stderr, "{}", wrong);
       as_predicted = wrong.empty() || transport != "sim";

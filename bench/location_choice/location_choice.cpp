@@ -73,11 +73,11 @@ figures figures_of(const nlohmann::json& result) {
   return got;
 }
 
-figures medians(const std::vector<figures>& of) {
+figures medians(const std::vector<figures>& subject) {
   figures result;
   for (const auto field : fields) {
     std::vector<double> values;
-    for (const figures& each : of) values.push_back(each.*field);
+    for (const figures& each : subject) values.push_back(each.*field);
     std::sort(values.begin(), values.end());
     result.*field = values[values.size() / 2];
   }
@@ -85,7 +85,7 @@ figures medians(const std::vector<figures>& of) {
 }
 
 /// Runs netsort once. `run` makes other keys, and other chances of the simulated network.
-figures sort_once(const plan& how, const program& what, std::string_view policy, const std::string& transport,
+figures sort_once(const plan& plan, const program& program, std::string_view policy, const std::string& transport,
                   int ranks, int run) {
   std::vector<std::string> command;
   if (transport != "sim") {
@@ -94,14 +94,15 @@ figures sort_once(const plan& how, const program& what, std::string_view policy,
     command = start.words;
   }
   command.push_back((bench::own_folder() / "netsort").string());
-  command.insert(command.end(), what.options.begin(), what.options.end());
-  command.insert(command.end(), {"--json", fmt::format("--values={}", how.values), fmt::format("--location={}", policy),
-                                 fmt::format("--repetitions={}", how.repetitions), fmt::format("--seed={}", 1000 * run),
-                                 fmt::format("--nacre.seed={}", run), "--nacre.workers=1"});
+  command.insert(command.end(), program.options.begin(), program.options.end());
+  command.insert(command.end(),
+                 {"--json", fmt::format("--values={}", plan.values), fmt::format("--location={}", policy),
+                  fmt::format("--repetitions={}", plan.repetitions), fmt::format("--seed={}", 1000 * run),
+                  fmt::format("--nacre.seed={}", run), "--nacre.workers=1"});
   if (transport == "sim") {
     command.insert(command.end(), {"--nacre.transport=sim", fmt::format("--nacre.ranks={}", ranks)});
   }
-  command.insert(command.end(), how.more.begin(), how.more.end());
+  command.insert(command.end(), plan.more.begin(), plan.more.end());
   const bench::outcome got = bench::run_command(command);
   const auto result = nlohmann::json::parse(got.lines.empty() ? "" : got.lines.back(), nullptr, false);
   if (got.exit_code != 0 || !result.is_object() || !result.at("sorted").get<bool>()) {
@@ -115,11 +116,11 @@ figures sort_once(const plan& how, const program& what, std::string_view policy,
 using by_policy = std::array<figures, nacre::location_policy_names.size()>;
 
 /// Policies in turns, so that what else the machine does meets each of them.
-by_policy measure(const plan& how, const program& what, const std::string& transport, int ranks) {
+by_policy measure(const plan& plan, const program& program, const std::string& transport, int ranks) {
   std::array<std::vector<figures>, nacre::location_policy_names.size()> all;
-  for (int run = 1; run <= how.runs; ++run) {
+  for (int run = 1; run <= plan.runs; ++run) {
     for (std::size_t index = 0; index < all.size(); ++index) {
-      all[index].push_back(sort_once(how, what, nacre::location_policy_names[index], transport, ranks, run));
+      all[index].push_back(sort_once(plan, program, nacre::location_policy_names[index], transport, ranks, run));
     }
   }
   by_policy result;
@@ -132,8 +133,8 @@ double best_of(const by_policy& all) {
       ->all_ms;
 }
 
-void print(const program& what, const by_policy& all) {
-  fmt::print("\n{}; {:.0f} messages, {:.0f} migrations\n", what.title, all[0].messages, all[0].migrations);
+void print(const program& program, const by_policy& all) {
+  fmt::print("\n{}; {:.0f} messages, {:.0f} migrations\n", program.title, all[0].messages, all[0].migrations);
   fmt::print("{:<18}{:>11}{:>11}{:>11}{:>11}{:>9}{:>11}{:>10}\n", "", "placing ms", "first sort", "last sort",
              "in all ms", "to best", "hops each", "updates");
   const double best = best_of(all);
@@ -145,11 +146,11 @@ void print(const program& what, const by_policy& all) {
   }
 }
 
-nlohmann::json rows_of(const program& what, const std::string& transport, int ranks, const by_policy& all) {
+nlohmann::json rows_of(const program& program, const std::string& transport, int ranks, const by_policy& all) {
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t index = 0; index < all.size(); ++index) {
     const figures& each = all[index];
-    rows.push_back({{"program", what.title},
+    rows.push_back({{"program", program.title},
                     {"transport", transport},
                     {"ranks", ranks},
                     {"location", nacre::location_policy_names[index]},
@@ -166,22 +167,22 @@ nlohmann::json rows_of(const program& what, const std::string& transport, int ra
   return rows;
 }
 
-void study(const plan& how) {
+void study(const plan& plan) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const std::string& transport : how.transports) {
+  for (const std::string& transport : plan.transports) {
     const bool simulated = transport == "sim";
     std::map<std::string_view, double> worst;
-    for (const int ranks : simulated ? how.ranks : std::vector<int>{how.processes}) {
+    for (const int ranks : simulated ? plan.ranks : std::vector<int>{plan.processes}) {
       fmt::print("\n== {} ranks, {} ==\n", ranks, simulated ? "simulated: virtual time" : transport);
-      for (const program& what : programs) {
-        const by_policy all = measure(how, what, transport, ranks);
-        print(what, all);
+      for (const program& program : programs) {
+        const by_policy all = measure(plan, program, transport, ranks);
+        print(program, all);
         std::fflush(stdout);
         for (std::size_t index = 0; index < all.size(); ++index) {
           double& ratio = worst[nacre::location_policy_names[index]];
           ratio = std::max(ratio, all[index].all_ms / best_of(all));
         }
-        const nlohmann::json more = rows_of(what, transport, ranks, all);
+        const nlohmann::json more = rows_of(program, transport, ranks, all);
         rows.insert(rows.end(), more.begin(), more.end());
       }
     }
@@ -189,29 +190,29 @@ void study(const plan& how) {
     for (const std::string_view policy : nacre::location_policy_names) fmt::print(" {} {:.2f};", policy, worst[policy]);
     fmt::print("\n");
   }
-  bench::write_json(how.json, nlohmann::json{{"benchmark", "location_choice"}, {"runs", how.runs}, {"rows", rows}});
+  bench::write_json(plan.json, nlohmann::json{{"benchmark", "location_choice"}, {"runs", plan.runs}, {"rows", rows}});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "location_choice",
       "Which location policy for which program: netsort under each policy, medians of some runs in turns. What it does "
       "not know is for netsort, such as --nacre.sim.latency=50us.");
-  options.add("--values", how.values, "Wires of the network, a power of 2");
-  options.add("--repetitions", how.repetitions, "Sorts of a run, one after the other").between(1, 1000);
-  options.add("--runs", how.runs, "Runs of every row").between(1, 1000);
-  options.add("--transport", how.transports, "Only these: sim, or what `nacre run` takes")
+  options.add("--values", plan.values, "Wires of the network, a power of 2");
+  options.add("--repetitions", plan.repetitions, "Sorts of a run, one after the other").between(1, 1000);
+  options.add("--runs", plan.runs, "Runs of every row").between(1, 1000);
+  options.add("--transport", plan.transports, "Only these: sim, or what `nacre run` takes")
       .one_of({"sim", "shm", "tcp", "udp", "auto", "ucx"});
-  options.add("--ranks", how.ranks, "Simulated ranks");
-  options.add("--processes", how.processes, "Ranks over other transports");
-  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
-  options.pass_on(how.more);
+  options.add("--ranks", plan.ranks, "Simulated ranks");
+  options.add("--processes", plan.processes, "Ranks over other transports");
+  options.add("--json", plan.json, "Also write the figures to this file").called("FILE");
+  options.pass_on(plan.more);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    study(how);
+    study(plan);
     return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "location_choice: {}\n", problem.what());

@@ -91,7 +91,7 @@ struct row {
 double children_seconds() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& of) { return static_cast<double>(of.tv_sec) + 1e-6 * of.tv_usec; };
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec; };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -110,34 +110,34 @@ row measure(const std::string& transport, const std::string& balancer, std::uint
                                  std::to_string(objects), "--rounds", std::to_string(rounds), "--nacre.workers=1",
                                  "--nacre.balancer=" + balancer, "--nacre.summary_json=" + summary.string()});
   if (transport == "inproc") command.emplace_back("--nacre.ranks=2");
-  row found{.transport = transport, .balancer = balancer, .objects = objects};
-  const double before = children_seconds();
+  row match{.transport = transport, .balancer = balancer, .objects = objects};
+  const double previous = children_seconds();
   const auto begin = steady::now();
-  found.ended = bench::run_command(command).exit_code == 0;
-  found.wall_seconds = seconds_since(begin);
-  found.cpu_seconds = children_seconds() - before;
+  match.ended = bench::run_command(command).exit_code == 0;
+  match.wall_seconds = seconds_since(begin);
+  match.cpu_seconds = children_seconds() - previous;
   std::ifstream in(summary);
   const auto told = nlohmann::json::parse(in, nullptr, false);
   if (told.is_object()) {
     for (const auto& each : told.at("ranks")) {
-      found.migrations += each.at("migrations_out").get<std::uint64_t>();
-      found.looks += each.value("looks", std::uint64_t{0});
-      found.look_seconds += each.value("look_seconds", 0.0);
-      found.resting_look_seconds += each.value("resting_look_seconds", 0.0);
-      found.migration_seconds += each.value("migration_seconds", 0.0);
+      match.migrations += each.at("migrations_out").get<std::uint64_t>();
+      match.looks += each.value("looks", std::uint64_t{0});
+      match.look_seconds += each.value("look_seconds", 0.0);
+      match.resting_look_seconds += each.value("resting_look_seconds", 0.0);
+      match.migration_seconds += each.value("migration_seconds", 0.0);
     }
   }
   std::filesystem::remove(summary);
-  return found;
+  return match;
 }
 
-void print(const row& of) {
-  const double look_ns = of.looks != 0 ? 1e9 * of.look_seconds / static_cast<double>(of.looks) : 0;
-  const double move_ns = of.migrations != 0 ? 1e9 * of.migration_seconds / static_cast<double>(of.migrations) : 0;
-  fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9.3f} {:>9} {:>9.0f} {:>8.3f} {:>8.3f} {:>10} {:>9.0f}\n", of.transport,
-             of.balancer, of.objects, of.ended ? fmt::format("{:.3f}", of.wall_seconds) : "-", of.cpu_seconds, of.looks,
-             look_ns, 100 * of.part(of.look_seconds - of.resting_look_seconds), 100 * of.part(of.resting_look_seconds),
-             of.migrations, move_ns);
+void print(const row& row) {
+  const double look_ns = row.looks != 0 ? 1e9 * row.look_seconds / static_cast<double>(row.looks) : 0;
+  const double move_ns = row.migrations != 0 ? 1e9 * row.migration_seconds / static_cast<double>(row.migrations) : 0;
+  fmt::print("{:<8} {:<14} {:>9} {:>9} {:>9.3f} {:>9} {:>9.0f} {:>8.3f} {:>8.3f} {:>10} {:>9.0f}\n", row.transport,
+             row.balancer, row.objects, row.ended ? fmt::format("{:.3f}", row.wall_seconds) : "-", row.cpu_seconds,
+             row.looks, look_ns, 100 * row.part(row.look_seconds - row.resting_look_seconds),
+             100 * row.part(row.resting_look_seconds), row.migrations, move_ns);
   std::fflush(stdout);
 }
 
@@ -176,9 +176,9 @@ int main(int argc, char** argv) {
       for (const std::uint64_t count : objects) {
         for (const std::string& balancer : balancers) {
           for (std::uint32_t run = 0; run < runs; ++run) {
-            const row found = measure(transport, balancer, count, rounds, limit);
-            print(found);
-            all.push_back(found.as_json());
+            const row row = measure(transport, balancer, count, rounds, limit);
+            print(row);
+            all.push_back(row.as_json());
           }
         }
       }

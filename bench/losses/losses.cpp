@@ -130,29 +130,29 @@ void run_phase(nacre::runtime& rt, double seconds, std::size_t payload_bytes, Be
 }
 
 /// Adds the median and the 99th percentile of the times of a phase, in milliseconds, and their number in a second.
-void note_times(nlohmann::json& into, const std::string& name, double seconds) {
+void note_times(nlohmann::json& json, const std::string& name, double seconds) {
   std::vector<double>& times = here().times;
   std::sort(times.begin(), times.end());
-  into[name + ", median"] = times[times.size() / 2] * 1e3;
-  into[name + ", 99 %"] = times[times.size() * 99 / 100] * 1e3;
-  into[name + ", a second"] = static_cast<double>(times.size()) / seconds;
+  json[name + ", median"] = times[times.size() / 2] * 1e3;
+  json[name + ", 99 %"] = times[times.size() * 99 / 100] * 1e3;
+  json[name + ", a second"] = static_cast<double>(times.size()) / seconds;
 }
 
 /// What a rank does: rank 0 prints the figures.
-void measure(nacre::runtime& rt, const plan& how) {
+void measure(nacre::runtime& rt, const plan& plan) {
   const bool first = rt.rank().value() == 0;
   const nacre::rank_id peer{rt.size() - 1};
   nlohmann::json figures;
-  run_phase(rt, how.seconds, 8, [&] { rt.send<begin_trips>(quickly, rt.rank(), peer); });
-  if (first) note_times(figures, "trip", how.seconds);
-  run_phase(rt, how.seconds, how.bytes, [&] { rt.send<begin_stream>(quickly, rt.rank(), peer, how.window); });
+  run_phase(rt, plan.seconds, 8, [&] { rt.send<begin_trips>(quickly, rt.rank(), peer); });
+  if (first) note_times(figures, "trip", plan.seconds);
+  run_phase(rt, plan.seconds, plan.bytes, [&] { rt.send<begin_stream>(quickly, rt.rank(), peer, plan.window); });
   if (first) {
-    const double mib = static_cast<double>(here().acknowledged * how.bytes) / (1 << 20);
+    const double mib = static_cast<double>(here().acknowledged * plan.bytes) / (1 << 20);
     figures["stream"] = mib / (bench::steady_seconds() - here().begin);
   }
-  run_phase(rt, how.seconds, how.answer, [&] { rt.send<start_round>(quickly, rt.rank()); });
+  run_phase(rt, plan.seconds, plan.answer, [&] { rt.send<start_round>(quickly, rt.rank()); });
   if (!first) return;
-  note_times(figures, "round", how.seconds);
+  note_times(figures, "round", plan.seconds);
   bench::print_json(figures);
   std::fflush(stdout);
 }
@@ -197,29 +197,30 @@ constexpr variant variants[]{{"tcp, cubic", "tcp", "congctl cubic"},
 constexpr const char* columns[]{"trip, median",  "trip, 99 %",  "trip, a second", "stream",
                                 "round, median", "round, 99 %", "round, a second"};
 
-std::vector<std::string> command_of(const variant& what, const plan& how) {
+std::vector<std::string> command_of(const variant& variant, const plan& plan) {
   std::vector<std::string> command{NACRE_TOOLS "/hosts_here.sh"};
-  if (how.senders != 0) {
-    command = {NACRE_TOOLS "/star", "--hosts", std::to_string(how.senders + 1), "--buffer", std::to_string(how.buffer)};
+  if (plan.senders != 0) {
+    command = {NACRE_TOOLS "/star", "--hosts", std::to_string(plan.senders + 1), "--buffer",
+               std::to_string(plan.buffer)};
   }
-  command.insert(command.end(), {"sh", "-c", how.senders != 0 ? in_a_star : between_two_hosts, "sh", what.route,
-                                 bench::own_folder() / "nacre", fmt::format("{}", how.percent / 100), "--transport",
-                                 what.transport, bench::own_folder() / "losses", "--as-job"});
-  for (const auto& [name, value] : {std::pair{"--seconds", fmt::format("{}", how.seconds)},
-                                    {"--bytes", std::to_string(how.bytes)},
-                                    {"--window", std::to_string(how.window)},
-                                    {"--answer", std::to_string(how.answer)}}) {
+  command.insert(command.end(), {"sh", "-c", plan.senders != 0 ? in_a_star : between_two_hosts, "sh", variant.route,
+                                 bench::own_folder() / "nacre", fmt::format("{}", plan.percent / 100), "--transport",
+                                 variant.transport, bench::own_folder() / "losses", "--as-job"});
+  for (const auto& [name, value] : {std::pair{"--seconds", fmt::format("{}", plan.seconds)},
+                                    {"--bytes", std::to_string(plan.bytes)},
+                                    {"--window", std::to_string(plan.window)},
+                                    {"--answer", std::to_string(plan.answer)}}) {
     command.insert(command.end(), {name, value});
   }
   return command;
 }
 
 /// Runs the variants in turns and prints the medians of each. False: one has failed.
-bool compare(const plan& how) {
+bool compare(const plan& plan) {
   std::vector<std::vector<nlohmann::json>> rows(std::size(variants));
-  for (int run = 0; run < how.runs; ++run) {
+  for (int run = 0; run < plan.runs; ++run) {
     for (std::size_t i = 0; i < std::size(variants); ++i) {
-      const bench::outcome got = bench::run_command(command_of(variants[i], how));
+      const bench::outcome got = bench::run_command(command_of(variants[i], plan));
       if (got.exit_code != 0 || got.lines.empty()) return false;
       rows[i].push_back(bench::read_json(got.lines.back()));
     }
@@ -244,24 +245,24 @@ bool compare(const plan& how) {
 
 int main(int argc, char** argv) {
   return nacre::run_program("losses", [&] {
-    plan how;
+    plan plan;
     nacre::config configuration = nacre::read_config(argc, argv);
     nacre::program_options options(
         "losses",
         "Round trips of 8 bytes, a stream, and rounds in which all ranks answer one, over networks that lose packets: "
         "two hosts, or a star on a switch with a short buffer, made of namespaces (needs root, iptables, ethtool).");
-    options.add("--percent", how.percent, "Of the packets between two hosts, how many are lost").between(0, 50);
-    options.add("--star", how.senders, "So many ranks answer over a switch, instead; 0: two hosts").between(0, 100);
-    options.add("--buffer", how.buffer, "Buffer of a port of the switch").between(2048, 1 << 24).of_bytes();
-    options.add("--seconds", how.seconds, "Time of each of the three").between(0.01, 600.0);
-    options.add("--bytes", how.bytes, "Size of a message of the stream").between(1, 64 << 20).of_bytes();
-    options.add("--window", how.window, "Messages of the stream that are under way").between(1, 1'000'000);
-    options.add("--answer", how.answer, "Size of an answer").between(1, 64 << 20).of_bytes();
-    options.add("--runs", how.runs, "Runs of every variant, in turns").between(1, 100);
-    options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+    options.add("--percent", plan.percent, "Of the packets between two hosts, how many are lost").between(0, 50);
+    options.add("--star", plan.senders, "So many ranks answer over a switch, instead; 0: two hosts").between(0, 100);
+    options.add("--buffer", plan.buffer, "Buffer of a port of the switch").between(2048, 1 << 24).of_bytes();
+    options.add("--seconds", plan.seconds, "Time of each of the three").between(0.01, 600.0);
+    options.add("--bytes", plan.bytes, "Size of a message of the stream").between(1, 64 << 20).of_bytes();
+    options.add("--window", plan.window, "Messages of the stream that are under way").between(1, 1'000'000);
+    options.add("--answer", plan.answer, "Size of an answer").between(1, 64 << 20).of_bytes();
+    options.add("--runs", plan.runs, "Runs of every variant, in turns").between(1, 100);
+    options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-    if (!how.as_job) return compare(how) ? 0 : 1;
+    if (!plan.as_job) return compare(plan) ? 0 : 1;
     configuration.set("workers", "1");
-    return nacre::run(configuration, [&](nacre::runtime& rt) { measure(rt, how); });
+    return nacre::run(configuration, [&](nacre::runtime& rt) { measure(rt, plan); });
   });
 }

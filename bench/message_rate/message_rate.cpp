@@ -26,9 +26,9 @@ constexpr std::uint32_t workers_max = 4096;  // of all ranks of a process
 std::array<seen_apart, workers_max> seen_by_worker;
 
 void hit(nacre::context& ctx, std::uint64_t value) {
-  seen& here = seen_by_worker[ctx.rank().value() * ctx.workers() + ctx.worker().value()];
-  here.messages += 1;
-  here.sum += value;
+  seen& seen = seen_by_worker[ctx.rank().value() * ctx.workers() + ctx.worker().value()];
+  seen.messages += 1;
+  seen.sum += value;
 }
 
 /// An element of an array, with a count of its own.
@@ -58,23 +58,23 @@ struct mixer {
 
 /// Sends the numbers from `first` to before `end` to random ranks.
 template <class Sender>
-void send_numbers(Sender& from, std::uint64_t first, std::uint64_t end, bool remote_only) {
-  const std::uint32_t size = from.size(), own = from.rank().value();
-  mixer random{first ^ (std::uint64_t{own} + 1) << 32};
+void send_numbers(Sender& source, std::uint64_t first, std::uint64_t end, bool remote_only) {
+  const std::uint32_t size = source.size(), own_index = source.rank().value();
+  mixer random{first ^ (std::uint64_t{own_index} + 1) << 32};
   for (std::uint64_t i = first; i < end; ++i) {
     const std::uint64_t draw = random.next();
     std::uint32_t target = static_cast<std::uint32_t>(((draw >> 32) * size) >> 32);
-    if (remote_only && target == own) target = target + 1 == size ? 0 : target + 1;
-    from.template send<hit>(nacre::rank_id{target}, i);
+    if (remote_only && target == own_index) target = target + 1 == size ? 0 : target + 1;
+    source.template send<hit>(nacre::rank_id{target}, i);
   }
 }
 
 /// Sends a part of the numbers, and the rest by a message to itself, so that it is a handler as short as others.
 void send_from_handler(nacre::context& ctx, std::uint64_t first, std::uint64_t end, bool remote_only) {
   constexpr std::uint64_t at_once = 1000;
-  const std::uint64_t here = std::min(first + at_once, end);
-  send_numbers(ctx, first, here, remote_only);
-  if (here < end) ctx.send<send_from_handler>(ctx.rank(), here, end, remote_only);
+  const std::uint64_t local_count = std::min(first + at_once, end);
+  send_numbers(ctx, first, local_count, remote_only);
+  if (local_count < end) ctx.send<send_from_handler>(ctx.rank(), local_count, end, remote_only);
 }
 
 struct plan {
@@ -88,37 +88,37 @@ struct plan {
 seen run_here(const nacre::runtime& rt) {
   seen all;
   for (std::uint32_t each = 0; each < rt.workers(); ++each) {
-    const seen& of = seen_by_worker[rt.rank().value() * rt.workers() + each];
-    all.messages += of.messages;
-    all.sum += of.sum;
+    const seen& subject = seen_by_worker[rt.rank().value() * rt.workers() + each];
+    all.messages += subject.messages;
+    all.sum += subject.sum;
   }
   return all;
 }
 
 /// Prints the rate on rank 0, from what all ranks together have run; false there when a message is missing.
-bool report(nacre::runtime& rt, const plan& how, double seconds, const seen& ran) {
+bool report(nacre::runtime& rt, const plan& plan, double seconds, const seen& ran) {
   if (rt.rank().value() != 0) return true;
-  const std::uint64_t sent = rt.size() * how.messages;
-  const bool complete = ran.messages == sent && ran.sum == rt.size() * (how.messages * (how.messages - 1) / 2);
+  const std::uint64_t sent = rt.size() * plan.messages;
+  const bool complete = ran.messages == sent && ran.sum == rt.size() * (plan.messages * (plan.messages - 1) / 2);
   fmt::print("{} messages, {} ranks, {:.3f} s: {:.2f} M messages/s, {}\n", sent, rt.size(), seconds,
              static_cast<double>(sent) / seconds * 1e-6, complete ? "all run and counted" : "SOME ARE MISSING");
   return complete;
 }
 
 /// Sends the numbers to random elements of an array, or to those on other ranks.
-bool measure_elements(nacre::runtime& rt, const plan& how) {
-  const auto all = rt.create_array<counter>(nacre::extents{how.elements});
+bool measure_elements(nacre::runtime& rt, const plan& plan) {
+  const auto all = rt.create_array<counter>(nacre::extents{plan.elements});
   std::vector<nacre::mobile_ptr<counter>> targets;
-  for (std::uint64_t each = 0; each < how.elements; ++each) {
-    if (!how.remote_only || all.home_of({each}) != rt.rank()) targets.push_back(all[{each}]);
+  for (std::uint64_t each = 0; each < plan.elements; ++each) {
+    if (!plan.remote_only || all.home_of({each}) != rt.rank()) targets.push_back(all[{each}]);
   }
   if (targets.empty()) throw nacre::usage_error("--remote needs more ranks, and an element on each");
   rt.barrier();
   const double begin = rt.now();
   mixer random{rt.rank().value() + 1u};
-  for (std::uint64_t i = 0; i < how.messages; ++i) {
-    const auto which = static_cast<std::size_t>(((random.next() >> 32) * targets.size()) >> 32);
-    rt.send<&counter::hit>(targets[which], i);
+  for (std::uint64_t i = 0; i < plan.messages; ++i) {
+    const auto index = static_cast<std::size_t>(((random.next() >> 32) * targets.size()) >> 32);
+    rt.send<&counter::hit>(targets[index], i);
   }
   rt.wait_quiescence();
   const double seconds = rt.all_reduce(rt.now() - begin, [](double a, double b) { return a < b ? b : a; });
@@ -127,24 +127,25 @@ bool measure_elements(nacre::runtime& rt, const plan& how) {
     all_seen = {rt.reduce<&counter::messages>(all, std::plus<>{}).get(),
                 rt.reduce<&counter::sum>(all, std::plus<>{}).get()};
   }
-  return report(rt, how, seconds, all_seen);
+  return report(rt, plan, seconds, all_seen);
 }
 
-bool measure(nacre::runtime& rt, const plan& how) {
+bool measure(nacre::runtime& rt, const plan& plan) {
   rt.barrier();
   const double begin = rt.now();
-  if (how.from_handlers) {
+  if (plan.from_handlers) {
     for (std::uint32_t each = 0; each < rt.workers(); ++each) {
-      rt.send<send_from_handler>(rt.rank(), how.messages * each / rt.workers(),
-                                 how.messages * (each + 1) / rt.workers(), how.remote_only);
+      rt.send<send_from_handler>(rt.rank(), plan.messages * each / rt.workers(),
+                                 plan.messages * (each + 1) / rt.workers(), plan.remote_only);
     }
   } else {
-    send_numbers(rt, 0, how.messages, how.remote_only);
+    send_numbers(rt, 0, plan.messages, plan.remote_only);
   }
   rt.wait_quiescence();
   const double seconds = rt.all_reduce(rt.now() - begin, [](double a, double b) { return a < b ? b : a; });
-  const seen own = run_here(rt);
-  return report(rt, how, seconds, {rt.all_reduce(own.messages, std::plus<>{}), rt.all_reduce(own.sum, std::plus<>{})});
+  const seen seen = run_here(rt);
+  return report(rt, plan, seconds,
+                {rt.all_reduce(seen.messages, std::plus<>{}), rt.all_reduce(seen.sum, std::plus<>{})});
 }
 
 }  // namespace
@@ -152,18 +153,18 @@ bool measure(nacre::runtime& rt, const plan& how) {
 int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    plan how;
+    plan plan;
     nacre::program_options options("message_rate",
                                    "Small messages to random ranks: how many are sent, run and counted?");
-    options.add("--messages", how.messages, "Messages that each rank sends");
-    options.add("--elements", how.elements, "Sent by main to so many elements of an array, instead of to ranks");
-    options.add("--remote", how.remote_only, "None to a rank itself");
-    options.add("--handlers", how.from_handlers, "Sent by handlers, one on each worker, instead of by main");
+    options.add("--messages", plan.messages, "Messages that each rank sends");
+    options.add("--elements", plan.elements, "Sent by main to so many elements of an array, instead of to ranks");
+    options.add("--remote", plan.remote_only, "None to a rank itself");
+    options.add("--handlers", plan.from_handlers, "Sent by handlers, one on each worker, instead of by main");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> complete = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
       if (rt.size() * rt.workers() > workers_max) throw nacre::usage_error("at most 4096 workers: choose fewer ranks");
-      if (!(how.elements != 0 ? measure_elements(rt, how) : measure(rt, how))) complete = false;
+      if (!(plan.elements != 0 ? measure_elements(rt, plan) : measure(rt, plan))) complete = false;
     });
     return code != 0 ? code : (complete ? 0 : 1);
   } catch (const nacre::setup_error& error) {

@@ -36,19 +36,20 @@ struct row {
   std::vector<double> measured{}, floor{};
 };
 
-double median(std::vector<double> of) {
-  if (of.empty()) return 0;
-  std::sort(of.begin(), of.end());
-  return of[of.size() / 2];
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
 class table {
  public:
   void add(const row& kind, double measured, double floor) {
-    const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.what == kind.what; });
-    row& into = at != rows_.end() ? *at : rows_.emplace_back(kind);
-    into.measured.push_back(measured);
-    into.floor.push_back(floor);
+    const auto position =
+        std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.what == kind.what; });
+    row& target = position != rows_.end() ? *position : rows_.emplace_back(kind);
+    target.measured.push_back(measured);
+    target.floor.push_back(floor);
   }
   void print() const {
     fmt::print("{:<52} {:>12} {:>12} {:>12}   {}\n", "median", "measured", "aim", "by hand", "by hand is");
@@ -98,29 +99,29 @@ std::vector<double> copies_of_all() {
   return all;
 }
 
-void add_moves(table& into, const std::string& where, const std::vector<calibration::moves>& found,
+void add_moves(table& table, const std::string& place, const std::vector<calibration::moves>& moves,
                const std::vector<double>& copies, bool aims) {
-  for (std::size_t index = 0; index < found.size() && index < moved.size(); ++index) {
+  for (std::size_t index = 0; index < moves.size() && index < moved.size(); ++index) {
     const moved_object& one = moved[index];
-    into.add({one.what + ", one way, " + where, "us", aims ? one.one_way_us : 0, false, "copied once"},
-             found[index].one_way_us, copies[index]);
+    table.add({one.what + ", one way, " + place, "us", aims ? one.one_way_us : 0, false, "copied once"},
+              moves[index].one_way_us, copies[index]);
     if (one.million_a_second == 0) continue;
-    into.add({one.what + ", many under way, " + where, "million/s", aims ? one.million_a_second : 0, true, ""},
-             found[index].moves_a_second * 1e-6, 0);
+    table.add({one.what + ", many under way, " + place, "million/s", aims ? one.million_a_second : 0, true, ""},
+              moves[index].moves_a_second * 1e-6, 0);
   }
 }
 
 std::vector<calibration::moves> moves_in_one_process() {
   std::vector<calibration::moves> all;
-  nacre::config made;
+  nacre::config configuration;
   for (const auto& [name, value] :
        {std::pair{"ranks", "2"}, {"workers", "1"}, {"spin", "10ms"}, {"progress", "shared"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
-  nacre::run(made, [&](nacre::runtime& rt) {
+  nacre::run(configuration, [&](nacre::runtime& rt) {
     for (const moved_object& each : moved) {
-      const calibration::moves found = calibration::measure_moves(rt, each.bytes, each.in_buffer);
-      if (rt.rank() == nacre::rank_id(0)) all.push_back(found);
+      const calibration::moves moves = calibration::measure_moves(rt, each.bytes, each.in_buffer);
+      if (rt.rank() == nacre::rank_id(0)) all.push_back(moves);
     }
   });
   return all;
@@ -130,9 +131,9 @@ std::vector<calibration::moves> moves_in_one_process() {
 int serve_job(const nacre::config& configuration) {
   return nacre::run(configuration, [](nacre::runtime& rt) {
     for (const moved_object& each : moved) {
-      const calibration::moves found = calibration::measure_moves(rt, each.bytes, each.in_buffer);
+      const calibration::moves moves = calibration::measure_moves(rt, each.bytes, each.in_buffer);
       if (rt.rank() == nacre::rank_id(0)) {
-        bench::print_json({{"one_way", found.one_way_us}, {"a_second", found.moves_a_second}});
+        bench::print_json({{"one_way", moves.one_way_us}, {"a_second", moves.moves_a_second}});
       }
     }
   });
@@ -155,30 +156,30 @@ std::vector<calibration::moves> moves_between_processes(const std::string& trans
   return all;
 }
 
-void measure(table& into, std::uint64_t count) {
+void measure(table& table, std::uint64_t count) {
   constexpr std::uint64_t messages = 1'000'000;
-  into.add({"local message to an idle object, sent and run", "ns", 80, false, "closure, locked queue"},
-           calibration::local_object_message().round_trip_seconds * 1e9, objects::locked_queue_ns(messages));
-  into.add({"message to an object of another worker", "ns", 200, false, ""}, objects::other_worker_ns(messages), 0);
+  table.add({"local message to an idle object, sent and run", "ns", 80, false, "closure, locked queue"},
+            calibration::local_object_message().round_trip_seconds * 1e9, objects::locked_queue_ns(messages));
+  table.add({"message to an object of another worker", "ns", 200, false, ""}, objects::other_worker_ns(messages), 0);
   const objects::crowd many = objects::measure_crowd(count), map = objects::measure_map(count);
   const std::string by_map = "unordered_map, virtual calls";
-  into.add({"an empty object", "B", 160, false, by_map}, many.bytes_at_rest, map.bytes_at_rest);
-  into.add({"an empty object after a message", "B", 160, false, by_map}, many.bytes_after_message, map.bytes_at_rest);
-  into.add({fmt::format("{} objects created", count), "s", 0.3, false, by_map}, many.create_seconds,
-           map.create_seconds);
-  into.add({"one message to each of them, the first", "ns", 150, false, by_map}, many.first_message_ns,
-           map.first_message_ns);
-  into.add({"one message to each of them, a later", "ns", 150, false, by_map}, many.later_message_ns,
-           map.later_message_ns);
-  into.add({fmt::format("a message to all {} elements of an array", count), "ns", 25, false, "vector, virtual calls"},
-           objects::broadcast_ns(count), objects::virtual_calls_ns(count));
+  table.add({"an empty object", "B", 160, false, by_map}, many.bytes_at_rest, map.bytes_at_rest);
+  table.add({"an empty object after a message", "B", 160, false, by_map}, many.bytes_after_message, map.bytes_at_rest);
+  table.add({fmt::format("{} objects created", count), "s", 0.3, false, by_map}, many.create_seconds,
+            map.create_seconds);
+  table.add({"one message to each of them, the first", "ns", 150, false, by_map}, many.first_message_ns,
+            map.first_message_ns);
+  table.add({"one message to each of them, a later", "ns", 150, false, by_map}, many.later_message_ns,
+            map.later_message_ns);
+  table.add({fmt::format("a message to all {} elements of an array", count), "ns", 25, false, "vector, virtual calls"},
+            objects::broadcast_ns(count), objects::virtual_calls_ns(count));
   const std::vector<double> copies = copies_of_all();
-  add_moves(into, "in one process", moves_in_one_process(), copies, true);
+  add_moves(table, "in one process", moves_in_one_process(), copies, true);
   for (const std::string transport : {"shm", "tcp"}) {
-    add_moves(into, fmt::format("over {}", transport), moves_between_processes(transport), copies, transport == "shm");
+    add_moves(table, fmt::format("over {}", transport), moves_between_processes(transport), copies, transport == "shm");
   }
-  into.add({"idle wait for quiescence, 2 ranks in one process", "us", 5, false, "two threads meet"},
-           objects::idle_quiescence_us(), objects::meeting_us());
+  table.add({"idle wait for quiescence, 2 ranks in one process", "us", 5, false, "two threads meet"},
+            objects::idle_quiescence_us(), objects::meeting_us());
 }
 
 /// As one of the ranks that measure costs: rank 0 prints them.

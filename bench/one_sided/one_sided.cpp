@@ -54,26 +54,26 @@ double seconds_of(double budget, Act&& act) {
 }
 
 /// What no copy can beat: the kernel's, from one memory to another.
-void copy_by_kernel(const memory& from, memory& to, std::size_t bytes) {
-  const iovec there{to.data(), bytes}, here{const_cast<std::byte*>(from.data()), bytes};
-  if (::process_vm_readv(::getpid(), &there, 1, &here, 1, 0) != static_cast<ssize_t>(bytes)) to[0] = from[0];
+void copy_by_kernel(const memory& source, memory& target, std::size_t bytes) {
+  const iovec remote{target.data(), bytes}, vector{const_cast<std::byte*>(source.data()), bytes};
+  if (::process_vm_readv(::getpid(), &remote, 1, &vector, 1, 0) != static_cast<ssize_t>(bytes)) target[0] = source[0];
 }
 
 /// What a rank does: rank 0 puts into and gets from the memory of rank 1, and prints a line of JSON for each size.
-int serve_job(const plan& how, int argc, char** argv) {
+int serve_job(const plan& plan, int argc, char** argv) {
   nacre::config configuration = nacre::read_config(argc, argv);
   configuration.set("workers", "1");
   return nacre::run(configuration, [&](nacre::runtime& rt) {
-    const std::size_t most = *std::max_element(how.sizes.begin(), how.sizes.end());
-    memory here(most, std::byte{1}), other(most, std::byte{2});
-    const auto exposed = rt.expose(std::span(here));
-    const auto there = rt.broadcast(exposed, nacre::rank_id{1});
-    for (const std::size_t bytes : how.sizes) {
+    const std::size_t most = *std::max_element(plan.sizes.begin(), plan.sizes.end());
+    memory memory(most, std::byte{1}), other(most, std::byte{2});
+    const auto exposed = rt.expose(std::span(memory));
+    const auto remote_memory = rt.broadcast(exposed, nacre::rank_id{1});
+    for (const std::size_t bytes : plan.sizes) {
       if (rt.rank().value() != 0) break;
-      const std::span own(other.data(), bytes);
-      const double put = seconds_of(how.seconds, [&] { rt.put(there, 0, own).get(); });
-      const double get = seconds_of(how.seconds, [&] { rt.get(there, 0, own).get(); });
-      const double floor = seconds_of(how.seconds, [&] { copy_by_kernel(here, other, bytes); });
+      const std::span range_reference_ts(other.data(), bytes);
+      const double put = seconds_of(plan.seconds, [&] { rt.put(remote_memory, 0, range_reference_ts).get(); });
+      const double get = seconds_of(plan.seconds, [&] { rt.get(remote_memory, 0, range_reference_ts).get(); });
+      const double floor = seconds_of(plan.seconds, [&] { copy_by_kernel(memory, other, bytes); });
       bench::print_json({{"bytes", bytes}, {"put", put}, {"get", get}, {"floor", floor}});
       std::fflush(stdout);
     }
@@ -85,13 +85,13 @@ int serve_job(const plan& how, int argc, char** argv) {
 using figures = std::map<std::string, std::vector<double>>;  // seconds of each run, by name
 
 /// One job; its figures go to those of its sizes. `direct_min`: from which length on the transport copies.
-bool run_job(const std::string& transport, const plan& how, const std::string& name, const char* direct_min,
+bool run_job(const std::string& transport, const plan& plan, const std::string& name, const char* direct_min,
              std::map<std::size_t, figures>& all) {
   std::vector<std::string> command = bench::launcher_of(transport, 2).words;
   std::string sizes;
-  for (const std::size_t each : how.sizes) sizes += (sizes.empty() ? "" : ",") + std::to_string(each);
+  for (const std::size_t each : plan.sizes) sizes += (sizes.empty() ? "" : ",") + std::to_string(each);
   command.push_back((bench::own_folder() / "one_sided").string());
-  command.insert(command.end(), {"--as-job", "--seconds", std::to_string(how.seconds), "--sizes", sizes});
+  command.insert(command.end(), {"--as-job", "--seconds", std::to_string(plan.seconds), "--sizes", sizes});
   ::setenv("NACRE_DIRECT_MIN", direct_min, 1);
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) {
@@ -101,10 +101,10 @@ bool run_job(const std::string& transport, const plan& how, const std::string& n
   for (const std::string& line : got.lines) {
     const auto row = bench::read_json(line);
     if (!row.is_object()) continue;
-    figures& of = all[row.at("bytes")];
-    of["put, " + name].push_back(row.at("put"));
-    of["get, " + name].push_back(row.at("get"));
-    of["floor"].push_back(row.at("floor"));
+    figures& subject = all[row.at("bytes")];
+    subject["put, " + name].push_back(row.at("put"));
+    subject["get, " + name].push_back(row.at("get"));
+    subject["floor"].push_back(row.at("floor"));
   }
   return true;
 }
@@ -115,18 +115,18 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-bool measure_transport(const std::string& transport, const plan& how) {
+bool measure_transport(const std::string& transport, const plan& plan) {
   if (const bench::launcher launcher = bench::launcher_of(transport, 2); !launcher.missing.empty()) {
     fmt::print("{} is left out: {}\n", transport, launcher.missing);
     return true;
   }
   std::map<std::size_t, figures> all;
-  for (int run = 0; run < how.runs; ++run) {
-    if (!run_job(transport, how, "copied", "1KiB", all)) return false;
-    if (!run_job(transport, how, "in messages", "1024GiB", all)) return false;
+  for (int run = 0; run < plan.runs; ++run) {
+    if (!run_job(transport, plan, "copied", "1KiB", all)) return false;
+    if (!run_job(transport, plan, "in messages", "1024GiB", all)) return false;
   }
   fmt::print("{:<10} {:>12} {:>12} {:>7} {:>12} {:>12} {:>7} {:>12}   (us; medians of {} runs)\n", transport,
-             "put copied", "in messages", "ratio", "get copied", "in messages", "ratio", "bare copy", how.runs);
+             "put copied", "in messages", "ratio", "get copied", "in messages", "ratio", "bare copy", plan.runs);
   for (const auto& [bytes, of] : all) {
     const auto us = [&of = of](const char* name) { return median_of(of.at(name)) * 1e6; };
     fmt::print("{:<10} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f}\n", bytes, us("put, copied"),
@@ -140,18 +140,18 @@ bool measure_transport(const std::string& transport, const plan& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "one_sided",
       "Time of one put and of one get at a time between two ranks: copied by the transport, and in messages, in turns; "
       "beside a bare copy from memory to memory by the kernel. Ratios above 1: copying is faster.");
-  options.add("--transport", how.transports, "Which: shm, ucx").one_of({"shm", "ucx"});
-  options.add("--sizes", how.sizes, "Bytes").between(1024, 1 << 30);
-  options.add("--seconds", how.seconds, "Time of each figure in a run").between(0.01, 60.0);
-  options.add("--runs", how.runs, "Runs of both, in turns").between(1, 100);
-  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  options.add("--transport", plan.transports, "Which: shm, ucx").one_of({"shm", "ucx"});
+  options.add("--sizes", plan.sizes, "Bytes").between(1024, 1 << 30);
+  options.add("--seconds", plan.seconds, "Time of each figure in a run").between(0.01, 60.0);
+  options.add("--runs", plan.runs, "Runs of both, in turns").between(1, 100);
+  options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  return bench::act("one_sided", how.as_job, how.transports,
-                    {.serve = [&] { return serve_job(how, argc, argv); },
-                     .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});
+  return bench::act("one_sided", plan.as_job, plan.transports,
+                    {.serve = [&] { return serve_job(plan, argc, argv); },
+                     .measure = [&](const std::string& transport) { return measure_transport(transport, plan); }});
 }

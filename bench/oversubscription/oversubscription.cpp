@@ -41,11 +41,11 @@ void hop(nacre::context& ctx, std::uint64_t left) {
   ctx.send<hop>(nacre::rank_id{(ctx.rank().value() + 1) % ctx.size()}, left - 1);
 }
 
-int serve_chain(const plan& how, int argc, char** argv) {
+int serve_chain(const plan& plan, int argc, char** argv) {
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
     rt.barrier();
     const double begin = rt.now();
-    if (rt.rank().value() == 0) rt.send<hop>(rt.rank(), how.hops);
+    if (rt.rank().value() == 0) rt.send<hop>(rt.rank(), plan.hops);
     rt.wait_quiescence();
     if (rt.rank().value() == 0) bench::print_json({{"seconds", rt.now() - begin}});
   });
@@ -87,9 +87,9 @@ double seconds_of(const bench::outcome& got) {
   throw std::runtime_error("a program has not said how long it took");
 }
 
-double measure(const std::string& transport, int ranks, const work& what) {
+double measure(const std::string& transport, int ranks, const work& item) {
   std::vector<std::string> command = bench::launcher_of(transport, ranks).words;
-  const std::vector<std::string> words = what.command(ranks);
+  const std::vector<std::string> words = item.command(ranks);
   command.insert(command.end(), words.begin(), words.end());
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) {
@@ -113,75 +113,77 @@ struct row {
   [[nodiscard]] double ratio() const { return many.median / few.median; }
 };
 
-row compare(const std::string& transport, const work& what, const plan& how) {
+row compare(const std::string& transport, const work& item, const plan& plan) {
   std::vector<double> few, many;
-  for (int run = 0; run < how.runs; ++run) {
-    few.push_back(measure(transport, how.few, what));
-    many.push_back(measure(transport, how.many, what));
+  for (int run = 0; run < plan.runs; ++run) {
+    few.push_back(measure(transport, plan.few, item));
+    many.push_back(measure(transport, plan.many, item));
   }
-  return {transport, what.name, spread_of(std::move(few)), spread_of(std::move(many))};
+  return {transport, item.name, spread_of(std::move(few)), spread_of(std::move(many))};
 }
 
-std::string text_of(const spread& of) { return fmt::format("{:.3f} ({:.3f} to {:.3f})", of.median, of.least, of.most); }
+std::string text_of(const spread& spread) {
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", spread.median, spread.least, spread.most);
+}
 
-void write_json(const std::vector<row>& rows, const plan& how) {
-  const auto seconds = [](const spread& of) {
-    return nlohmann::json{{"median", of.median}, {"min", of.least}, {"max", of.most}};
+void write_json(const std::vector<row>& rows, const plan& plan) {
+  const auto seconds = [](const spread& spread) {
+    return nlohmann::json{{"median", spread.median}, {"min", spread.least}, {"max", spread.most}};
   };
   nlohmann::json all = nlohmann::json::array();
   for (const row& each : rows) {
     all.push_back({{"transport", each.transport},
                    {"work", each.work},
-                   {"ranks", {how.few, how.many}},
+                   {"ranks", {plan.few, plan.many}},
                    {"seconds", {seconds(each.few), seconds(each.many)}},
                    {"ratio", each.ratio()}});
   }
-  bench::write_json(how.json,
-                    nlohmann::json{{"benchmark", "oversubscription"}, {"runs", how.runs}, {"rows", std::move(all)}});
+  bench::write_json(plan.json,
+                    nlohmann::json{{"benchmark", "oversubscription"}, {"runs", plan.runs}, {"rows", std::move(all)}});
 }
 
-void measure_all(const plan& how) {
+void measure_all(const plan& plan) {
   std::vector<row> rows;
-  fmt::print("{:<8} {:<34} {:>24} {:>24} {:>6}\n", "", "", fmt::format("{} ranks, s", how.few),
-             fmt::format("{} ranks, s", how.many), "ratio");
-  for (const std::string& transport : how.transports) {
-    if (const std::string missing = bench::launcher_of(transport, how.many).missing; !missing.empty()) {
+  fmt::print("{:<8} {:<34} {:>24} {:>24} {:>6}\n", "", "", fmt::format("{} ranks, s", plan.few),
+             fmt::format("{} ranks, s", plan.many), "ratio");
+  for (const std::string& transport : plan.transports) {
+    if (const std::string missing = bench::launcher_of(transport, plan.many).missing; !missing.empty()) {
       fmt::print("{} is left out: {}\n", transport, missing);
       continue;
     }
-    for (const work& each : works_of(how)) {
-      const row got = rows.emplace_back(compare(transport, each, how));
+    for (const work& each : works_of(plan)) {
+      const row got = rows.emplace_back(compare(transport, each, plan));
       fmt::print("{:<8} {:<34} {:>24} {:>24} {:>6.2f}\n", got.transport, got.work, text_of(got.few), text_of(got.many),
                  got.ratio());
       std::fflush(stdout);
     }
   }
-  if (!how.json.empty()) write_json(rows, how);
+  if (!plan.json.empty()) write_json(rows, plan);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "oversubscription",
       "The same work on few ranks and on many, alternating: a tree, messages from every rank to random others, and a "
       "single message that goes from rank to rank, so that every hop has to wake the next one. Run it on an idle "
       "machine with as many cores as there are few ranks; on two, a ratio of at most 2 is the aim for the first two.");
-  options.add("--transport", how.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
+  options.add("--transport", plan.transports, "Which: shm, tcp, udp, ucx, openmpi, mpich")
       .one_of({"shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
-  options.add("--few", how.few, "Ranks to compare with").between(2, 4096);
-  options.add("--many", how.many, "Ranks that share the same cores").between(2, 4096);
-  options.add("--runs", how.runs, "Runs of each, in turns").between(1, 100);
-  options.add("--tree", how.tree, "The tree of uts");
-  options.add("--messages", how.messages, "Messages of all ranks together").between(1, 1e12);
-  options.add("--hops", how.hops, "Hops of the single message").between(1, 1e12);
-  options.add("--json", how.json, "Also write the figures to this file");
-  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
+  options.add("--few", plan.few, "Ranks to compare with").between(2, 4096);
+  options.add("--many", plan.many, "Ranks that share the same cores").between(2, 4096);
+  options.add("--runs", plan.runs, "Runs of each, in turns").between(1, 100);
+  options.add("--tree", plan.tree, "The tree of uts");
+  options.add("--messages", plan.messages, "Messages of all ranks together").between(1, 1e12);
+  options.add("--hops", plan.hops, "Hops of the single message").between(1, 1e12);
+  options.add("--json", plan.json, "Also write the figures to this file");
+  options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    if (how.as_job) return serve_chain(how, argc, argv);
-    measure_all(how);
+    if (plan.as_job) return serve_chain(plan, argc, argv);
+    measure_all(plan);
     return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "oversubscription: {}\n", problem.what());

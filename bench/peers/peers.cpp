@@ -50,10 +50,10 @@ holdings most_of(const holdings& a, const holdings& b) {
   return {.descriptors = std::max(a.descriptors, b.descriptors), .own_kib = std::max(a.own_kib, b.own_kib)};
 }
 
-void report(nacre::runtime& rt, std::string_view when) {
+void report(nacre::runtime& rt, std::string_view moment) {
   const holdings most = rt.all_reduce(own_holdings(), most_of);
   if (rt.rank().value() != 0) return;
-  fmt::print("{} {} descriptors, {} KiB of its own; {} KiB in the kernel's slabs for all of the host\n", when,
+  fmt::print("{} {} descriptors, {} KiB of its own; {} KiB in the kernel's slabs for all of the host\n", moment,
              most.descriptors, most.own_kib, number_in("/proc/meminfo", "Slab:"));
 }
 

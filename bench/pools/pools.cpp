@@ -54,8 +54,8 @@ struct answers {
   }
   [[nodiscard]] spread of(const std::string& variant, std::size_t bytes) const {
     const auto& by_size = seconds.at(variant);
-    const auto found = by_size.find(bytes);
-    return found == by_size.end() ? spread{} : spread_of(found->second);
+    const auto match = by_size.find(bytes);
+    return match == by_size.end() ? spread{} : spread_of(match->second);
   }
 };
 
@@ -70,15 +70,15 @@ std::string time_text(double seconds) {
 }
 
 /// Two ranks under a launcher; the allocator of the variant is that of their processes.
-void measure_messages(const plan& how, const std::string& variant, answers& trips, answers& ways) {
+void measure_messages(const plan& plan, const std::string& variant, answers& trips, answers& ways) {
   std::vector<std::string> command;
   if (variant == "mimalloc") command = {"env", fmt::format("LD_PRELOAD={}", pools::mimalloc_library())};
-  const bench::launcher start = bench::launcher_of(how.transport, 2);
+  const bench::launcher start = bench::launcher_of(plan.transport, 2);
   if (!start.missing.empty()) throw std::runtime_error(start.missing);
   command.insert(command.end(), start.words.begin(), start.words.end());
   command.push_back((bench::own_folder() / "pools").string());
-  command.insert(command.end(), {"--as-job", "--transport", how.transport, "--sizes"});
-  for (const std::size_t bytes : how.sizes) command.push_back(std::to_string(bytes));
+  command.insert(command.end(), {"--as-job", "--transport", plan.transport, "--sizes"});
+  for (const std::size_t bytes : plan.sizes) command.push_back(std::to_string(bytes));
   if (variant != "pools") command.push_back("--without-pools");
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) throw std::runtime_error(fmt::format("the ranks ended with {}", got.exit_code));
@@ -90,20 +90,20 @@ void measure_messages(const plan& how, const std::string& variant, answers& trip
   }
 }
 
-int serve_job(const plan& how, int argc, char** argv) {
-  if (how.without_pools) nacre::disable_block_pools();
-  return pools::exchange(nacre::read_config(argc, argv), how.sizes, [](const pools::message_times& got) {
+int serve_job(const plan& plan, int argc, char** argv) {
+  if (plan.without_pools) nacre::disable_block_pools();
+  return pools::exchange(nacre::read_config(argc, argv), plan.sizes, [](const pools::message_times& got) {
     bench::print_json({{"bytes", got.bytes}, {"round_trip", got.round_trip}, {"one_way", got.one_way}});
     std::fflush(stdout);
   });
 }
 
-void print_table(const answers& all, const plan& how) {
+void print_table(const answers& all, const plan& plan) {
   fmt::print("\n{}\n{:>8}", all.question, "");
   for (const std::string& variant : all.variants) fmt::print(" {:>32}", variant);
   for (std::size_t i = 1; i < all.variants.size(); ++i) fmt::print(" {:>14}", all.variants[i] + "/pools");
   fmt::print("\n");
-  for (const std::size_t bytes : how.sizes) {
+  for (const std::size_t bytes : plan.sizes) {
     fmt::print("{:>8}", size_text(bytes));
     for (const std::string& variant : all.variants) {
       const spread one = all.of(variant, bytes);
@@ -116,11 +116,11 @@ void print_table(const answers& all, const plan& how) {
   }
 }
 
-void write_json(const std::vector<answers>& all, const plan& how) {
+void write_json(const std::vector<answers>& all, const plan& plan) {
   nlohmann::json rows = nlohmann::json::array();
   for (const answers& each : all) {
     for (const std::string& variant : each.variants) {
-      for (const std::size_t bytes : how.sizes) {
+      for (const std::size_t bytes : plan.sizes) {
         const spread one = each.of(variant, bytes);
         rows.push_back({{"question", each.question},
                         {"variant", variant},
@@ -130,17 +130,17 @@ void write_json(const std::vector<answers>& all, const plan& how) {
       }
     }
   }
-  bench::write_json(how.json, nlohmann::json{{"benchmark", "pools"}, {"runs", how.runs}, {"rows", std::move(rows)}});
+  bench::write_json(plan.json, nlohmann::json{{"benchmark", "pools"}, {"runs", plan.runs}, {"rows", std::move(rows)}});
 }
 
-void write_plot(const std::vector<answers>& all, const plan& how) {
+void write_plot(const std::vector<answers>& all, const plan& plan) {
   plot::page page("Blocks from pools, from glibc and from mimalloc");
   std::vector<plot::chart> row;
   for (const answers& each : all) {
     plot::chart chart{.title = each.question, .x_label = "size", .y_unit = "s"};
     for (std::size_t i = 0; i < each.variants.size(); ++i) {
       plot::line line{.name = each.variants[i], .colour = i + 1, .dashed = i != 0};
-      for (const std::size_t bytes : how.sizes) {
+      for (const std::size_t bytes : plan.sizes) {
         const spread one = each.of(each.variants[i], bytes);
         line.points.push_back({static_cast<double>(bytes), one.median, one.least, one.most});
       }
@@ -150,58 +150,58 @@ void write_plot(const std::vector<answers>& all, const plan& how) {
     if (row.size() == 2) page.add_row(std::exchange(row, {}));
   }
   if (!row.empty()) page.add_row(std::move(row));
-  bench::write_file(how.svg, page.svg());
+  bench::write_file(plan.svg, page.svg());
 }
 
 /// All variants in turns, so that what else the machine does meets each of them.
-std::vector<answers> measure(const plan& how) {
+std::vector<answers> measure(const plan& plan) {
   std::vector<answers> all{{.question = "a block, taken and released by one thread"},
                            {.question = "a block, taken by one thread and released by another"},
-                           {.question = fmt::format("a message over {}, there and back", how.transport)},
-                           {.question = fmt::format("a message over {}, in a stream", how.transport)}};
-  for (int run = 0; run < how.runs; ++run) {
-    for (const pools::source& from : pools::all_sources()) {
-      for (const std::size_t bytes : how.sizes) {
-        if (how.only == "messages") break;
-        all[0].add(from.name, bytes, pools::one_thread(from, bytes));
-        all[1].add(from.name, bytes, pools::two_threads(from, bytes));
+                           {.question = fmt::format("a message over {}, there and back", plan.transport)},
+                           {.question = fmt::format("a message over {}, in a stream", plan.transport)}};
+  for (int run = 0; run < plan.runs; ++run) {
+    for (const pools::source& source : pools::all_sources()) {
+      for (const std::size_t bytes : plan.sizes) {
+        if (plan.only == "messages") break;
+        all[0].add(source.name, bytes, pools::one_thread(source, bytes));
+        all[1].add(source.name, bytes, pools::two_threads(source, bytes));
       }
-      if (how.only != "blocks") measure_messages(how, from.name, all[2], all[3]);
+      if (plan.only != "blocks") measure_messages(plan, source.name, all[2], all[3]);
     }
   }
   std::erase_if(all, [](const answers& each) { return each.variants.empty(); });
   return all;
 }
 
-void declare(nacre::program_options& options, plan& how) {
-  options.add("--sizes", how.sizes, "Bytes, such as 64,4KiB,1MiB").of_bytes().between(8, 64 << 20);
-  options.add("--runs", how.runs, "Runs of each variant").between(1, 100);
-  options.add("--transport", how.transport, "What carries the messages").one_of({"shm", "tcp", "openmpi", "mpich"});
-  options.add("--only", how.only, "Only blocks, or only messages").one_of({"blocks", "messages"});
-  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
-  options.add("--svg", how.svg, "Also plot them to this file").called("FILE");
-  options.add("--as-job", how.as_job, "").hidden();  // both for the benchmark itself
-  options.add("--without-pools", how.without_pools, "").hidden();
+void declare(nacre::program_options& options, plan& plan) {
+  options.add("--sizes", plan.sizes, "Bytes, such as 64,4KiB,1MiB").of_bytes().between(8, 64 << 20);
+  options.add("--runs", plan.runs, "Runs of each variant").between(1, 100);
+  options.add("--transport", plan.transport, "What carries the messages").one_of({"shm", "tcp", "openmpi", "mpich"});
+  options.add("--only", plan.only, "Only blocks, or only messages").one_of({"blocks", "messages"});
+  options.add("--json", plan.json, "Also write the figures to this file").called("FILE");
+  options.add("--svg", plan.svg, "Also plot them to this file").called("FILE");
+  options.add("--as-job", plan.as_job, "").hidden();  // both for the benchmark itself
+  options.add("--without-pools", plan.without_pools, "").hidden();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "pools",
       "What preallocated blocks save (PREMA's figure 6): Nacre's pools against glibc's malloc and, where "
       "libmimalloc-dev is installed, mimalloc. Run it on an idle machine.");
-  declare(options, how);
+  declare(options, plan);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    if (how.as_job) return serve_job(how, argc, argv);
+    if (plan.as_job) return serve_job(plan, argc, argv);
     if (pools::mimalloc_library().empty()) fmt::print(stderr, "pools: mimalloc is left out: no libmimalloc.so\n");
-    const std::vector<answers> all = measure(how);
-    fmt::print("Median (least to most) of {} runs in turns; a ratio above 1: the pools are faster\n", how.runs);
-    for (const answers& each : all) print_table(each, how);
-    if (!how.json.empty()) write_json(all, how);
-    if (!how.svg.empty()) write_plot(all, how);
+    const std::vector<answers> all = measure(plan);
+    fmt::print("Median (least to most) of {} runs in turns; a ratio above 1: the pools are faster\n", plan.runs);
+    for (const answers& each : all) print_table(each, plan);
+    if (!plan.json.empty()) write_json(all, plan);
+    if (!plan.svg.empty()) write_plot(all, plan);
     return 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "pools: {}\n", problem.what());

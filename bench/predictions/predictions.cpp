@@ -49,7 +49,7 @@ double best_round(const json& result) {
   return least;
 }
 
-std::vector<subject> subjects(const plan& how) {
+std::vector<subject> subjects(const plan& plan) {
   const auto same = [](words all) { return [all = std::move(all)](std::uint32_t) { return all; }; };
   std::vector<subject> all;
   all.push_back({"uts",
@@ -80,7 +80,7 @@ std::vector<subject> subjects(const plan& how) {
                  {},
                  seconds_of,
                  seconds_of});
-  const auto jacobi = [machine = how.machine](std::uint32_t ranks) {
+  const auto jacobi = [machine = plan.machine](std::uint32_t ranks) {
     return words{
         "--program", "jacobi", "--machine", machine, "--grid",   fmt::format("{}x1x1", ranks), "--cells", "48",
         "--steps",   "20",     "--work",    "0ns",   "--blocks", fmt::format("{}", ranks),     "--quiet", "--json",
@@ -106,35 +106,35 @@ json run_command(const words& command) {
   throw std::runtime_error(fmt::format("{} ended with {}: {}", fmt::join(command, " "), got.exit_code, text));
 }
 
-void append(words& to, const words& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append(words& target, const words& more) { target.insert(target.end(), more.begin(), more.end()); }
 
-double run_really(const subject& of, std::uint32_t ranks, const std::string& transport) {
+double run_really(const subject& subject, std::uint32_t ranks, const std::string& transport) {
   words command;
   if (transport != "inproc") {
     const bench::launcher start = bench::launcher_of(transport, static_cast<int>(ranks));
     if (!start.missing.empty()) throw std::runtime_error(start.missing);
     command = start.words;
   }
-  command.push_back((bench::own_folder() / of.program).string());
-  append(command, of.always(ranks));
-  append(command, of.really);
+  command.push_back((bench::own_folder() / subject.program).string());
+  append(command, subject.always(ranks));
+  append(command, subject.really);
   command.emplace_back("--nacre.workers=1");
   if (transport == "inproc") command.push_back(fmt::format("--nacre.ranks={}", ranks));
-  return of.real_seconds(run_command(command));
+  return subject.real_seconds(run_command(command));
 }
 
 /// Ranks of one process are neighbours on one host of the simulator.
-double predict(const plan& how, const subject& of, std::uint32_t ranks, const std::string& transport) {
-  words command{(bench::own_folder() / of.program).string()};
-  append(command, of.always(ranks));
-  append(command, of.predicted);
+double predict(const plan& plan, const subject& subject, std::uint32_t ranks, const std::string& transport) {
+  words command{(bench::own_folder() / subject.program).string()};
+  append(command, subject.always(ranks));
+  append(command, subject.predicted);
   command.emplace_back("--nacre.workers=1");
-  if (!of.emulated) {
+  if (!subject.emulated) {
     append(command,
-           {"--nacre.transport=sim", fmt::format("--nacre.ranks={}", ranks), "--nacre.sim.machine=" + how.machine});
+           {"--nacre.transport=sim", fmt::format("--nacre.ranks={}", ranks), "--nacre.sim.machine=" + plan.machine});
     if (transport == "inproc") command.push_back(fmt::format("--nacre.sim.ranks_per_host={}", ranks));
   }
-  return of.predicted_seconds(run_command(command));
+  return subject.predicted_seconds(run_command(command));
 }
 
 struct row {
@@ -150,43 +150,43 @@ struct row {
 };
 
 /// The runs alternate, so that what disturbs this machine for a while disturbs both.
-row compare(const plan& how, const subject& of, std::uint32_t ranks, const std::string& transport) {
-  row found{.program = of.name, .transport = transport, .ranks = ranks};
-  for (int run = 0; run < how.runs; ++run) {
-    found.real.push_back(run_really(of, ranks, transport));
-    found.predicted.push_back(predict(how, of, ranks, transport));
+row compare(const plan& plan, const subject& subject, std::uint32_t ranks, const std::string& transport) {
+  row match{.program = subject.name, .transport = transport, .ranks = ranks};
+  for (int run = 0; run < plan.runs; ++run) {
+    match.real.push_back(run_really(subject, ranks, transport));
+    match.predicted.push_back(predict(plan, subject, ranks, transport));
   }
-  std::sort(found.real.begin(), found.real.end());
-  std::sort(found.predicted.begin(), found.predicted.end());
-  return found;
+  std::sort(match.real.begin(), match.real.end());
+  std::sort(match.predicted.begin(), match.predicted.end());
+  return match;
 }
 
-void print(const row& of) {
-  fmt::print("{:<18}{:>6}  {:<8}{:>11.4f}{:>11.4f}{:>12.4f}{:>9.0f} %\n", of.program, of.ranks, of.transport,
-             of.real.front(), of.real[of.real.size() / 2], of.predicted.front(), of.error() * 100);
+void print(const row& row) {
+  fmt::print("{:<18}{:>6}  {:<8}{:>11.4f}{:>11.4f}{:>12.4f}{:>9.0f} %\n", row.program, row.ranks, row.transport,
+             row.real.front(), row.real[row.real.size() / 2], row.predicted.front(), row.error() * 100);
   std::fflush(stdout);
 }
 
-bool asked_for(const plan& how, const subject& of) {
-  return std::any_of(how.programs.begin(), how.programs.end(),
-                     [&](const std::string& each) { return of.name.starts_with(each); });
+bool asked_for(const plan& plan, const subject& subject) {
+  return std::any_of(plan.programs.begin(), plan.programs.end(),
+                     [&](const std::string& each) { return subject.name.starts_with(each); });
 }
 
-int measure(const plan& how) {
+int measure(const plan& plan) {
   auto all = json::array();
   fmt::print("{:<18}{:>6}  {:<8}{:>11}{:>11}{:>12}{:>11}\n", "program", "ranks", "over", "real s", "median",
              "predicted s", "error");
-  for (const subject& of : subjects(how)) {
-    if (!asked_for(how, of)) continue;
-    for (const std::uint32_t ranks : how.ranks) {
-      for (const std::string& transport : how.transports) {
-        const row found = compare(how, of, ranks, transport);
-        print(found);
-        all.push_back(found.as_json());
+  for (const subject& subject : subjects(plan)) {
+    if (!asked_for(plan, subject)) continue;
+    for (const std::uint32_t ranks : plan.ranks) {
+      for (const std::string& transport : plan.transports) {
+        const row row = compare(plan, subject, ranks, transport);
+        print(row);
+        all.push_back(row.as_json());
       }
     }
   }
-  bench::write_json(how.json_file, all);
+  bench::write_json(plan.json_file, all);
   return 0;
 }
 

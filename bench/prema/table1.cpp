@@ -51,36 +51,36 @@ struct plan {
 
 constexpr std::uint32_t object_bytes = 65536;
 
-figures run_once(const plan& how, int cores, const std::vector<std::string>& words) {
+figures run_once(const plan& plan, int cores, const std::vector<std::string>& words) {
   std::vector<std::string> all{
-      fmt::format("--light={}", how.light),     fmt::format("--computations={}", how.computations),
-      fmt::format("--seed={}", how.seed),       fmt::format("--bytes={}", object_bytes),
-      fmt::format("--nacre.seed={}", how.seed), fmt::format("--cores={}", cores)};
+      fmt::format("--light={}", plan.light),     fmt::format("--computations={}", plan.computations),
+      fmt::format("--seed={}", plan.seed),       fmt::format("--bytes={}", object_bytes),
+      fmt::format("--nacre.seed={}", plan.seed), fmt::format("--cores={}", cores)};
   all.insert(all.end(), words.begin(), words.end());
-  return bench::run_synthetic(all, !how.real);
+  return bench::run_synthetic(all, !plan.real);
 }
 
-figures run(const plan& how, int cores, const std::vector<std::string>& words) {
+figures run(const plan& plan, int cores, const std::vector<std::string>& words) {
   std::vector<figures> all;
-  for (int n = 0; n < (how.real ? how.runs : 1); ++n) all.push_back(run_once(how, cores, words));
+  for (int n = 0; n < (plan.real ? plan.runs : 1); ++n) all.push_back(run_once(plan, cores, words));
   std::sort(all.begin(), all.end(), [](const figures& a, const figures& b) { return a.seconds < b.seconds; });
   return all[all.size() / 2];
 }
 
 /// The rows of one machine: `fixed` words without a balancer, `balanced` with each.
-void tell(const plan& how, int cores, const std::vector<std::string>& fixed, const std::vector<std::string>& balanced,
+void tell(const plan& plan, int cores, const std::vector<std::string>& fixed, const std::vector<std::string>& balanced,
           nlohmann::ordered_json& all) {
   std::vector<std::string> unbalanced = fixed;
   unbalanced.push_back("--nacre.balancer=none");
-  const figures without = run(how, cores, unbalanced);
+  const figures without = run(plan, cores, unbalanced);
   fmt::print("{}", row("static", without, without.seconds));
   all.push_back(json_of(cores, "none", false, without, without.seconds));
   for (const bool declared : {false, true}) {
-    for (const std::string& policy : how.policies) {
+    for (const std::string& policy : plan.policies) {
       std::vector<std::string> words = balanced;
       words.push_back("--nacre.balancer=" + policy);
       if (declared) words.insert(words.end(), {"--declare", "--nacre.scheduler=priority"});
-      const figures got = run(how, cores, words);
+      const figures got = run(plan, cores, words);
       fmt::print("{}", row(policy + (declared ? ", declared" : ", measured"), got, without.seconds));
       std::fflush(stdout);
       all.push_back(json_of(cores, policy, declared, got, without.seconds));
@@ -89,65 +89,66 @@ void tell(const plan& how, int cores, const std::vector<std::string>& fixed, con
   fmt::print("{:26}{:>#9.4g}\n\n", "longest first, all known", without.bound);
 }
 
-void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
-  const int ranks = of.cores / of.cores_a_rank;
-  fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", of.cores,
-             of.cores_a_rank, heading, heading_of_overhead);
-  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", of.static_most, of.static_least, of.static_most);
-  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", of.most, of.least, of.most,
-             of.gain, of.overhead);
-  std::vector<std::string> fixed = bench::simulated_network(how.costs), balanced = fixed;
-  fixed.push_back(fmt::format("--nacre.ranks={}", of.cores));
-  const std::vector<std::string> machine = bench::balanced_machine(ranks, of.cores_a_rank);
+void simulate(const plan& plan, const machine& subject, nlohmann::ordered_json& all) {
+  const int ranks = subject.cores / subject.cores_a_rank;
+  fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", subject.cores,
+             subject.cores_a_rank, heading, heading_of_overhead);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", subject.static_most, subject.static_least,
+             subject.static_most);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", subject.most,
+             subject.least, subject.most, subject.gain, subject.overhead);
+  std::vector<std::string> fixed = bench::simulated_network(plan.costs), balanced = fixed;
+  fixed.push_back(fmt::format("--nacre.ranks={}", subject.cores));
+  const std::vector<std::string> machine = bench::balanced_machine(ranks, subject.cores_a_rank);
   balanced.insert(balanced.end(), machine.begin(), machine.end());
-  tell(how, of.cores, fixed, balanced, all);
+  tell(plan, subject.cores, fixed, balanced, all);
 }
 
 /// Ten ranks of a worker each, whose computations sleep: each stands for a core.
-void measure(const plan& how, nlohmann::ordered_json& all) {
+void measure(const plan& manner, nlohmann::ordered_json& all) {
   constexpr int cores = 10;
   fmt::print("{} cores, threads of this host that sleep for their computations, seconds (of {} runs the median)\n{}\n",
-             cores, how.runs, heading);
-  plan here = how;
-  here.light = 0.1;
+             cores, manner.runs, heading);
+  plan site = manner;
+  site.light = 0.1;
   const std::vector<std::string> words{fmt::format("--nacre.ranks={}", cores), "--nacre.workers=1", "--work=sleep"};
-  tell(here, cores, words, words, all);
+  tell(site, cores, words, words, all);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options("prema_table1",
                                  "PREMA's synthetic benchmark of load balancing, beside the paper's table 1.");
-  options.add("--cores", how.cores, "Machines to simulate");
-  options.add("--policies", how.policies, "Balancers");
-  options.add("--light", how.light, "Seconds of a light object");
-  options.add("--computations", how.computations, "Messages that make up an object's work");
+  options.add("--cores", plan.cores, "Machines to simulate");
+  options.add("--policies", plan.policies, "Balancers");
+  options.add("--light", plan.light, "Seconds of a light object");
+  options.add("--computations", plan.computations, "Messages that make up an object's work");
   options
-      .add("--costs", how.costs,
+      .add("--costs", plan.costs,
            "Take the costs of the simulated machine from this file, which ladder and objects write")
       .called("FILE");
-  options.add("--seed", how.seed, "Of weights and of everything else");
-  options.add("--real", how.real, "On threads of this host, not on simulated machines");
+  options.add("--seed", plan.seed, "Of weights and of everything else");
+  options.add("--real", plan.real, "On threads of this host, not on simulated machines");
   options
-      .add("--runs", how.runs,
+      .add("--runs", plan.runs,
            "Runs of each with --real, the median counts; those of a simulated machine are all the same")
       .between(1, 100);
-  options.add("--json", how.json, "Write all figures to this file");
+  options.add("--json", plan.json, "Write all figures to this file");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    if (how.real) how.cores.clear();
-    for (const int cores : how.cores) {
-      const auto of = std::find_if(std::begin(machines), std::end(machines),
-                                   [&](const machine& each) { return each.cores == cores; });
-      if (of == std::end(machines))
+    if (plan.real) plan.cores.clear();
+    for (const int cores : plan.cores) {
+      const auto subject = std::find_if(std::begin(machines), std::end(machines),
+                                        [&](const machine& each) { return each.cores == cores; });
+      if (subject == std::end(machines))
         throw std::runtime_error(fmt::format("the paper has no machine of {} cores", cores));
-      simulate(how, *of, all);
+      simulate(plan, *subject, all);
     }
-    if (how.real) measure(how, all);
-    bench::write_json(how.json, all);
+    if (plan.real) measure(plan, all);
+    bench::write_json(plan.json, all);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "prema_table1: {}\n", problem.what());
     return 1;

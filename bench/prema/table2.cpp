@@ -52,19 +52,20 @@ struct plan {
 };
 
 /// Makes the mesh, and returns the file with the cost of each subdomain.
-std::string record(const plan& how, const machine& of) {
+std::string record(const plan& plan, const machine& machine) {
   const std::string name =
-      (std::filesystem::temp_directory_path() / fmt::format("prema_table2.{}.{}.json", of.cores, getpid())).string();
+      (std::filesystem::temp_directory_path() / fmt::format("prema_table2.{}.{}.json", machine.cores, getpid()))
+          .string();
   std::vector<std::string> command{(bench::own_folder() / "mesh3d").string(),
                                    "--json",
                                    "--weigh=volume",
-                                   fmt::format("--size={}", of.size),
-                                   fmt::format("--subdomains={}", of.subdomains),
+                                   fmt::format("--size={}", machine.size),
+                                   fmt::format("--subdomains={}", machine.subdomains),
                                    "--costs=" + name,
                                    "--nacre.balancer=none",
                                    "--nacre.workers=1"};
-  if (!how.measured) command.push_back("--nacre.transport=sim");
-  const std::string all = of.sources;
+  if (!plan.measured) command.push_back("--nacre.transport=sim");
+  const std::string all = machine.sources;
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t end = std::min(all.find(';', begin), all.size());
     command.push_back("--size-at=" + all.substr(begin, end - begin));
@@ -78,40 +79,43 @@ std::string record(const plan& how, const machine& of) {
   return name;
 }
 
-figures run(const plan& how, const machine& of, const std::string& recorded, const std::vector<std::string>& words) {
+figures run(const plan& plan, const machine& machine, const std::string& recorded,
+            const std::vector<std::string>& words) {
   std::vector<std::string> all{"--recorded=" + recorded,
-                               fmt::format("--core-seconds={}", how.core_seconds),
+                               fmt::format("--core-seconds={}", plan.core_seconds),
                                "--computations=1",  // a subdomain is refined by one handler, as in the paper
-                               fmt::format("--cores={}", of.cores),
-                               fmt::format("--seed={}", how.seed),
-                               fmt::format("--nacre.seed={}", how.seed)};
+                               fmt::format("--cores={}", machine.cores),
+                               fmt::format("--seed={}", plan.seed),
+                               fmt::format("--nacre.seed={}", plan.seed)};
   all.insert(all.end(), words.begin(), words.end());
   return bench::run_synthetic(all, true);
 }
 
-void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
-  const std::string recorded = record(how, of);
-  std::vector<std::string> fixed = bench::simulated_network(how.costs), balanced = fixed;
-  fixed.insert(fixed.end(), {fmt::format("--nacre.ranks={}", of.cores), "--nacre.balancer=none"});
-  const std::vector<std::string> ranks = bench::balanced_machine(of.cores / of.cores_a_rank, of.cores_a_rank);
+void simulate(const plan& plan, const machine& machine, nlohmann::ordered_json& all) {
+  const std::string recorded = record(plan, machine);
+  std::vector<std::string> fixed = bench::simulated_network(plan.costs), balanced = fixed;
+  fixed.insert(fixed.end(), {fmt::format("--nacre.ranks={}", machine.cores), "--nacre.balancer=none"});
+  const std::vector<std::string> ranks =
+      bench::balanced_machine(machine.cores / machine.cores_a_rank, machine.cores_a_rank);
   balanced.insert(balanced.end(), ranks.begin(), ranks.end());
-  fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", of.cores,
-             of.cores_a_rank, bench::heading, bench::heading_of_overhead);
-  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", of.static_most, of.static_least, of.static_most);
-  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", of.most, of.least, of.most,
-             of.gain, of.overhead);
-  const figures without = run(how, of, recorded, fixed);
+  fmt::print("{} cores, ranks of {}, virtual seconds (ovh: seconds in the runtime, of a core)\n{}{}\n", machine.cores,
+             machine.cores_a_rank, bench::heading, bench::heading_of_overhead);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}\n", "PREMA's paper, MPI", machine.static_most, machine.static_least,
+             machine.static_most);
+  fmt::print("{:26}{:>9.1f}{:>9.1f}{:>9.1f}{:>8.1f}{:>35.4f}\n", "PREMA's paper, diffusion", machine.most,
+             machine.least, machine.most, machine.gain, machine.overhead);
+  const figures without = run(plan, machine, recorded, fixed);
   fmt::print("{}", bench::row("static", without, without.seconds));
-  all.push_back(bench::json_of(of.cores, "none", false, without, without.seconds));
+  all.push_back(bench::json_of(machine.cores, "none", false, without, without.seconds));
   for (const bool declared : {false, true}) {
-    for (const std::string& policy : how.policies) {
+    for (const std::string& policy : plan.policies) {
       std::vector<std::string> words = balanced;
       words.push_back("--nacre.balancer=" + policy);
       if (declared) words.insert(words.end(), {"--declare", "--nacre.scheduler=priority"});
-      const figures got = run(how, of, recorded, words);
+      const figures got = run(plan, machine, recorded, words);
       fmt::print("{}", bench::row(policy + (declared ? ", declared" : ", measured"), got, without.seconds));
       std::fflush(stdout);
-      all.push_back(bench::json_of(of.cores, policy, declared, got, without.seconds));
+      all.push_back(bench::json_of(machine.cores, policy, declared, got, without.seconds));
     }
   }
   fmt::print("{:26}{:>#9.4g}{:>26.1f}\n\n", "longest first, all known", without.bound,
@@ -122,31 +126,31 @@ void simulate(const plan& how, const machine& of, nlohmann::ordered_json& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options("prema_table2", "Subdomains of mesh3d on simulated machines, beside PREMA's table 2.");
-  options.add("--cores", how.cores, "Machines to simulate");
-  options.add("--policies", how.policies, "Balancers");
-  options.add("--core-seconds", how.core_seconds, "Multiply all costs so that a core has so much on average")
+  options.add("--cores", plan.cores, "Machines to simulate");
+  options.add("--policies", plan.policies, "Balancers");
+  options.add("--core-seconds", plan.core_seconds, "Multiply all costs so that a core has so much on average")
       .called("SECONDS");
-  options.add("--measured", how.measured,
+  options.add("--measured", plan.measured,
               "Record what subdomains take on this machine, not what they charge for points and tetrahedra");
   options
-      .add("--costs", how.costs,
+      .add("--costs", plan.costs,
            "Take the costs of the simulated machine from this file, which ladder and objects write")
       .called("FILE");
-  options.add("--seed", how.seed, "Of the simulation");
-  options.add("--json", how.json, "Write all figures to this file");
+  options.add("--seed", plan.seed, "Of the simulation");
+  options.add("--json", plan.json, "Write all figures to this file");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const int cores : how.cores) {
-      const auto of = std::find_if(std::begin(machines), std::end(machines),
-                                   [&](const machine& each) { return each.cores == cores; });
-      if (of == std::end(machines))
+    for (const int cores : plan.cores) {
+      const auto subject = std::find_if(std::begin(machines), std::end(machines),
+                                        [&](const machine& each) { return each.cores == cores; });
+      if (subject == std::end(machines))
         throw std::runtime_error(fmt::format("the paper has no machine of {} cores", cores));
-      simulate(how, *of, all);
+      simulate(plan, *subject, all);
     }
-    bench::write_json(how.json, all);
+    bench::write_json(plan.json, all);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "prema_table2: {}\n", problem.what());
     return 1;

@@ -41,12 +41,12 @@ enum item : std::size_t {
 using account = std::array<std::uint64_t, items>;
 
 /// Several ranks may share this process.
-std::atomic<std::uint64_t>& count(nacre::rank_id rank, item what) {
+std::atomic<std::uint64_t>& count(nacre::rank_id rank, item item) {
   static std::array<std::array<std::atomic<std::uint64_t>, items>, 64> all;
-  return all[rank.value() % all.size()][what];
+  return all[rank.value() % all.size()][item];
 }
-void note(const nacre::operations& at, item what, std::uint64_t amount = 1) {
-  count(at.rank(), what).fetch_add(amount, std::memory_order_relaxed);  // read after quiescence
+void note(const nacre::operations& operations, item item, std::uint64_t amount = 1) {
+  count(operations.rank(), item).fetch_add(amount, std::memory_order_relaxed);  // read after quiescence
 }
 
 class cell;
@@ -58,8 +58,8 @@ cells& everybody() {
   return all;
 }
 
-nacre::rank_id any_rank(nacre::rng& random, const nacre::operations& at) {
-  return nacre::rank_id(static_cast<std::uint32_t>(random.below(at.size())));
+nacre::rank_id any_rank(nacre::rng& random, const nacre::operations& operations) {
+  return nacre::rank_id(static_cast<std::uint32_t>(random.below(operations.size())));
 }
 
 /// An object that soon ends.
@@ -84,9 +84,9 @@ class cell {
   /// A link of a chain, which goes on to another object.
   void go_on(nacre::context& ctx, std::uint64_t left, std::uint64_t random_state, std::uint32_t migrate_millionths);
   /// The messages of a main come in order.
-  void tell(nacre::context& ctx, std::uint32_t from, std::uint64_t number) {
+  void tell(nacre::context& ctx, std::uint32_t source, std::uint64_t number) {
     enter(ctx);
-    if (next_[from]++ != number) note(ctx, wrong);
+    if (next_[source]++ != number) note(ctx, wrong);
   }
   /// Asks an object of a larger number, so that no circle waits for itself; nobody else has this one meanwhile.
   nacre::task<void> ask(nacre::context& ctx, std::uint32_t whom);
@@ -116,9 +116,9 @@ class cell {
 };
 
 template <auto F, class... Args>
-void send(nacre::operations& by, std::uint64_t whom, Args... args) {
-  note(by, sent);
-  by.send<F>(everybody()[whom], args...);
+void send(nacre::operations& operations, std::uint64_t whom, Args... args) {
+  note(operations, sent);
+  operations.send<F>(everybody()[whom], args...);
 }
 
 nacre::task<void> cell::ask(nacre::context& ctx, std::uint32_t whom) {
@@ -159,15 +159,15 @@ void cell::go_on(nacre::context& ctx, std::uint64_t left, std::uint64_t random_s
 }
 
 /// Starts chains and sends numbered messages to everybody while they run.
-void begin(nacre::runtime& rt, const plan& how) {
+void begin(nacre::runtime& rt, const plan& plan) {
   constexpr std::uint64_t chains = 32;
-  const std::uint64_t share = how.messages / rt.size();
+  const std::uint64_t share = plan.messages / rt.size();
   const std::uint64_t told = share / 10;
   // One in rt.size() migrations leads to where the object is.
-  const double chance = 1.1 * static_cast<double>(how.migrations) /
-                        static_cast<double>(how.messages - told * rt.size()) * rt.size() / std::max(1u, rt.size() - 1);
+  const double chance = 1.1 * static_cast<double>(plan.migrations) /
+                        static_cast<double>(plan.messages - told * rt.size()) * rt.size() / std::max(1u, rt.size() - 1);
   const auto millionths = static_cast<std::uint32_t>(std::min(1.0, chance) * 1e6);
-  nacre::rng random = nacre::rng(how.seed).fork(rt.rank().value());
+  nacre::rng random = nacre::rng(plan.seed).fork(rt.rank().value());
   for (std::uint64_t chain = 0; chain < chains; ++chain) {
     send<&cell::go_on>(rt, random.below(everybody().size()), (share - told) / chains + 1, random.next(), millionths);
   }
@@ -180,9 +180,9 @@ void begin(nacre::runtime& rt, const plan& how) {
 
 /// Whether the sums over all ranks agree, on rank 0; prints them.
 bool settle(nacre::runtime& rt, double seconds) {
-  account own{};
-  for (std::size_t index = 0; index < items; ++index) own[index] = count(rt.rank(), static_cast<item>(index)).load();
-  const account sum = rt.all_reduce(own, [](account a, const account& b) {
+  account self{};
+  for (std::size_t index = 0; index < items; ++index) self[index] = count(rt.rank(), static_cast<item>(index)).load();
+  const account sum = rt.all_reduce(self, [](account a, const account& b) {
     for (std::size_t index = 0; index < items; ++index) a[index] += b[index];
     return a;
   });
@@ -212,13 +212,13 @@ bool settle(nacre::runtime& rt, double seconds) {
   return exact;
 }
 
-bool stress(nacre::runtime& rt, const plan& how) {
+bool stress(nacre::runtime& rt, const plan& plan) {
   rt.on_delivery_error([rank = rt.rank()](const nacre::delivery_error&) {
     count(rank, visits_missed).fetch_add(1, std::memory_order_relaxed);  // read after quiescence
   });
   cells mine;
-  for (std::uint32_t index = 0; index < how.objects; ++index) {
-    mine.push_back(rt.create<cell>(rt.rank().value() * how.objects + index, rt.size()));
+  for (std::uint32_t index = 0; index < plan.objects; ++index) {
+    mine.push_back(rt.create<cell>(rt.rank().value() * plan.objects + index, rt.size()));
   }
   cells all;
   for (const cells& part : rt.all_gather(mine)) all.insert(all.end(), part.begin(), part.end());
@@ -226,7 +226,7 @@ bool stress(nacre::runtime& rt, const plan& how) {
   if (!written.test_and_set()) everybody() = std::move(all);
   rt.barrier();
   const double started = rt.now();
-  begin(rt, how);
+  begin(rt, plan);
   rt.wait_quiescence();
   const double seconds = rt.now() - started;
   return settle(rt, seconds);
@@ -237,16 +237,16 @@ bool stress(nacre::runtime& rt, const plan& how) {
 int main(int argc, char** argv) {
   try {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    plan how;
+    plan plan;
     nacre::program_options options("stress", "A long random program whose account must come out exactly.");
-    options.add("--messages", how.messages, "About how many messages all ranks send");
-    options.add("--migrations", how.migrations, "About how many objects move");
-    options.add("--objects", how.objects, "Objects of each rank").between(2u, 1u << 20);
-    options.add("--seed", how.seed, "Each seed gives another program");
+    options.add("--messages", plan.messages, "About how many messages all ranks send");
+    options.add("--migrations", plan.migrations, "About how many objects move");
+    options.add("--objects", plan.objects, "Objects of each rank").between(2u, 1u << 20);
+    options.add("--seed", plan.seed, "Each seed gives another program");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
     std::atomic<bool> well = true;
     const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (!stress(rt, how)) well = false;
+      if (!stress(rt, plan)) well = false;
     });
     return code != 0 ? code : (well ? 0 : 1);
   } catch (const nacre::setup_error& error) {

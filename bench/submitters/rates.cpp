@@ -46,19 +46,20 @@ void drop(std::uint64_t) {}
 
 /// The runtime's own sends.
 template <class Sender>
-void send_burst(Sender& sender, nacre::rank_id to, nacre::mobile_ptr<sink> object, std::uint64_t count) {
+void send_burst(Sender& sender, nacre::rank_id target, nacre::mobile_ptr<sink> object, std::uint64_t count) {
   if (object) {
     for (std::uint64_t i = 0; i < count; ++i) sender.template send<&sink::add>(object, i);
   } else {
-    for (std::uint64_t i = 0; i < count; ++i) sender.template send<&drop>(to, i);
+    for (std::uint64_t i = 0; i < count; ++i) sender.template send<&drop>(target, i);
   }
 }
 
 /// A part of the messages, and the rest by a message to itself, so that it is a handler as short as others.
-void send_from_handler(nacre::context& ctx, nacre::rank_id to, nacre::mobile_ptr<sink> object, std::uint64_t count) {
+void send_from_handler(nacre::context& ctx, nacre::rank_id target, nacre::mobile_ptr<sink> object,
+                       std::uint64_t count) {
   const std::uint64_t now = std::min<std::uint64_t>(count, 1000);
-  send_burst(ctx, to, object, now);
-  if (count > now) ctx.send<&send_from_handler>(ctx.rank(), to, object, count - now);
+  send_burst(ctx, target, object, now);
+  if (count > now) ctx.send<&send_from_handler>(ctx.rank(), target, object, count - now);
 }
 
 /// 0 threads: the handler.
@@ -74,26 +75,26 @@ struct rates {
 };
 
 /// Collective.
-rates measure(nacre::runtime& rt, const plan& how, std::uint32_t threads, nacre::rank_id to,
+rates measure(nacre::runtime& rt, const plan& plan, std::uint32_t threads, nacre::rank_id target,
               nacre::mobile_ptr<sink> object) {
   std::vector<std::thread> others;
   std::atomic<double> handed_in{0};
   rt.barrier();
   const double begin = bench::steady_seconds();
   if (rt.rank().value() == 0) {
-    if (threads == 0) rt.send<&send_from_handler>(rt.rank(), to, object, how.messages);
+    if (threads == 0) rt.send<&send_from_handler>(rt.rank(), target, object, plan.messages);
     for (std::uint32_t each = 0; each < threads; ++each) {
-      others.emplace_back([&, door = rt.submitter(), count = how.messages / threads] {
-        send_burst(door, to, object, count);
+      others.emplace_back([&, door = rt.submitter(), count = plan.messages / threads] {
+        send_burst(door, target, object, count);
         const double now = bench::steady_seconds() - begin;
-        for (double before = handed_in; before < now && !handed_in.compare_exchange_weak(before, now);) continue;
+        for (double previous = handed_in; previous < now && !handed_in.compare_exchange_weak(previous, now);) continue;
       });
     }
   }
   rt.wait_quiescence();
   const double taken = bench::steady_seconds() - begin;
   for (std::thread& each : others) each.join();
-  const auto messages = static_cast<double>(how.messages);
+  const auto messages = static_cast<double>(plan.messages);
   return {threads == 0 ? 0 : messages / handed_in, messages / taken};
 }
 
@@ -103,27 +104,27 @@ int serve_job(const plan& how, int argc, char** argv) {
   if (how.ranks != 0) configuration.set("ranks", std::to_string(how.ranks));
   configuration.set("balancer", "none");
   return nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto own = rt.broadcast(rt.create<sink>(), nacre::rank_id(0));
+    const auto self = rt.broadcast(rt.create<sink>(), nacre::rank_id(0));
     const auto next = rt.broadcast(rt.create<sink>(), nacre::rank_id(rt.size() - 1));
     for (int run = 0; run < how.runs; ++run) {
       for (std::size_t target = 0; target < 4; ++target) {
         for (const variant& each : variants) {
-          const nacre::rank_id to(target % 2 == 0 ? 0 : rt.size() - 1);
-          const auto object = target < 2 ? nacre::mobile_ptr<sink>() : target == 2 ? own : next;
-          const rates got = measure(rt, how, each.threads, to, object);
+          const nacre::rank_id destination(target % 2 == 0 ? 0 : rt.size() - 1);
+          const auto object = target < 2 ? nacre::mobile_ptr<sink>() : target == 2 ? self : next;
+          const rates got = measure(rt, how, each.threads, destination, object);
           if (rt.rank().value() != 0) continue;
           bench::print_json({{"target", target}, {"variant", each.name}, {"run", got.run}, {"in", got.handed_in}});
         }
       }
     }
     rt.wait_quiescence();
-    const std::uint64_t all = rt.call<&sink::total>(own).get() + rt.call<&sink::total>(next).get();
+    const std::uint64_t all = rt.call<&sink::total>(self).get() + rt.call<&sink::total>(next).get();
     if (all == 0) throw std::runtime_error("no message has arrived");
     std::fflush(stdout);
   });
 }
 
-bool measure_transport(const std::string& transport, const plan& how) {
+bool measure_transport(const std::string& transport, const plan& plan) {
   bench::launcher start;
   if (transport != "inproc") start = bench::launcher_of(transport, 2);
   if (!start.missing.empty()) {
@@ -132,8 +133,8 @@ bool measure_transport(const std::string& transport, const plan& how) {
   }
   std::vector<std::string> command = start.words;
   command.push_back((bench::own_folder() / "submitters_rates").string());
-  command.insert(command.end(), {"--as-job", "--messages", std::to_string(how.messages), "--runs",
-                                 std::to_string(how.runs), "--workers", std::to_string(how.workers)});
+  command.insert(command.end(), {"--as-job", "--messages", std::to_string(plan.messages), "--runs",
+                                 std::to_string(plan.runs), "--workers", std::to_string(plan.workers)});
   if (transport == "inproc") command.insert(command.end(), {"--ranks", "2"});
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0) {
@@ -143,7 +144,7 @@ bool measure_transport(const std::string& transport, const plan& how) {
   fmt::print("{:<22} {:<18} {:>12} {:>8} {:>8} {:>14} {:>18}\n", transport, "M messages/s of", "all run", "least",
              "most", "handed in", "beside the handler");
   for (std::size_t target = 0; target < 4; ++target) {
-    double beside = 0;
+    double neighbour = 0;
     for (const variant& each : variants) {
       std::vector<double> run, handed_in;
       for (const std::string& line : got.lines) {
@@ -156,11 +157,11 @@ bool measure_transport(const std::string& transport, const plan& how) {
       std::sort(run.begin(), run.end());
       std::sort(handed_in.begin(), handed_in.end());
       const double median = run[run.size() / 2];
-      if (each.threads == 0) beside = median;
+      if (each.threads == 0) neighbour = median;
       fmt::print("{:<22} {:<18} {:>12.2f} {:>8.2f} {:>8.2f} {:>14} {:>18.2f}\n", targets[target], each.name, median,
                  run.front(), run.back(),
                  each.threads == 0 ? std::string("-") : fmt::format("{:.2f}", handed_in[handed_in.size() / 2]),
-                 median / beside);
+                 median / neighbour);
     }
   }
   return true;
@@ -169,19 +170,19 @@ bool measure_transport(const std::string& transport, const plan& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options("submitters_rates",
                                  "Messages per second that other threads hand in by a submitter, beside those that a "
                                  "handler of the rank sends.");
-  options.add("--transport", how.transports, "Which: inproc, shm, tcp, udp, ucx, openmpi, mpich")
+  options.add("--transport", plan.transports, "Which: inproc, shm, tcp, udp, ucx, openmpi, mpich")
       .one_of({"inproc", "shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
-  options.add("--messages", how.messages, "Messages of each kind in a run").between(1000, 1'000'000'000);
-  options.add("--runs", how.runs, "Runs of every kind, in turns").between(1, 100);
-  options.add("--workers", how.workers, "Workers of a rank").between(1, 64);
-  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
-  options.add("--ranks", how.ranks, "").hidden();
+  options.add("--messages", plan.messages, "Messages of each kind in a run").between(1000, 1'000'000'000);
+  options.add("--runs", plan.runs, "Runs of every kind, in turns").between(1, 100);
+  options.add("--workers", plan.workers, "Workers of a rank").between(1, 64);
+  options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
+  options.add("--ranks", plan.ranks, "").hidden();
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  return bench::act("submitters_rates", how.as_job, how.transports,
-                    {.serve = [&] { return serve_job(how, argc, argv); },
-                     .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});
+  return bench::act("submitters_rates", plan.as_job, plan.transports,
+                    {.serve = [&] { return serve_job(plan, argc, argv); },
+                     .measure = [&](const std::string& transport) { return measure_transport(transport, plan); }});
 }

@@ -112,29 +112,29 @@ double round_trip(const Act& act) {
 }
 
 /// The other thread. The rank's main waits for quiescence meanwhile, and its workers sleep.
-void measure_from_outside(const nacre::submitter& door, nacre::rank_id own, const plan& how) {
+void measure_from_outside(const nacre::submitter& door, nacre::rank_id own_rank, const plan& plan) {
   const eventfd_partner partner;
   std::vector<double> taken[4];
-  const auto sleep = [&] { std::this_thread::sleep_for(std::chrono::duration<double>(how.pause)); };
-  for (int round = -10; round < how.rounds; ++round) {
+  const auto sleep = [&] { std::this_thread::sleep_for(std::chrono::duration<double>(plan.pause)); };
+  for (int round = -10; round < plan.rounds; ++round) {
     double now[4];
     sleep();
     now[0] = one_way([&] { partner.wake(); });
     sleep();
-    now[1] = one_way([&] { door.send<note_arrival>(own); });
+    now[1] = one_way([&] { door.send<note_arrival>(own_rank); });
     sleep();
     now[2] = round_trip([&] { partner.ask(); });
     sleep();
-    now[3] = round_trip([&] { static_cast<void>(door.call<echo>(own, 1).get()); });
-    for (std::size_t which = 0; which < 4 && round >= 0; ++which) taken[which].push_back(now[which]);  // warm by now
+    now[3] = round_trip([&] { static_cast<void>(door.call<echo>(own_rank, 1).get()); });
+    for (std::size_t index = 0; index < 4 && round >= 0; ++index) taken[index].push_back(now[index]);  // warm by now
   }
-  for (std::size_t which = 0; which < 4; ++which) {
-    std::vector<double>& all = taken[which];
+  for (std::size_t index = 0; index < 4; ++index) {
+    std::vector<double>& all = taken[index];
     std::sort(all.begin(), all.end());
     const auto part = [&](double share) {
       return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
     };
-    bench::print_json({{"variant", variants[which]}, {"median", part(0.5)}, {"low", part(0.1)}, {"high", part(0.9)}});
+    bench::print_json({{"variant", variants[index]}, {"median", part(0.5)}, {"low", part(0.1)}, {"high", part(0.9)}});
   }
   std::fflush(stdout);
 }
@@ -153,7 +153,7 @@ int serve_job(const plan& how, int argc, char** argv) {
   });
 }
 
-bool measure_transport(const std::string& transport, const plan& how) {
+bool measure_transport(const std::string& transport, const plan& plan) {
   bench::launcher start;
   if (transport != "inproc") start = bench::launcher_of(transport, 2);
   if (!start.missing.empty()) {
@@ -162,8 +162,8 @@ bool measure_transport(const std::string& transport, const plan& how) {
   }
   std::vector<std::string> command = start.words;
   command.push_back((bench::own_folder() / "submitters_wakeups").string());
-  command.insert(command.end(), {"--as-job", "--rounds", std::to_string(how.rounds), "--pause",
-                                 fmt::format("{}", how.pause), "--workers", std::to_string(how.workers)});
+  command.insert(command.end(), {"--as-job", "--rounds", std::to_string(plan.rounds), "--pause",
+                                 fmt::format("{}", plan.pause), "--workers", std::to_string(plan.workers)});
   if (transport == "inproc") command.insert(command.end(), {"--ranks", "1"});
   const bench::outcome got = bench::run_command(command);
   if (got.exit_code != 0 || got.lines.size() != 4) {
@@ -172,40 +172,40 @@ bool measure_transport(const std::string& transport, const plan& how) {
   }
   fmt::print("{:<28} {:>10} {:>12} {:>12} {:>20}\n", transport, "median us", "10 of 100", "90 of 100",
              "beside the eventfd");
-  bool within = true;
-  double beside = 0;
-  for (std::size_t which = 0; which < 4; ++which) {
-    const auto row = bench::read_json(got.lines[which]);
+  bool is_within = true;
+  double neighbour = 0;
+  for (std::size_t index = 0; index < 4; ++index) {
+    const auto row = bench::read_json(got.lines[index]);
     const double median = row.at("median");
-    if (which % 2 == 0) beside = median;
-    const double ratio = median / beside;
-    fmt::print("{:<28} {:>10.1f} {:>12.1f} {:>12.1f} {:>20.2f}\n", variants[which], median * 1e6,
+    if (index % 2 == 0) neighbour = median;
+    const double ratio = median / neighbour;
+    fmt::print("{:<28} {:>10.1f} {:>12.1f} {:>12.1f} {:>20.2f}\n", variants[index], median * 1e6,
                row.at("low").get<double>() * 1e6, row.at("high").get<double>() * 1e6, ratio);
-    within = within && (how.ratio_max == 0 || ratio <= how.ratio_max);
+    is_within = is_within && (plan.ratio_max == 0 || ratio <= plan.ratio_max);
   }
-  if (!within) fmt::print("more than {} times an eventfd\n", how.ratio_max);
-  return within;
+  if (!is_within) fmt::print("more than {} times an eventfd\n", plan.ratio_max);
+  return is_within;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "submitters_wakeups",
       "Time until a rank that sleeps runs what another thread hands in by a submitter, beside "
       "an eventfd between two threads.");
-  options.add("--transport", how.transports, "Which: inproc, shm, tcp, udp, ucx, openmpi, mpich")
+  options.add("--transport", plan.transports, "Which: inproc, shm, tcp, udp, ucx, openmpi, mpich")
       .one_of({"inproc", "shm", "tcp", "udp", "ucx", "openmpi", "mpich"});
-  options.add("--rounds", how.rounds, "Wake-ups of each kind").between(1, 1'000'000);
-  options.add("--pause", how.pause, "Seconds between two of them").between(0.0001, 1.0);
-  options.add("--workers", how.workers, "Workers of the rank").between(1, 64);
-  options.add("--ratio-max", how.ratio_max, "Fail if a median is more than so many times the eventfd's; 0: never")
+  options.add("--rounds", plan.rounds, "Wake-ups of each kind").between(1, 1'000'000);
+  options.add("--pause", plan.pause, "Seconds between two of them").between(0.0001, 1.0);
+  options.add("--workers", plan.workers, "Workers of the rank").between(1, 64);
+  options.add("--ratio-max", plan.ratio_max, "Fail if a median is more than so many times the eventfd's; 0: never")
       .between(0.0, 1000.0);
-  options.add("--as-job", how.as_job, "").hidden();  // for the benchmark itself
-  options.add("--ranks", how.ranks, "").hidden();
+  options.add("--as-job", plan.as_job, "").hidden();  // for the benchmark itself
+  options.add("--ranks", plan.ranks, "").hidden();
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  return bench::act("submitters_wakeups", how.as_job, how.transports,
-                    {.serve = [&] { return serve_job(how, argc, argv); },
-                     .measure = [&](const std::string& transport) { return measure_transport(transport, how); }});
+  return bench::act("submitters_wakeups", plan.as_job, plan.transports,
+                    {.serve = [&] { return serve_job(plan, argc, argv); },
+                     .measure = [&](const std::string& transport) { return measure_transport(transport, plan); }});
 }

@@ -39,8 +39,8 @@ struct finding {
     return failed_at == 0 && (!exponent || *exponent <= exponent_max);
   }
   /// Whether it grows no faster than it may.
-  [[nodiscard]] bool fine(const sweep::operation& what, const plan& how) const {
-    return below(std::max(how.exponent_max, what.exponent_max));
+  [[nodiscard]] bool fine(const sweep::operation& operation, const plan& plan) const {
+    return below(std::max(plan.exponent_max, operation.exponent_max));
   }
 };
 
@@ -54,95 +54,95 @@ std::vector<sweep::operation> all_operations() {
 }
 
 /// The best of some runs with each number of things; it ends where one takes too long.
-finding measure(const sweep::operation& what, const plan& how) {
-  finding found;
-  for (std::uint64_t n = what.least; n <= std::min(what.most, how.most); n *= 10) {
+finding measure(const sweep::operation& operation, const plan& plan) {
+  finding match;
+  for (std::uint64_t n = operation.least; n <= std::min(operation.most, plan.most); n *= 10) {
     std::optional<double> best;
-    for (int run = 0; run < how.runs; ++run) {
-      const auto seconds = sweep::measured_apart([&] { return what.measure(n); }, how.seconds_max);
+    for (int run = 0; run < plan.runs; ++run) {
+      const auto seconds = sweep::measured_apart([&] { return operation.measure(n); }, plan.seconds_max);
       if (!seconds) break;
       best = best ? std::min(*best, *seconds) : *seconds;
-      if (*seconds > how.seconds_max / 10) break;  // that long, and noise matters little
+      if (*seconds > plan.seconds_max / 10) break;  // that long, and noise matters little
     }
     if (!best) {
-      found.failed_at = n;
+      match.failed_at = n;
       break;
     }
-    found.points.push_back({n, *best});
+    match.points.push_back({n, *best});
   }
-  found.exponent = sweep::exponent_of(found.points, how.least_seconds);
-  return found;
+  match.exponent = sweep::exponent_of(match.points, plan.least_seconds);
+  return match;
 }
 
-std::string verdict(const sweep::operation& what, const finding& found, const plan& how) {
-  if (found.below(how.exponent_max)) return {};
-  if (found.failed_at != 0) return fmt::format("FAILED with {}", found.failed_at);
-  return found.fine(what, how) ? what.reason : "GROWS TOO FAST";
+std::string verdict(const sweep::operation& operation, const finding& finding, const plan& plan) {
+  if (finding.below(plan.exponent_max)) return {};
+  if (finding.failed_at != 0) return fmt::format("FAILED with {}", finding.failed_at);
+  return finding.fine(operation, plan) ? operation.reason : "GROWS TOO FAST";
 }
 
-void print(const sweep::operation& what, const finding& found, const plan& how) {
+void print(const sweep::operation& operation, const finding& found, const plan& plan) {
   std::string times;
   for (const sweep::point& each : found.points) {
     times += fmt::format("{:>11}", fmt::format("{:.1f} ns", each.seconds / static_cast<double>(each.n) * 1e9));
   }
-  fmt::print("{:40}{:28}{:>6}  {:44} {}\n", what.name, what.things,
-             found.exponent ? fmt::format("{:.2f}", *found.exponent) : "-", times, verdict(what, found, how));
+  fmt::print("{:40}{:28}{:>6}  {:44} {}\n", operation.name, operation.things,
+             found.exponent ? fmt::format("{:.2f}", *found.exponent) : "-", times, verdict(operation, found, plan));
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json json_of(const sweep::operation& what, const finding& found, const plan& how) {
+nlohmann::ordered_json json_of(const sweep::operation& operation, const finding& found, const plan& plan) {
   auto points = nlohmann::ordered_json::array();
   for (const sweep::point& each : found.points) points.push_back({{"n", each.n}, {"seconds", each.seconds}});
-  nlohmann::ordered_json one{{"operation", what.name},
-                             {"things", what.things},
+  nlohmann::ordered_json one{{"operation", operation.name},
+                             {"things", operation.things},
                              {"points", points},
-                             {"fine", found.fine(what, how)},
-                             {"reason", what.reason}};
+                             {"fine", found.fine(operation, plan)},
+                             {"reason", operation.reason}};
   if (found.exponent) one["exponent"] = *found.exponent;
   if (found.failed_at != 0) one["failed_at"] = found.failed_at;
   return one;
 }
 
 /// True when each is in proportion, or has a reason.
-bool sweep_all(const plan& how) {
+bool sweep_all(const plan& plan) {
   fmt::print(
       "Processor time of n things, best of {} runs; the exponent of n by the last three of 10^2, 10^3, ...; ns for "
       "each\n{:40}{:28}{:>6}\n",
-      how.runs, "operation", "n", "n^");
+      plan.runs, "operation", "n", "n^");
   auto all = nlohmann::ordered_json::array();
   bool good = true;
-  for (const sweep::operation& what : all_operations()) {
+  for (const sweep::operation& operation : all_operations()) {
     const auto fits = [&](const std::string& part) {
-      return (what.name + ", " + what.things).find(part) != std::string::npos;
+      return (operation.name + ", " + operation.things).find(part) != std::string::npos;
     };
-    if (!how.only.empty() && std::none_of(how.only.begin(), how.only.end(), fits)) continue;
-    const finding found = measure(what, how);
-    print(what, found, how);
-    all.push_back(json_of(what, found, how));
-    good = good && found.fine(what, how);
+    if (!plan.only.empty() && std::none_of(plan.only.begin(), plan.only.end(), fits)) continue;
+    const finding finding = measure(operation, plan);
+    print(operation, finding, plan);
+    all.push_back(json_of(operation, finding, plan));
+    good = good && finding.fine(operation, plan);
   }
-  bench::write_json(how.json, all);
+  bench::write_json(plan.json, all);
   return good && !all.empty();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::program_options options(
       "sweep",
       "The exponent by which the cost of each operation grows with what it is about. The exit "
       "code is 1 if one grows faster than it may.");
-  options.add("--most", how.most, "Things at most; some operations have a lower bound of their own")
+  options.add("--most", plan.most, "Things at most; some operations have a lower bound of their own")
       .between(1000, 10'000'000);
-  options.add("--runs", how.runs, "Runs of each, of which the best counts").between(1, 100);
-  options.add("--exponent", how.exponent_max, "What an exponent may be without a stated reason").between(1, 3);
-  options.add("--seconds", how.seconds_max, "After which a run counts as failed").between(1, 3600);
-  options.add("--only", how.only, "Only operations whose name, or \"NAME, THINGS\", contains one of these").verbatim();
-  options.add("--json", how.json, "Also write the figures to this file").called("FILE");
+  options.add("--runs", plan.runs, "Runs of each, of which the best counts").between(1, 100);
+  options.add("--exponent", plan.exponent_max, "What an exponent may be without a stated reason").between(1, 3);
+  options.add("--seconds", plan.seconds_max, "After which a run counts as failed").between(1, 3600);
+  options.add("--only", plan.only, "Only operations whose name, or \"NAME, THINGS\", contains one of these").verbatim();
+  options.add("--json", plan.json, "Also write the figures to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    return sweep_all(how) ? 0 : 1;
+    return sweep_all(plan) ? 0 : 1;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "sweep: {}\n", problem.what());
     return 1;

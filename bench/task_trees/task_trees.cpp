@@ -41,34 +41,34 @@ nlohmann::ordered_json json_of(const task_trees::real_row& each) {
           {"seconds", each.seconds},     {"over_best", each.over_best},  {"moves", each.moves}};
 }
 
-nlohmann::ordered_json measure_real(const task_trees::plan& how) {
+nlohmann::ordered_json measure_real(const task_trees::plan& plan) {
   fmt::print("{:7}{:5} {:12}{:>5}     {:14}{:>10}{:>10}{:>10}{:>10}{:>7}{:>7}{:>9}\n", "over", "shape", "costs", "task",
              "balancer", "ideal ms", "median", "least", "most", "eff.", "/ best", "moves");
   auto all = nlohmann::ordered_json::array();
-  task_trees::measure_real(how, [&](const task_trees::real_row& each) {
+  task_trees::measure_real(plan, [&](const task_trees::real_row& each) {
     print_real(each);
     all.push_back(json_of(each));
   });
   return all;
 }
 
-int simulate(const task_trees::plan& how, const std::string& json, const std::string& svg) {
+int simulate(const task_trees::plan& plan, const std::string& json, const std::string& svg) {
   print_heading();
-  const task_trees::rows all = task_trees::simulate(how, print);
+  const task_trees::rows all = task_trees::simulate(plan, print);
   bench::write_json(json, task_trees::json_of(all));
-  if (!svg.empty()) bench::write_file(svg, task_trees::svg_of(how, all));
-  return task_trees::least_efficiency(how, all) < how.least ? 1 : 0;
+  if (!svg.empty()) bench::write_file(svg, task_trees::svg_of(plan, all));
+  return task_trees::least_efficiency(plan, all) < plan.least ? 1 : 0;
 }
 
-int serve(const nacre::config& configuration, const task_trees::plan& how, double rounds_a_second) {
+int serve(const nacre::config& configuration, const task_trees::plan& plan, double rounds_a_second) {
   // Simulated ranks of a real program declare what real ones compute.
   const bool simulated = configuration.get_string("transport") == "sim";
   return task_trees::serve(configuration,
-                           {.shape = task_trees::shape_of(how.shapes.front()),
-                            .law = task_trees::law_of(how.laws.front()),
-                            .tasks = how.real_tasks,
-                            .mean_seconds = how.micros.front() * 1e-6,
-                            .seed = how.seed,
+                           {.shape = task_trees::shape_of(plan.shapes.front()),
+                            .law = task_trees::law_of(plan.laws.front()),
+                            .tasks = plan.real_tasks,
+                            .mean_seconds = plan.micros.front() * 1e-6,
+                            .seed = plan.seed,
                             .work = simulated ? task_trees::work::declared : task_trees::work::computed,
                             .rounds_a_second = rounds_a_second > 0 ? rounds_a_second : task_trees::calibrate()});
 }
@@ -76,7 +76,7 @@ int serve(const nacre::config& configuration, const task_trees::plan& how, doubl
 }  // namespace
 
 int main(int argc, char** argv) {
-  task_trees::plan how;
+  task_trees::plan plan;
   std::string json, svg;
   bool real = false, as_job = false;
   double rounds = 0;
@@ -85,22 +85,22 @@ int main(int argc, char** argv) {
       "task_trees",
       "The part of the ideal that balancers reach with a tree of small objects of which each "
       "creates its children, and with a bag of them made on one rank.");
-  options.add("--shapes", how.shapes, "tree, bag").one_of({"tree", "bag"});
-  options.add("--costs", how.laws, "How the tasks' costs are distributed").one_of({"equal", "exponential", "heavy"});
-  options.add("--grain", how.grains, "Mean costs of a task, in latencies of the network").between(1, 1e6);
-  options.add("--ranks", how.ranks, "Ranks of one worker").between(1, task_trees::ranks_max);
-  options.add("--balancers", how.balancers, "Balancers; default: as without an option");
-  options.add("--tasks", how.tasks_a_rank, "Tasks for each rank on average").between(1, 1e6);
-  options.add("--seed", how.seed, "Of trees, costs, and the simulated machine");
-  options.add("--set", how.settings, "An option of Nacre for all runs, such as balance.tick=50us; can be repeated")
+  options.add("--shapes", plan.shapes, "tree, bag").one_of({"tree", "bag"});
+  options.add("--costs", plan.laws, "How the tasks' costs are distributed").one_of({"equal", "exponential", "heavy"});
+  options.add("--grain", plan.grains, "Mean costs of a task, in latencies of the network").between(1, 1e6);
+  options.add("--ranks", plan.ranks, "Ranks of one worker").between(1, task_trees::ranks_max);
+  options.add("--balancers", plan.balancers, "Balancers; default: as without an option");
+  options.add("--tasks", plan.tasks_a_rank, "Tasks for each rank on average").between(1, 1e6);
+  options.add("--seed", plan.seed, "Of trees, costs, and the simulated machine");
+  options.add("--set", plan.settings, "An option of Nacre for all runs, such as balance.tick=50us; can be repeated")
       .verbatim();
-  options.add("--least", how.least, "Exit with 1 if the first balancer's efficiency is below this anywhere")
+  options.add("--least", plan.least, "Exit with 1 if the first balancer's efficiency is below this anywhere")
       .between(0, 1);
   options.add("--real", real, "On two ranks of this host that compute, not on simulated ones");
-  options.add("--transports", how.transports, "Of real ranks").one_of({"inproc", "shm", "tcp"});
-  options.add("--micros", how.micros, "Mean costs of a task of real ranks, in microseconds").between(1, 1e6);
-  options.add("--real-tasks", how.real_tasks, "Tasks of real ranks, in all").between(1, 1e9);
-  options.add("--runs", how.runs, "Real runs of each balancer; the median counts").between(1, 1000);
+  options.add("--transports", plan.transports, "Of real ranks").one_of({"inproc", "shm", "tcp"});
+  options.add("--micros", plan.micros, "Mean costs of a task of real ranks, in microseconds").between(1, 1e6);
+  options.add("--real-tasks", plan.real_tasks, "Tasks of real ranks, in all").between(1, 1e9);
+  options.add("--runs", plan.runs, "Real runs of each balancer; the median counts").between(1, 1000);
   options.add("--as-job", as_job, "Be a rank of a real run").hidden();
   options.add("--rounds", rounds, "Of the loop in a second; 0: each process measures them").hidden();
   options.add("--json", json, "Write all figures to this file").called("FILE");
@@ -108,9 +108,9 @@ int main(int argc, char** argv) {
   options.footer(task_trees::meaning_of_ideal);
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    if (as_job) return serve(configuration, how, rounds);
-    if (!real) return simulate(how, json, svg);
-    const nlohmann::ordered_json all = measure_real(how);
+    if (as_job) return serve(configuration, plan, rounds);
+    if (!real) return simulate(plan, json, svg);
+    const nlohmann::ordered_json all = measure_real(plan);
     bench::write_json(json, all);
     return 0;
   } catch (const std::exception& problem) {

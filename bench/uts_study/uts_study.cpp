@@ -40,23 +40,23 @@ struct plan {
 
 /// The fixed intervals of figures 3 and 4: what figures 1 and 2 show to be good for both trees, and on the paper's
 /// machine the paper's own.
-std::uint32_t good_interval(const plan& how, mode by) {
-  if (how.machine == "paper") return by == mode::steal ? 8 : 128;
-  return by == mode::steal ? 256 : 512;
+std::uint32_t good_interval(const plan& plan, mode mode) {
+  if (plan.machine == "paper") return mode == mode::steal ? 8 : 128;
+  return mode == mode::steal ? 256 : 512;
 }
 
 /// Who shares looks for nothing while it works, but a simulated rank does after each interval; so the shortest ones,
 /// where that would count, are for stealing.
-std::vector<std::uint32_t> intervals_of(const plan& how, mode by) {
-  std::vector<std::uint32_t> all = how.intervals;
-  if (by == mode::share) std::erase_if(all, [](std::uint32_t nodes) { return nodes < 16; });
+std::vector<std::uint32_t> intervals_of(const plan& plan, mode mode) {
+  std::vector<std::uint32_t> all = plan.intervals;
+  if (mode == mode::share) std::erase_if(all, [](std::uint32_t nodes) { return nodes < 16; });
   return all;
 }
 
-constexpr const char* name_of(mode by) { return by == mode::steal ? "stealing" : "sharing"; }
+constexpr const char* name_of(mode mode) { return mode == mode::steal ? "stealing" : "sharing"; }
 
-plot::chart chart_of(const laboratory& in, std::size_t tree, mode by, std::string over, std::string x_label) {
-  return {.title = fmt::format("{}, {} {}: nodes", in.trees()[tree].name, name_of(by), over),
+plot::chart chart_of(const laboratory& in, std::size_t tree, mode mode, std::string range, std::string x_label) {
+  return {.title = fmt::format("{}, {} {}: nodes", in.trees()[tree].name, name_of(mode), range),
           .x_label = std::move(x_label),
           .y_unit = "/s",
           .x_is_bytes = false};
@@ -65,42 +65,42 @@ plot::chart chart_of(const laboratory& in, std::size_t tree, mode by, std::strin
 plot::point at(double x, double y) { return {.x = x, .y = y}; }
 
 /// Figures 1 and 2: speed over the interval, a line for each chunk size, and the setting that adapts itself.
-plot::chart over_intervals(laboratory& in, const plan& how, std::size_t tree, mode by) {
-  const std::uint32_t ranks = how.ranks_of_intervals;
-  const std::vector<std::uint32_t> intervals = intervals_of(how, by);
-  plot::chart chart = chart_of(in, tree, by, fmt::format("on {} ranks", ranks), "interval in nodes");
+plot::chart over_intervals(laboratory& in, const plan& plan, std::size_t tree, mode mode) {
+  const std::uint32_t ranks = plan.ranks_of_intervals;
+  const std::vector<std::uint32_t> intervals = intervals_of(plan, mode);
+  plot::chart chart = chart_of(in, tree, mode, fmt::format("on {} ranks", ranks), "interval in nodes");
   std::size_t colour = 1;
-  for (const std::uint32_t chunk : how.chunks) {
+  for (const std::uint32_t chunk : plan.chunks) {
     plot::line line{.name = fmt::format("chunk {}", chunk), .colour = colour++};
-    for (const std::uint32_t i : intervals) line.points.push_back(at(i, in.speed({tree, by, ranks, chunk, i})));
+    for (const std::uint32_t i : intervals) line.points.push_back(at(i, in.speed({tree, mode, ranks, chunk, i})));
     chart.lines.push_back(std::move(line));
   }
   plot::line adaptive{.name = "auto", .colour = 0, .dashed = true};
-  for (const std::uint32_t i : intervals) adaptive.points.push_back(at(i, in.speed({tree, by, ranks})));
+  for (const std::uint32_t i : intervals) adaptive.points.push_back(at(i, in.speed({tree, mode, ranks})));
   chart.lines.push_back(std::move(adaptive));
   return chart;
 }
 
 /// Figures 3 and 4: speed over the chunk size, a line for each number of ranks.
-plot::chart over_chunks(laboratory& in, const plan& how, std::size_t tree, mode by) {
-  const std::uint32_t interval = good_interval(how, by);
-  plot::chart chart = chart_of(in, tree, by, fmt::format("with interval {}", interval), "chunk in nodes");
+plot::chart over_chunks(laboratory& in, const plan& plan, std::size_t tree, mode mode) {
+  const std::uint32_t interval = good_interval(plan, mode);
+  plot::chart chart = chart_of(in, tree, mode, fmt::format("with interval {}", interval), "chunk in nodes");
   std::size_t colour = 1;
-  for (const std::uint32_t ranks : how.ranks) {
+  for (const std::uint32_t ranks : plan.ranks) {
     if (ranks < 2) continue;
     plot::line line{.name = fmt::format("{} ranks", ranks), .colour = colour++};
-    for (const std::uint32_t c : how.chunks) line.points.push_back(at(c, in.speed({tree, by, ranks, c, interval})));
+    for (const std::uint32_t c : plan.chunks) line.points.push_back(at(c, in.speed({tree, mode, ranks, c, interval})));
     chart.lines.push_back(std::move(line));
   }
   return chart;
 }
 
 /// The fastest fixed setting among those measured with the first seed.
-setting best_fixed(const laboratory& in, std::size_t tree, mode by, std::uint32_t ranks) {
+setting best_fixed(const laboratory& in, std::size_t tree, mode mode, std::uint32_t ranks) {
   setting best;
   double most = 0;
   for (const auto& [of, speed] : in.measured()) {
-    const bool asked = of.tree == tree && of.by == by && of.ranks == ranks && of.seed == 1 && of.chunk && of.interval;
+    const bool asked = of.tree == tree && of.by == mode && of.ranks == ranks && of.seed == 1 && of.chunk && of.interval;
     if (!asked || speed <= most) continue;
     most = speed;
     best = of;
@@ -109,36 +109,36 @@ setting best_fixed(const laboratory& in, std::size_t tree, mode by, std::uint32_
 }
 
 /// The table: speed and efficiency of the best fixed setting and of auto on each number of ranks.
-plot::chart over_ranks(laboratory& in, const plan& how, std::size_t tree, nlohmann::json& out) {
+plot::chart over_ranks(laboratory& in, const plan& plan, std::size_t tree, nlohmann::json& out) {
   plot::chart chart = chart_of(in, tree, mode::steal, "and sharing", "ranks");
   std::size_t colour = 1;
-  for (const mode by : how.modes) {
-    plot::line fixed{.name = fmt::format("{}, best fixed", name_of(by)), .colour = colour};
-    plot::line adaptive{.name = fmt::format("{}, auto", name_of(by)), .colour = colour++, .dashed = true};
-    for (const std::uint32_t ranks : how.ranks) {
+  for (const mode mode : plan.modes) {
+    plot::line fixed{.name = fmt::format("{}, best fixed", name_of(mode)), .colour = colour};
+    plot::line adaptive{.name = fmt::format("{}, auto", name_of(mode)), .colour = colour++, .dashed = true};
+    for (const std::uint32_t ranks : plan.ranks) {
       if (ranks < 2) continue;
       // Where no grid was measured: the chunks of figures 3 and 4, the best of them with other intervals, and the best
       // of those with other chunks.
-      for (const std::uint32_t c : how.chunks) in.speed({tree, by, ranks, c, good_interval(how, by)});
-      setting best = best_fixed(in, tree, by, ranks);
-      for (const std::uint32_t i : intervals_of(how, by)) in.speed({tree, by, ranks, best.chunk, i});
-      best = best_fixed(in, tree, by, ranks);
-      for (const std::uint32_t c : how.chunks) in.speed({tree, by, ranks, c, best.interval});
-      if (by == mode::share && ranks > how.ranks_of_intervals) {  // where a queue that is full hides the best pair
-        for (const std::uint32_t c : how.chunks) {
-          for (const std::uint32_t i : intervals_of(how, by)) in.speed({tree, by, ranks, c, i});
+      for (const std::uint32_t c : plan.chunks) in.speed({tree, mode, ranks, c, good_interval(plan, mode)});
+      setting best = best_fixed(in, tree, mode, ranks);
+      for (const std::uint32_t i : intervals_of(plan, mode)) in.speed({tree, mode, ranks, best.chunk, i});
+      best = best_fixed(in, tree, mode, ranks);
+      for (const std::uint32_t c : plan.chunks) in.speed({tree, mode, ranks, c, best.interval});
+      if (mode == mode::share && ranks > plan.ranks_of_intervals) {  // where a queue that is full hides the best pair
+        for (const std::uint32_t c : plan.chunks) {
+          for (const std::uint32_t i : intervals_of(plan, mode)) in.speed({tree, mode, ranks, c, i});
         }
       }
-      best = best_fixed(in, tree, by, ranks);
-      const double b = in.median_speed(best, how.seeds), a = in.median_speed({tree, by, ranks}, how.seeds);
+      best = best_fixed(in, tree, mode, ranks);
+      const double b = in.median_speed(best, plan.seeds), a = in.median_speed({tree, mode, ranks}, plan.seeds);
       fixed.points.push_back(at(ranks, b));
       adaptive.points.push_back(at(ranks, a));
       fmt::print("| {} | {} | {} | {} | {} | {:.1f} | {:.0f} % | {:.1f} | {:.0f} % | {:.2f} |\n", in.trees()[tree].name,
-                 name_of(by), ranks, *best.chunk, *best.interval, b * 1e-6, 100 * b / in.ideal() / ranks, a * 1e-6,
+                 name_of(mode), ranks, *best.chunk, *best.interval, b * 1e-6, 100 * b / in.ideal() / ranks, a * 1e-6,
                  100 * a / in.ideal() / ranks, a / b);
       std::fflush(stdout);
       out.push_back({{"tree", in.trees()[tree].name},
-                     {"mode", name_of(by)},
+                     {"mode", name_of(mode)},
                      {"ranks", ranks},
                      {"chunk", *best.chunk},
                      {"interval", *best.interval},
@@ -150,7 +150,7 @@ plot::chart over_ranks(laboratory& in, const plan& how, std::size_t tree, nlohma
     chart.lines.push_back(std::move(adaptive));
   }
   plot::line ideal{.name = "ideal", .colour = 0, .dashed = true};
-  for (const std::uint32_t ranks : how.ranks) ideal.points.push_back(at(ranks, in.ideal() * ranks));
+  for (const std::uint32_t ranks : plan.ranks) ideal.points.push_back(at(ranks, in.ideal() * ranks));
   chart.lines.push_back(std::move(ideal));
   return chart;
 }
@@ -193,13 +193,13 @@ laboratory set_up(const plan& how, nacre::config machine) {
   return laboratory(std::move(machine), model.costs, std::move(trees));
 }
 
-void write(const plan& how, const laboratory& in, const plot::page& figures, nlohmann::json table) {
-  if (!how.svg.empty()) bench::write_file(how.svg, figures.svg());
-  if (how.json.empty()) return;
+void write(const plan& plan, const laboratory& in, const plot::page& figures, nlohmann::json table) {
+  if (!plan.svg.empty()) bench::write_file(plan.svg, figures.svg());
+  if (plan.json.empty()) return;
   nlohmann::json points = nlohmann::json::array();
   for (const auto& [of, speed] : in.measured()) {
     const auto number = [](const auto& n) { return n ? nlohmann::json(*n) : nlohmann::json("auto"); };
-    const uts::search_result& found = in.result(of);
+    const uts::search_result& result = in.result(of);
     points.push_back({{"tree", in.trees()[of.tree].name},
                       {"mode", name_of(of.by)},
                       {"ranks", of.ranks},
@@ -207,61 +207,61 @@ void write(const plan& how, const laboratory& in, const plot::page& figures, nlo
                       {"interval", number(of.interval)},
                       {"seed", of.seed},
                       {"nodes_per_second", speed},
-                      {"seconds", found.seconds},
-                      {"last_node", found.sharing.last_node},
-                      {"chunks", found.sharing.chunks},
-                      {"refusals", found.sharing.refusals}});
+                      {"seconds", result.seconds},
+                      {"last_node", result.sharing.last_node},
+                      {"chunks", result.sharing.chunks},
+                      {"refusals", result.sharing.refusals}});
   }
-  bench::write_json(how.json, nlohmann::json({{"machine", how.machine}, {"points", points}, {"table", table}}));
+  bench::write_json(plan.json, nlohmann::json({{"machine", plan.machine}, {"points", points}, {"table", table}}));
 }
 
 int run(int argc, char** argv) {
-  plan how;
+  plan plan;
   nacre::config machine = nacre::read_config(argc, argv);
   nacre::program_options options(
       "uts_study",
       "Sweeps chunk size and interval of uts --mode steal and --mode share in virtual time (UTS-MPI, figures 1 to 4).");
-  options.add("--trees", how.trees, "Named trees");
-  options.add("--chunks", how.chunks, "Nodes");
-  options.add("--intervals", how.intervals, "Nodes");
-  options.add("--ranks", how.ranks, "Numbers of ranks");
-  options.add("--ranks-of-intervals", how.ranks_of_intervals, "Ranks of figures 1 and 2");
+  options.add("--trees", plan.trees, "Named trees");
+  options.add("--chunks", plan.chunks, "Nodes");
+  options.add("--intervals", plan.intervals, "Nodes");
+  options.add("--ranks", plan.ranks, "Numbers of ranks");
+  options.add("--ranks-of-intervals", plan.ranks_of_intervals, "Ranks of figures 1 and 2");
   std::vector<std::string> modes{"steal", "share"};
   options.add("--modes", modes, "How ranks share the work").one_of({"steal", "share"});
-  options.add("--seeds", how.seeds, "Runs of each setting in the table").between(1, 100);
+  options.add("--seeds", plan.seeds, "Runs of each setting in the table").between(1, 100);
   options
-      .add("--machine", how.machine,
+      .add("--machine", plan.machine,
            "today: sim's defaults, 20 ns a node, 22 ns a look; paper: 1 us a node, MPI over InfiniBand of 2007")
       .one_of({"today", "paper"});
   options
-      .add("--descriptor", how.descriptor_ns,
+      .add("--descriptor", plan.descriptor_ns,
            "ns of the manager for each of two receives for each rank, for each message; 0: it has one for all")
       .between(0.0, 1e6);
-  options.add("--small", how.small, "Smaller trees of the same kind");
-  options.add("--json", how.json, "Write what was measured to this file");
-  options.add("--svg", how.svg, "Draw the figures into this file");
+  options.add("--small", plan.small, "Smaller trees of the same kind");
+  options.add("--json", plan.json, "Write what was measured to this file");
+  options.add("--svg", plan.svg, "Draw the figures into this file");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-  how.modes.clear();
-  for (const std::string& each : modes) how.modes.push_back(each == "steal" ? mode::steal : mode::share);
+  plan.modes.clear();
+  for (const std::string& each : modes) plan.modes.push_back(each == "steal" ? mode::steal : mode::share);
 
-  laboratory in = set_up(how, machine);
-  plot::page figures("UTS on simulated ranks: " + how.machine);
+  laboratory in = set_up(plan, machine);
+  plot::page figures("UTS on simulated ranks: " + plan.machine);
   std::vector<plot::chart> rows[5];
   nlohmann::json table = nlohmann::json::array();
   for (std::size_t tree = 0; tree < in.trees().size(); ++tree) {
-    for (const mode by : how.modes) {
-      rows[by == mode::steal ? 0 : 1].push_back(over_intervals(in, how, tree, by));
-      rows[by == mode::steal ? 3 : 2].push_back(over_chunks(in, how, tree, by));
+    for (const mode mode : plan.modes) {
+      rows[mode == mode::steal ? 0 : 1].push_back(over_intervals(in, plan, tree, mode));
+      rows[mode == mode::steal ? 3 : 2].push_back(over_chunks(in, plan, tree, mode));
     }
   }
   fmt::print(
       "| tree | mode | ranks | best chunk | best interval | M nodes/s | of ideal | auto | of ideal | auto / best |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n");
-  for (std::size_t tree = 0; tree < in.trees().size(); ++tree) rows[4].push_back(over_ranks(in, how, tree, table));
+  for (std::size_t tree = 0; tree < in.trees().size(); ++tree) rows[4].push_back(over_ranks(in, plan, tree, table));
   for (auto& row : rows) {
     if (!row.empty()) figures.add_row(std::move(row));
   }
-  write(how, in, figures, std::move(table));
+  write(plan, in, figures, std::move(table));
   return 0;
 }
 

@@ -50,40 +50,40 @@ std::pair<std::uint32_t, std::uint32_t> nearly_square(std::uint32_t number) {
   return {small, number / small};
 }
 
-waves::description rock_of(const plan& how, std::uint32_t blocks) {
+waves::description rock_of(const plan& plan, std::uint32_t blocks) {
   const auto [y, z] = nearly_square(blocks);
   waves::description rock;
   rock.name = "scaling";
   rock.h = 1;
-  rock.size = {how.length - 1.0, y * how.side - 1.0, z * how.side - 1.0};
+  rock.size = {plan.length - 1.0, y * plan.side - 1.0, z * plan.side - 1.0};
   rock.layers = 0;
   rock.top = waves::top_side::as_other_sides;
   rock.material.layers = {{0, waves::isotropic::of_speeds(2, 1, 1)}};
   rock.initial.random = true;
-  rock.time = how.steps * rock.step / std::sqrt(rock.material.greatest_speed_squared());
+  rock.time = plan.steps * rock.step / std::sqrt(rock.material.greatest_speed_squared());
   check(rock);
   return rock;
 }
 
 /// Virtual seconds of a step, and the digest.
-std::pair<double, std::uint64_t> measure(const nacre::config& machine, const plan& how, const setting& of) {
+std::pair<double, std::uint64_t> measure(const nacre::config& machine, const plan& plan, const setting& of) {
   nacre::config asked = machine;
   asked.set("ranks", std::to_string(of.ranks));
   const auto problem =
-      std::make_shared<const waves::problem>(make_problem(rock_of(how, of.blocks), waves::best_kernels()));
-  const waves::run_options options{.patches = of.ranks * of.patches, .chunk = how.steps, .is_simulated = true};
-  waves::outcome found;
+      std::make_shared<const waves::problem>(make_problem(rock_of(plan, of.blocks), waves::best_kernels()));
+  const waves::run_options options{.patches = of.ranks * of.patches, .chunk = plan.steps, .is_simulated = true};
+  waves::outcome outcome;
   const int failed = nacre::run(asked, [&](nacre::runtime& rt) {
-    waves::outcome own = simulate(rt, {problem}, options, {});
-    if (rt.rank() == nacre::rank_id{0}) found = std::move(own);
+    waves::outcome self = simulate(rt, {problem}, options, {});
+    if (rt.rank() == nacre::rank_id{0}) outcome = std::move(self);
   });
   if (failed != 0) throw std::runtime_error("a simulated run has failed");
-  return {found.seconds / problem->steps, found.digest};
+  return {outcome.seconds / problem->steps, outcome.digest};
 }
 
 class study {
  public:
-  study(nacre::config machine, plan how) : machine_(std::move(machine)), how_(std::move(how)) {
+  study(nacre::config machine, plan plan) : machine_(std::move(machine)), how_(std::move(plan)) {
     machine_.set("transport", "sim");
     machine_.set("workers", "1");
     machine_.set("balancer", "none");
@@ -103,21 +103,22 @@ class study {
   }
 
  private:
-  void add(const std::string& kind, const setting& of) {
-    const auto [seconds, digest] = measure(machine_, how_, of);
-    row next{kind, of, seconds, digest, 1};
+  void add(const std::string& kind, const setting& setting) {
+    const auto [seconds, digest] = measure(machine_, how_, setting);
+    row next{kind, setting, seconds, digest, 1};
     for (const row& each : rows_) {
-      if (each.of.blocks == of.blocks && each.digest != digest) throw std::runtime_error("two runs of a grid differ");
+      if (each.of.blocks == setting.blocks && each.digest != digest)
+        throw std::runtime_error("two runs of a grid differ");
     }
     const auto first = std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-      return each.kind == kind && (kind == "strong" || each.of.patches == of.patches);
+      return each.kind == kind && (kind == "strong" || each.of.patches == setting.patches);
     });
     if (first != rows_.end()) {
-      const double fewer = kind == "weak" ? 1.0 : static_cast<double>(first->of.ranks) / of.ranks;
+      const double fewer = kind == "weak" ? 1.0 : static_cast<double>(first->of.ranks) / setting.ranks;
       next.efficiency = first->seconds * fewer / next.seconds;
     }
-    fmt::print("{:8}{:>8}{:>10}{:>10}{:>14.2f}{:>12.3f}\n", kind, of.ranks, of.patches,
-               of.blocks * how_.side * how_.side * how_.length, 1e6 * next.seconds, next.efficiency);
+    fmt::print("{:8}{:>8}{:>10}{:>10}{:>14.2f}{:>12.3f}\n", kind, setting.ranks, setting.patches,
+               setting.blocks * how_.side * how_.side * how_.length, 1e6 * next.seconds, next.efficiency);
     rows_.push_back(next);
   }
 
@@ -163,24 +164,25 @@ std::string svg_of(const std::vector<row>& rows) {
 int main(int argc, char** argv) {
   return nacre::run_program("waves_scaling", [&] {
     const nacre::config machine = nacre::read_config(argc, argv);
-    plan how;
+    plan plan;
     nacre::program_options options("waves_scaling", "Weak and strong scaling of waves on a simulated machine.");
-    options.add("--ranks", how.ranks, "Ranks of one worker; efficiency is that of the first number")
+    options.add("--ranks", plan.ranks, "Ranks of one worker; efficiency is that of the first number")
         .between(1, 100'000);
-    options.add("--patches", how.patches, "Patches on each rank, for weak scaling").between(1, 1024);
-    options.add("--side", how.side, "Points along y and z of what each rank has, or of the finest cut").between(8, 512);
-    options.add("--length", how.length, "Points along x").between(16, 4096);
-    options.add("--steps", how.steps, "Steps").between(1, 10'000);
-    options.add("--least", how.least, "Exit with 1 if an efficiency is below this").between(0, 1);
-    options.add("--machine", how.machine, "Machine file").called("FILE").otherwise("machines/perlmutter_cpu.toml");
-    options.add("--json", how.json, "Write all figures to this file").called("FILE");
-    options.add("--svg", how.svg, "Draw the efficiencies into this file").called("FILE");
+    options.add("--patches", plan.patches, "Patches on each rank, for weak scaling").between(1, 1024);
+    options.add("--side", plan.side, "Points along y and z of what each rank has, or of the finest cut")
+        .between(8, 512);
+    options.add("--length", plan.length, "Points along x").between(16, 4096);
+    options.add("--steps", plan.steps, "Steps").between(1, 10'000);
+    options.add("--least", plan.least, "Exit with 1 if an efficiency is below this").between(0, 1);
+    options.add("--machine", plan.machine, "Machine file").called("FILE").otherwise("machines/perlmutter_cpu.toml");
+    options.add("--json", plan.json, "Write all figures to this file").called("FILE");
+    options.add("--svg", plan.svg, "Draw the efficiencies into this file").called("FILE");
     if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
-    const std::vector<row> rows = study(machine, how).run();
-    bench::write_json(how.json, json_of(rows));
-    if (!how.svg.empty()) bench::write_file(how.svg, svg_of(rows));
+    const std::vector<row> rows = study(machine, plan).run();
+    bench::write_json(plan.json, json_of(rows));
+    if (!plan.svg.empty()) bench::write_file(plan.svg, svg_of(rows));
     const bool good =
-        std::all_of(rows.begin(), rows.end(), [&](const row& each) { return each.efficiency >= how.least; });
+        std::all_of(rows.begin(), rows.end(), [&](const row& each) { return each.efficiency >= plan.least; });
     return good ? 0 : 1;
   });
 }

@@ -137,14 +137,14 @@ struct key_address {
   static constexpr target_count count = target_count::one;
   const keyed_element<T, K>& element;
   template <class By>
-  void post(By& by, const message_caller& caller, message_ptr&& m, message_request request) const {
-    post(by, caller, std::move(m), request.result, true);
+  void post(By& actor, const message_caller& caller, message_ptr&& m, message_request request) const {
+    post(actor, caller, std::move(m), request.result, true);
   }
   /// `makes`: the message makes the element of a new key.
   template <class By>
-  void post(By& by, const message_caller& caller, message_ptr&& m, future_state* result, bool makes) const {
+  void post(By& actor, const message_caller& caller, message_ptr&& m, future_state* result, bool makes) const {
     table_of(caller.core, element.table())
-        .post(by, {caller.core, caller.thread, caller.acting}, element.key(), {std::move(m), result, makes});
+        .post(actor, {caller.core, caller.thread, caller.acting}, element.key(), {std::move(m), result, makes});
   }
 };
 /// Of what is no target; the compiler has said so.

@@ -58,8 +58,8 @@ template <class... Ts>
 template <class... Ts>
 [[nodiscard]] std::vector<std::byte> pack(const Ts&... values) {
   std::vector<std::byte> bytes(packed_size(values...));
-  writer into{std::span<std::byte>(bytes)};
-  into(values...);
+  writer writer{std::span<std::byte>(bytes)};
+  writer(values...);
   return bytes;
 }
 
@@ -67,10 +67,10 @@ template <class... Ts>
 /// point into `bytes`.
 template <class T>
 [[nodiscard]] expected<T, wire_error> unpack(std::span<const std::byte> bytes) {
-  reader from{bytes};
+  reader reader{bytes};
   T value = detail::blank<T>();
-  from(value);
-  if (!from.finish()) return unexpected(from.error());
+  reader(value);
+  if (!reader.finish()) return unexpected(reader.error());
   return expected<T, wire_error>(std::move(value));
 }
 

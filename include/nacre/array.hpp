@@ -33,10 +33,10 @@ class array_ptr {
   array_ptr(std::uint64_t first, const extents& shape, std::uint32_t ranks) noexcept
       : first_(first), shape_(shape), ranks_(ranks) {}
 
-  /// The element at the place `at`. Throws usage_error when the array has no such place.
-  [[nodiscard]] mobile_ptr<T> operator[](const index& at) const {
-    const std::uint64_t number = shape_.number_of(at);
-    return mobile_ptr<T>(object_id(home_of(at), object_id::first_element + first_ + number));
+  /// The element at the place `index`. Throws usage_error when the array has no such place.
+  [[nodiscard]] mobile_ptr<T> operator[](const index& index) const {
+    const std::uint64_t number = shape_.number_of(index);
+    return mobile_ptr<T>(object_id(home_of(index), object_id::first_element + first_ + number));
   }
   /// Whether `element` names a place of this array, with an element or without.
   [[nodiscard]] bool contains(mobile_ptr<T> element) const noexcept {
@@ -53,8 +53,8 @@ class array_ptr {
   /// ranks that the job had when it made the array. In a job that has been restored on another number of ranks this is
   /// the element's birth only, which its name tells for ever: ask home_of of the runtime or context there. Throws
   /// usage_error when the array has no such place, or when the placement names a rank that there was not.
-  [[nodiscard]] rank_id home_of(const index& at) const {
-    const rank_id home = Placement{}(at, shape_, ranks_);
+  [[nodiscard]] rank_id home_of(const index& index) const {
+    const rank_id home = Placement{}(index, shape_, ranks_);
     if (home.value() >= ranks_) {
       throw usage_error("the placement of an array names rank " + std::to_string(home.value()) + " of a job with " +
                         std::to_string(ranks_) + " ranks");
@@ -115,8 +115,8 @@ rank_id home_of_number(const extents& shape, std::uint64_t number, std::uint32_t
 }
 
 template <class P>
-void list_of_places(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit) {
-  P{}.for_each_place(of, shape, ranks, visit);
+void list_of_places(const extents& shape, rank_id rank, std::uint32_t ranks, const visit_place& visit) {
+  P{}.for_each_place(rank, shape, ranks, visit);
 }
 
 template <class P>
@@ -141,15 +141,15 @@ struct array_request {
 [[nodiscard]] std::uint32_t births_of(engine& core) noexcept;
 /// Collective: makes the elements of this rank by `make`, which returns an object of the array's type, owned by the
 /// array then. Throws on every rank when it throws on one; then there is no array. `make` is null for a sparse array.
-void fill_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark,
+void fill_array(engine& core, thread_context& thread, std::uint64_t first, std::uint32_t placement_mark,
                 const std::function<void*(const index&)>& make);
-void destroy_array(engine& core, thread_context& on, std::uint64_t first);
+void destroy_array(engine& core, thread_context& thread, std::uint64_t first);
 /// `m` is the message for the handler; null ends all elements.
-void post_to_array(engine& core, thread_context& on, const array_request& request, message_ptr m);
-void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
+void post_to_array(engine& core, thread_context& thread, const array_request& request, message_ptr m);
+void post_insert(engine& core, thread_context& thread, object_id element, const object_type& type, void* object,
                  future_state& done);
-void post_erase(engine& core, thread_context& on, object_id element, future_state& done);
-[[nodiscard]] index index_of_element(engine& core, thread_context& on, object_id element);
+void post_erase(engine& core, thread_context& thread, object_id element, future_state& done);
+[[nodiscard]] index index_of_element(engine& core, thread_context& thread, object_id element);
 
 /// Two packed results to combine: the target that a row of fold_row is run on.
 struct folding {

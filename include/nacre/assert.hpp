@@ -24,7 +24,7 @@ struct source_place {
 
 /// Prints one block (kind, expression, message, place, thread label) to standard error and aborts the process.
 [[noreturn, gnu::cold, gnu::noinline]] void assertion_failed(std::string_view kind, std::string_view expression,
-                                                             std::string_view message, source_place where);
+                                                             std::string_view message, source_place place);
 
 }  // namespace detail
 }  // namespace nacre

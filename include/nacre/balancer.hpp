@@ -63,7 +63,7 @@ class load_model {
   virtual ~load_model() = default;
   /// Returns a load of at least 0, in the unit of all loads. For an object that neither runs nor has messages it is
   /// called only if the object declares a load.
-  [[nodiscard]] virtual double load(const load_facts& of) const = 0;
+  [[nodiscard]] virtual double load(const load_facts& load_facts) const = 0;
 };
 
 using load_model_factory = std::function<std::unique_ptr<load_model>(const config&)>;
@@ -86,7 +86,7 @@ class balancer_host {
   /// which counts up to 1024, not with the number of objects. The span is valid until the next call of the host other
   /// than migrate.
   [[nodiscard]] virtual std::span<const object_load> candidates(std::size_t most,
-                                                                candidate_kind of = candidate_kind::waiting) = 0;
+                                                                candidate_kind kind = candidate_kind::waiting) = 0;
   /// The load of one object; nothing if it is not here, refuses to move or is about to leave.
   [[nodiscard]] virtual std::optional<object_load> load_of(object_id object) = 0;
   /// Returns the objects here that run, have messages waiting or declare a load, in the order of their ids. Objects
@@ -117,15 +117,15 @@ class balancer_host {
   [[nodiscard]] virtual std::uint64_t arrivals() const { return 0; }
   /// Sends bytes of any length to the balancer of another rank, in order. Uncounted: quiescence does not wait for them.
   /// The bytes may change when it returns.
-  virtual void send(rank_id to, std::span<const std::byte> bytes) = 0;
+  virtual void send(rank_id target, std::span<const std::byte> bytes) = 0;
   /// Requests that an object moves: it leaves with its waiting messages before it runs again. An object that is not
   /// here any more stays where it is.
-  virtual void migrate(object_id object, rank_id to) = 0;
+  virtual void migrate(object_id object, rank_id target) = 0;
   /// Requests the same unless the object turns out to be too large for the work that waits for it. A rank knows the
   /// packed size of an object only when it is about to leave; a large one that stays tells its migration_cost from then
   /// on. False: the object stays. True: it has left, or will try when the handler that runs on it has ended.
-  virtual bool migrate_if_worth(object_id object, rank_id to) {
-    migrate(object, to);
+  virtual bool migrate_if_worth(object_id object, rank_id target) {
+    migrate(object, target);
     return true;
   }
   /// The balancer's own stream of random numbers.

@@ -114,7 +114,7 @@ inline constexpr bool ends_with_buffer<std::tuple<First, Rest...>> =
 class buffer_parts {
  public:
   /// Reads a buffer that points into the payload and does not own it.
-  static void read_view(reader& ar, buffer& into) noexcept;
+  static void read_view(reader& ar, buffer& buffer) noexcept;
   /// Makes a view own its bytes, which are part of the payload of `m`. It takes over `m` when that is not null,
   /// `may_adopt` permits it, and the bytes are aligned and at least half of the payload; else it copies the bytes.
   static void make_owning(buffer& view, message_ptr& m, bool may_adopt);
@@ -122,9 +122,9 @@ class buffer_parts {
   /// payload may begin. They hold `prefix` bytes: the other arguments and the buffer's length. Returns 0 when these do
   /// not fit, or when the buffer is too small to be worth it.
   [[nodiscard]] static std::size_t room_before(const buffer& last, std::size_t prefix) noexcept;
-  /// Returns the buffer's block as a message. Its payload has `before` bytes in front of the buffer's own. The buffer
+  /// Returns the buffer's block as a message. Its payload has `previous` bytes in front of the buffer's own. The buffer
   /// is empty afterwards.
-  [[nodiscard]] static message_ptr into_message(buffer& last, std::size_t before) noexcept;
+  [[nodiscard]] static message_ptr into_message(buffer& last, std::size_t previous) noexcept;
 };
 
 /// body_ops::adopt for arguments of which the last is a buffer.
@@ -140,22 +140,22 @@ message_ptr adopt_buffer(Values& values) {
   sizer count;
   others(count, indices);
   const std::size_t prefix = count.size() + 1;
-  const std::size_t before = buffer_parts::room_before(last, prefix);
-  if (before == 0) return nullptr;
-  writer head(std::span<std::byte>(last.data() - before, before));
+  const std::size_t previous = buffer_parts::room_before(last, prefix);
+  if (previous == 0) return nullptr;
+  writer head(std::span<std::byte>(last.data() - previous, previous));
   others(head, indices);
-  head.write_flat(static_cast<std::uint8_t>(before - prefix));
-  for (std::size_t at = prefix; at < before; ++at) head.write_flat(std::uint8_t{0});
-  return buffer_parts::into_message(last, before);
+  head.write_flat(static_cast<std::uint8_t>(previous - prefix));
+  for (std::size_t index = prefix; index < previous; ++index) head.write_flat(std::uint8_t{0});
+  return buffer_parts::into_message(last, previous);
 }
 
 /// Reads one top-level argument.
 template <class T>
-void read_argument(reader& ar, T& into) {
+void read_argument(reader& ar, T& value) {
   if constexpr (is_buffer<T>) {
-    buffer_parts::read_view(ar, into);
+    buffer_parts::read_view(ar, value);
   } else {
-    ar(into);
+    ar(value);
   }
 }
 

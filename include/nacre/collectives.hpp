@@ -53,7 +53,7 @@ namespace detail {
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;
 
 /// Enters a collective and waits for its end. For the bytes that it returns see collective_host::complete.
-std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call);
+std::vector<std::byte> run_collective(engine& core, thread_context& thread, collective_call call);
 
 /// A number that is equal for equal types in all processes of one binary.
 template <class T>
@@ -85,26 +85,26 @@ combine_function combine_with(Op op) {
 }
 
 template <class T>
-T broadcast_value(engine& core, thread_context& on, const T& value, rank_id root) {
+T broadcast_value(engine& core, thread_context& thread, const T& value, rank_id root) {
   auto bytes = rank_of(core) == root ? pack(value) : std::vector<std::byte>();
   return unpack_own<T>(
-      run_collective(core, on, {collective_kind::broadcast, root, std::move(bytes), {}, type_mark<T>()}));
+      run_collective(core, thread, {collective_kind::broadcast, root, std::move(bytes), {}, type_mark<T>()}));
 }
 
 /// Runs a reduction or a scan. Returns a packed T, or no bytes where this rank gets no result.
 template <class T, class Op>
-std::vector<std::byte> combine_values(engine& core, thread_context& on, collective_kind kind, rank_id root,
+std::vector<std::byte> combine_values(engine& core, thread_context& thread, collective_kind kind, rank_id root,
                                       const T& value, Op op) {
-  return run_collective(core, on, {kind, root, pack(value), combine_with<T>(std::move(op)), type_mark<T>()});
+  return run_collective(core, thread, {kind, root, pack(value), combine_with<T>(std::move(op)), type_mark<T>()});
 }
 
 /// A gathered sequence holds the bytes of each rank behind their length, in the order of the ranks.
-void append_part(std::vector<std::byte>& to, std::span<const std::byte> part);
+void append_part(std::vector<std::byte>& target, std::span<const std::byte> part);
 [[nodiscard]] std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered);
 
 template <class T>
-std::vector<T> gather_values(engine& core, thread_context& on, collective_kind kind, rank_id root, const T& value) {
-  const auto bytes = run_collective(core, on, {kind, root, pack(value), {}, type_mark<T>()});
+std::vector<T> gather_values(engine& core, thread_context& thread, collective_kind kind, rank_id root, const T& value) {
+  const auto bytes = run_collective(core, thread, {kind, root, pack(value), {}, type_mark<T>()});
   std::vector<T> values;
   const auto parts = parts_of(bytes);
   values.reserve(parts.size());

@@ -83,7 +83,7 @@ struct colocated_function<F, param_list<T...>, param_list<P...>> {
   static inline const void* keys[] = {key_of<T>()...};
   static constexpr colocation_shape shape{own_keys, keys};
   /// Runs F for one packed message; `target` is an array of pointers to the objects. Defined in invoke.hpp.
-  static outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
+  static outcome invoke(engine& core, thread_context& thread, message_ptr& m, void* target, handler_id self);
   static inline handler_info row{body_of<values>::ops,
                                  &invoke,
                                  name_of<F>(),
@@ -158,15 +158,15 @@ struct colocation_of {
 /// Calls `body` with the type of the lambda among `args` and with all other arguments.
 template <class Body, class... Args>
 decltype(auto) split_at_lambda(Body&& body, Args&&... args) {
-  constexpr std::size_t at = objects_before_lambda<Args...>();
-  static_assert(at < sizeof...(Args),
+  constexpr std::size_t index = objects_before_lambda<Args...>();
+  static_assert(index < sizeof...(Args),
                 "colocate wants a function, as in colocate<merge>(p, q), or a lambda behind the "
                 "objects, as in colocate(p, q, [](cell& a, cell& b) {})");
-  if constexpr (at < sizeof...(Args)) {
+  if constexpr (index < sizeof...(Args)) {
     std::tuple<Args&&...> all(std::forward<Args>(args)...);
-    using lambda = std::decay_t<std::tuple_element_t<at, std::tuple<Args...>>>;
+    using lambda = std::decay_t<std::tuple_element_t<index, std::tuple<Args...>>>;
     return [&]<std::size_t... Index>(std::index_sequence<Index...>)->decltype(auto) {
-      return body(std::type_identity<lambda>{}, std::get < Index < at ? Index : Index + 1 > (std::move(all))...);
+      return body(std::type_identity<lambda>{}, std::get < Index < index ? Index : Index + 1 > (std::move(all))...);
     }
     (std::make_index_sequence<sizeof...(Args) - 1>());
   }

@@ -28,8 +28,9 @@ struct program_step {
 using program_steps = std::vector<program_step>;
 
 /// Throws usage_error for a step that no program can have: of memory of another rank, or beyond all limits.
-void check_step(const engine& core, const program_steps& before, const program_step& next);
-[[nodiscard]] future<void> start_program(engine& core, thread_context& on, std::shared_ptr<const program_steps> steps);
+void check_step(const engine& core, const program_steps& program_steps, const program_step& next);
+[[nodiscard]] future<void> start_program(engine& core, thread_context& thread,
+                                         std::shared_ptr<const program_steps> steps);
 
 }  // namespace detail
 
@@ -41,18 +42,18 @@ class command_program {
  public:
   static constexpr std::size_t buffer_bytes_max = std::size_t{1} << 20;
 
-  /// Valid as long as `of`, a runtime or a context.
-  explicit command_program(const operations& of) : place_(of.extension({})) {}
+  /// Valid as long as `operations`, a runtime or a context.
+  explicit command_program(const operations& operations) : place_(operations.extension({})) {}
 
   /// Appends `count` elements of exposed memory of this rank, from index `offset` on, to the buffer.
   template <class T>
-  command_program& gather(const remote_memory<T>& from, std::size_t offset, std::size_t count) {
-    return add(memory_step<T>(detail::program_step::kind::gather, from.name(), offset, count));
+  command_program& gather(const remote_memory<T>& remote_memory, std::size_t offset, std::size_t count) {
+    return add(memory_step<T>(detail::program_step::kind::gather, remote_memory.name(), offset, count));
   }
   /// Sends the buffer as a command to the module on a rank. The buffer is empty afterwards. Does not wait.
-  command_program& command(const extension_ref& module, rank_id to, std::uint32_t number) {
+  command_program& command(const extension_ref& module, rank_id target, std::uint32_t number) {
     detail::program_step next{.what = detail::program_step::kind::command};
-    next.to = to;
+    next.to = target;
     next.target = module.target(number);
     return add(next);
   }
@@ -61,8 +62,8 @@ class command_program {
   /// Takes `count` elements from the front of the buffer and writes them to exposed memory of this rank, from index
   /// `offset` on.
   template <class T>
-  command_program& scatter(const remote_memory<T>& to, std::size_t offset, std::size_t count) {
-    return add(memory_step<T>(detail::program_step::kind::scatter, to.name(), offset, count));
+  command_program& scatter(const remote_memory<T>& remote_memory, std::size_t offset, std::size_t count) {
+    return add(memory_step<T>(detail::program_step::kind::scatter, remote_memory.name(), offset, count));
   }
 
   /// Starts the steps. The future is ready when the last one is over and all commands are answered. It fails with
@@ -75,11 +76,11 @@ class command_program {
 
  private:
   template <class T>
-  static detail::program_step memory_step(detail::program_step::kind what, const detail::memory_name& memory,
+  static detail::program_step memory_step(detail::program_step::kind kind, const detail::memory_name& memory,
                                           std::size_t offset, std::size_t count) {
     constexpr std::uint64_t beyond_all = ~std::uint64_t{0};
     const bool countable = offset <= beyond_all / sizeof(T) && count <= beyond_all / sizeof(T);
-    return {.what = what,
+    return {.what = kind,
             .memory = memory,
             .offset = countable ? offset * sizeof(T) : beyond_all,
             .bytes = countable ? count * sizeof(T) : beyond_all};

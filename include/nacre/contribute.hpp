@@ -80,9 +80,9 @@ struct contribution_text {
   static constexpr std::string_view result = name_of<F>(), by = " by ", operation = combining_name<Op>();
   static constexpr auto letters = [] {
     std::array<char, result.size() + by.size() + operation.size()> all{};
-    char* at = all.data();
+    char* position = all.data();
     for (const std::string_view part : {result, by, operation}) {
-      for (const char each : part) *at++ = each;
+      for (const char each : part) *position++ = each;
     }
     return all;
   }();
@@ -118,7 +118,7 @@ struct contribution_rows {
   handler_id handler;   ///< of the result
   handler_id combines;  ///< see contribution_row
 };
-void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
+void contribute(engine& core, thread_context& thread, object_id element, const contribution_step& step,
                 std::span<const std::byte> value, const contribution_rows& rows, const contribution_target& target);
 
 }  // namespace detail
@@ -128,50 +128,51 @@ class element_operations : public operations {
  public:
   /// In a handler of an element: gives the element's value for a step. When every element of the array has given one,
   /// F runs with the step and with all values combined by Op: `void driver::on_sum(context&, std::uint64_t step, T)` on
-  /// the object `to`, a free function on a rank, or a member function on every element of an array. T is the type of
-  /// F's last parameter; the value is converted to it. Returns at once.
+  /// the object `target`, a free function on a rank, or a member function on every element of an array. T is the type
+  /// of F's last parameter; the value is converted to it. Returns at once.
   ///
   /// The values are combined in the order of the places on each rank that is home of places, then rank by rank, as
   /// reduce does, wherever the elements are; so sums of floating-point numbers are the same in every run. Op must be
   /// associative and runs on any rank, so it has no members or captures.
   ///
   /// Steps may overlap and end in any order. Each F counts steps of its own, so that several reductions may have the
-  /// number of one time step. Each element gives one value for a step, and all elements give the same Op and `to`; a
-  /// number is used once for an F and an array. Violations throw usage_error or end the job, with a line that says what
-  /// to write. A step is complete at the home of a place once the place has given a value or has no
+  /// number of one time step. Each element gives one value for a step, and all elements give the same Op and `target`;
+  /// a number is used once for an F and an array. Violations throw usage_error or end the job, with a line that says
+  /// what to write. A step is complete at the home of a place once the place has given a value or has no
   /// element: an element that ends before it contributes is not waited for, and its earlier values count; an element
   /// that is inserted takes part in the steps that its home has not completed, unless its place has given a value.
   /// Destroying the array drops incomplete steps, which is reported as a message that was not delivered. A step that
   /// lacks a value keeps the job from being quiet; the report of a deadlock tells how many are missing.
   template <auto F, class Value, class Op, class T>
-  void contribute(std::uint64_t step, Value&& value, Op, mobile_ptr<T> to) {
-    give<F, T, Op>({{}, step}, std::forward<Value>(value), object(to));
+  void contribute(std::uint64_t step, Value&& value, Op, mobile_ptr<T> target) {
+    give<F, T, Op>({{}, step}, std::forward<Value>(value), object(target));
   }
   template <auto F, class Value, class Op>
-  void contribute(std::uint64_t step, Value&& value, Op, rank_id to) {
-    give<F, void, Op>({{}, step}, std::forward<Value>(value), {detail::contribution_target::kind::rank, to.value()});
+  void contribute(std::uint64_t step, Value&& value, Op, rank_id target) {
+    give<F, void, Op>({{}, step}, std::forward<Value>(value),
+                      {detail::contribution_target::kind::rank, target.value()});
   }
   template <auto F, class Value, class Op, class T, class P>
-  void contribute(std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& to) {
-    give<F, T, Op>({{}, step}, std::forward<Value>(value), {detail::contribution_target::kind::array, to.first()});
+  void contribute(std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& array) {
+    give<F, T, Op>({{}, step}, std::forward<Value>(value), {detail::contribution_target::kind::array, array.first()});
   }
   /// Gives the element's value for a step of a section (rt.create_section): the step is complete when every element of
   /// the section has given one. A section counts its own steps, so its numbers have nothing to do with those of the
   /// array and of other sections; an element may belong to any number of them. All else is as for the whole array. An
   /// element outside of the section is a usage_error, or ends the job with a line that names it.
   template <auto F, class Value, class Op, class T>
-  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, mobile_ptr<T> to) {
-    give<F, T, Op>(step_of(among, step), std::forward<Value>(value), object(to));
+  void contribute(const section_ptr& section_ptr, std::uint64_t step, Value&& value, Op, mobile_ptr<T> target) {
+    give<F, T, Op>(step_of(section_ptr, step), std::forward<Value>(value), object(target));
   }
   template <auto F, class Value, class Op>
-  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, rank_id to) {
-    give<F, void, Op>(step_of(among, step), std::forward<Value>(value),
-                      {detail::contribution_target::kind::rank, to.value()});
+  void contribute(const section_ptr& section_ptr, std::uint64_t step, Value&& value, Op, rank_id target) {
+    give<F, void, Op>(step_of(section_ptr, step), std::forward<Value>(value),
+                      {detail::contribution_target::kind::rank, target.value()});
   }
   template <auto F, class Value, class Op, class T, class P>
-  void contribute(const section_ptr& among, std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& to) {
-    give<F, T, Op>(step_of(among, step), std::forward<Value>(value),
-                   {detail::contribution_target::kind::array, to.first()});
+  void contribute(const section_ptr& section_ptr, std::uint64_t step, Value&& value, Op, const array_ptr<T, P>& array) {
+    give<F, T, Op>(step_of(section_ptr, step), std::forward<Value>(value),
+                   {detail::contribution_target::kind::array, array.first()});
   }
   /// Does not compile: the homes of the section's places must know it first.
   template <auto F, class T, class P, class... Args>
@@ -225,8 +226,8 @@ class element_operations : public operations {
 
  private:
   template <class T>
-  static detail::contribution_target object(mobile_ptr<T> to) noexcept {
-    return {detail::contribution_target::kind::object, to.id().value()};
+  static detail::contribution_target object(mobile_ptr<T> target) noexcept {
+    return {detail::contribution_target::kind::object, target.id().value()};
   }
   static detail::contribution_step step_of(const section_ptr& among, std::uint64_t step) {
     if (!among)
@@ -234,7 +235,8 @@ class element_operations : public operations {
     return {among, step};
   }
   template <auto F, class Target, class Op, class Value>
-  void give(const detail::contribution_step& of, Value&& value, const detail::contribution_target& to) {
+  void give(const detail::contribution_step& step, Value&& value,
+            const detail::contribution_target& contribution_target) {
     using own = typename detail::traits<F>::target;
     constexpr bool fits = std::is_void_v<Target>
                               ? std::is_void_v<own>
@@ -258,7 +260,7 @@ class element_operations : public operations {
       out(stored);
       const detail::contribution_rows rows{detail::handler_of<F, Target>().id,
                                            detail::contribution_row<F, Target, Op>.id};
-      detail::contribute(*core_, *thread_, acting_, of, memory, rows, to);
+      detail::contribute(*core_, *thread_, acting_, step, memory, rows, contribution_target);
     }
   }
 };

@@ -48,49 +48,54 @@ namespace detail {
 [[nodiscard]] std::uint32_t size_of(const engine& core) noexcept;
 [[nodiscard]] bool stop_requested(engine& core) noexcept;
 /// See context::cancelled. `cause`: the message of the handler that runs.
-[[nodiscard]] bool is_cancelled(engine& core, thread_context& on, const message_header& cause);
+[[nodiscard]] bool is_cancelled(engine& core, thread_context& thread, const message_header& cause);
 void handle_signals(engine& core);
 [[nodiscard]] std::uint32_t workers_of(const engine& core) noexcept;
-[[nodiscard]] double seconds_of(engine& core, const thread_context& on);
-void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result = nullptr);
+[[nodiscard]] double seconds_of(engine& core, const thread_context& thread);
+void post_to_rank(engine& core, thread_context& thread, rank_id target, message_ptr m, future_state* result = nullptr);
 /// The message waits on this rank until the policy lets it leave.
-void post_with_flow_control(engine& core, thread_context& on, rank_id to, flow_policy policy, message_ptr m);
-void post_to_all(engine& core, thread_context& on, message_ptr m);
+void post_with_flow_control(engine& core, thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
+void post_to_all(engine& core, thread_context& thread, message_ptr m);
 /// Sender and target of a message to an object. `from` is not valid() when the sender is not an object.
 struct object_pair {
   object_id from, to;
 };
-void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m,
+void post_to_object(engine& core, thread_context& thread, const object_pair& ends, message_ptr m,
                     future_state* result = nullptr);
 /// Takes ownership of the object, also when it throws.
-[[nodiscard]] object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object);
-void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done);
-void post_destroy(engine& core, thread_context& on, object_id object);
+[[nodiscard]] object_id adopt_object(engine& core, thread_context& thread, const object_type& type, void* object);
+void post_migrate(engine& core, thread_context& thread, object_id object, rank_id target, future_state& done);
+void post_destroy(engine& core, thread_context& thread, object_id object);
 /// Throws usage_error when there is no such object.
 [[nodiscard]] rank_id home_of(engine& core, object_id object);
-[[nodiscard]] bool is_local(engine& core, thread_context& on, object_id object) noexcept;
-void enable_balancing(engine& core, bool on) noexcept;
-void wait_quiescence(engine& core, thread_context& on);
-void post_on_quiescence(engine& core, thread_context& on, message_ptr m);
+[[nodiscard]] bool is_local(engine& core, thread_context& thread, object_id object) noexcept;
+void enable_balancing(engine& core, bool is_on) noexcept;
+void wait_quiescence(engine& core, thread_context& thread);
+void post_on_quiescence(engine& core, thread_context& thread, message_ptr m);
 [[nodiscard]] rank_counters counters_of(const engine& core) noexcept;
-void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler);
+void set_error_handler(engine& core, thread_context& thread, std::function<void(const delivery_error&)> handler);
 
 /// `function` holds the packed arguments and the number of the handler row, which has a colocation_shape.
-void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
+void post_colocate(engine& core, thread_context& thread, std::span<const object_id> objects, message_ptr function,
                    future_state* result = nullptr);
 
 /// The access to an object that a main requests.
 enum class object_access : std::uint8_t { shared, exclusive };
 /// Waits in main until main has access to the object, which is on this rank then; see
 /// operations::with_exclusive. `key` is the key of the class that the object must have.
-[[nodiscard]] void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key);
-void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept;
+[[nodiscard]] void* lock_object(engine& core, thread_context& thread, object_id object, object_access object_access,
+                                const void* key);
+void unlock_object(engine& core, thread_context& thread, object_id object, object_access object_access) noexcept;
 
 /// Gives a main access to an object for one scope.
 class object_lock {
  public:
-  object_lock(engine& core, thread_context& on, object_id object, object_access how, const void* key)
-      : core_(core), thread_(on), object_(object), how_(how), held_(lock_object(core, on, object, how, key)) {}
+  object_lock(engine& core, thread_context& thread, object_id object, object_access object_access, const void* key)
+      : core_(core),
+        thread_(thread),
+        object_(object),
+        how_(object_access),
+        held_(lock_object(core, thread, object, object_access, key)) {}
   object_lock(const object_lock&) = delete;
   object_lock& operator=(const object_lock&) = delete;
   ~object_lock() { unlock_object(core_, thread_, object_, how_); }
@@ -105,28 +110,28 @@ class object_lock {
 };
 
 /// Lets the call that `result` waits for fail after so many seconds.
-void limit_call(thread_context& on, future_state& result, double seconds);
-/// Throws usage_error unless `seconds` is a number. `what`: the function that gets it.
-void check_seconds(double seconds, const char* what);
+void limit_call(thread_context& thread, future_state& result, double seconds);
+/// Throws usage_error unless `seconds` is a number. `name`: the function that gets it.
+void check_seconds(double seconds, const char* name);
 /// The state of a future that is ready after so many seconds.
-[[nodiscard]] future_value<void>* start_sleep(thread_context& on, double seconds);
+[[nodiscard]] future_value<void>* start_sleep(thread_context& thread, double seconds);
 class delayed_state;
 /// Posts `m` after so many seconds, to `ends.to`, or to this rank when that is not valid().
-[[nodiscard]] delayed_state* post_after(engine& core, thread_context& on, double seconds, const object_pair& ends,
+[[nodiscard]] delayed_state* post_after(engine& core, thread_context& thread, double seconds, const object_pair& ends,
                                         message_ptr m);
 bool take_back(delayed_state& state) noexcept;
 void release(delayed_state& state) noexcept;
 
 /// Before a message without a result is sent.
-inline void refuse_deadline(const with& how) {
-  if (how.deadline != std::numeric_limits<double>::infinity())
+inline void refuse_deadline(const with& options) {
+  if (options.deadline != std::numeric_limits<double>::infinity())
     throw usage_error("a deadline is for the result of a call: a message that is sent has none");
 }
 
 template <auto F>
-void stamp(message& m, with how) noexcept {
-  m.header.channel = how.channel;
-  if (how.category == category::communication) m.header.flags |= flag_communication;
+void stamp(message& m, with options) noexcept {
+  m.header.channel = options.channel;
+  if (options.category == category::communication) m.header.flags |= flag_communication;
 }
 
 }  // namespace detail

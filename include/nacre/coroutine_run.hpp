@@ -12,23 +12,23 @@ namespace nacre::detail {
 
 class coroutine_run;
 /// Hands the work that continues a coroutine to the scheduler.
-void make_runnable(engine& core, thread_context& by, work& item);
+void make_runnable(engine& core, thread_context& thread, work& item);
 /// Likewise, behind other ready work.
-void make_runnable_last(engine& core, thread_context& by, work& item);
+void make_runnable_last(engine& core, thread_context& thread, work& item);
 /// For the trace, reports and loads: a coroutine that has waited continues on the thread, and has then suspended
 /// again or ended.
-void resumption_begins(thread_context& on, handler_id handler, const message_header& request);
-void resumption_ended(engine& core, thread_context& on, std::uint64_t object);
+void resumption_begins(thread_context& thread, handler_id handler, const message_header& request);
+void resumption_ended(engine& core, thread_context& thread, std::uint64_t object);
 /// For loads and phases: a part of a coroutine begins on its thread, up to where it suspends or ends.
-void part_begins(coroutine_run& of);
-void part_ends(coroutine_run& of);
+void part_begins(coroutine_run& coroutine_run);
+void part_ends(coroutine_run& coroutine_run);
 
 /// The state of a coroutine handler that outlives its message: the context, and the request to answer. It deletes
 /// itself when the coroutine ends.
 class coroutine_run {
  public:
-  coroutine_run(engine& core, thread_context& on, const message_header& request, handler_id handler) noexcept
-      : ctx(core, on, request), request_(request), handler_(handler) {
+  coroutine_run(engine& core, thread_context& thread, const message_header& request, handler_id handler) noexcept
+      : ctx(core, thread, request), request_(request), handler_(handler) {
     ctx.set_cause(request_);
   }
   virtual ~coroutine_run() = default;
@@ -36,15 +36,15 @@ class coroutine_run {
   context ctx;
   message_ptr kept;  ///< the message that parameters of the coroutine are views into; null if there are none
 
-  /// Continues the coroutine on the thread context `on`.
-  void resume(std::coroutine_handle<> suspended, thread_context& on) {
-    ctx.move_to(on);
-    resumption_begins(on, handler_, request_);
+  /// Continues the coroutine on the thread context `thread`.
+  void resume(std::coroutine_handle<> suspended, thread_context& thread) {
+    ctx.move_to(thread);
+    resumption_begins(thread, handler_, request_);
     part_begins(*this);
     engine& core = ctx.core();
     const std::uint64_t object = request_.object;
     suspended.resume();  // may delete this object
-    resumption_ended(core, on, object);
+    resumption_ended(core, thread, object);
   }
 
   /// The header of the message that started the coroutine, and its handler.

@@ -72,7 +72,7 @@ concept tree_cell = requires(const K& key) {
 struct by_curve {
   template <tree_cell K>
   [[nodiscard]] constexpr rank_id operator()(const K& key, std::uint32_t ranks) const noexcept {
-    const auto number = [](auto of) { return static_cast<std::int64_t>(of); };
+    const auto number = [](auto subject) { return static_cast<std::int64_t>(subject); };
     if constexpr (requires { number(key.z); }) {
       return home_of(number(key.level), std::array{number(key.x), number(key.y), number(key.z)}, ranks);
     } else {
@@ -85,11 +85,11 @@ struct by_curve {
       home_of(std::int64_t level, const std::array<std::int64_t, Dimensions>& place, std::uint32_t ranks) noexcept {
     constexpr std::int64_t depth_max = 40 / Dimensions;  // so that the product below has at most 64 bits
     const std::int64_t depth = std::clamp<std::int64_t>(level - 1, 0, depth_max);  // of the cell around it
-    std::array<std::uint64_t, Dimensions> around{};
+    std::array<std::uint64_t, Dimensions> values{};
     for (std::size_t each = 0; each < Dimensions; ++each)
-      around[each] = static_cast<std::uint64_t>(place[each] >> std::clamp<std::int64_t>(level - depth, 0, 63));
+      values[each] = static_cast<std::uint64_t>(place[each] >> std::clamp<std::int64_t>(level - depth, 0, 63));
     const auto bits = static_cast<unsigned>(depth);
-    const std::uint64_t number = detail::hilbert_number<Dimensions>(around, bits);
+    const std::uint64_t number = detail::hilbert_number<Dimensions>(values, bits);
     return rank_id(static_cast<std::uint32_t>(number * ranks >> (Dimensions * bits)));
   }
 };

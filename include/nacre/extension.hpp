@@ -16,8 +16,8 @@ namespace nacre {
 
 namespace detail {
 [[nodiscard]] std::uint64_t number_of_extension(std::string_view name) noexcept;
-[[nodiscard]] future<std::vector<std::byte>> command_extension(engine& core, thread_context& on, rank_id to,
-                                                               const extension_target& what,
+[[nodiscard]] future<std::vector<std::byte>> command_extension(engine& core, thread_context& thread, rank_id target,
+                                                               const extension_target& extension_target,
                                                                std::span<const std::byte> bytes);
 }  // namespace detail
 
@@ -26,16 +26,16 @@ namespace detail {
 class extension_ref {
  public:
   /// For the runtime.
-  extension_ref(engine& core, thread_context* const& on, std::uint64_t module, const extension_key& key) noexcept
-      : core_(&core), thread_(&on), module_(module), key_(key) {}
+  extension_ref(engine& core, thread_context* const& thread, std::uint64_t module, const extension_key& key) noexcept
+      : core_(&core), thread_(&thread), module_(module), key_(key) {}
 
   /// Sends a command to the module on a rank; its on_command gets number and bytes. The future has its answer. It fails
   /// with call_error when the rank has no such module, the key does not open it, the module fails the command, or it
   /// has been deactivated. Commands of one thread to one rank arrive in the order sent. The bytes may change when this
   /// returns. Throws usage_error for a rank that does not exist.
-  future<std::vector<std::byte>> command(rank_id to, std::uint32_t number,
+  future<std::vector<std::byte>> command(rank_id target, std::uint32_t number,
                                          std::span<const std::byte> bytes = {}) const {
-    return detail::command_extension(*core_, **thread_, to, {module_, key_, number}, bytes);
+    return detail::command_extension(*core_, **thread_, target, {module_, key_, number}, bytes);
   }
 
   /// For the runtime.

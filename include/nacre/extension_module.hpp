@@ -62,22 +62,22 @@ class extension_host {
   /// them, once, in the order sent. The fastest way between modules. Beyond 256 messages to one rank that the module
   /// there has not handled, further ones wait here, at the expense of memory(). Uncounted: quiescence does not wait for
   /// them.
-  virtual void control(rank_id to, std::span<const std::byte> bytes) = 0;
+  virtual void control(rank_id target, std::span<const std::byte> bytes) = 0;
   /// Sends at most datagram_bytes_max() bytes to the module of this name on a rank: on_datagram gets them, or not, in
   /// any order. False: there was no room, and the datagram is dropped. Uncounted.
-  virtual bool datagram(rank_id to, std::span<const std::byte> bytes) = 0;
+  virtual bool datagram(rank_id target, std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual std::size_t datagram_bytes_max() const noexcept = 0;
 
   /// In on_command: the result of the command that runs, once. Without it, and without defer, the result is empty.
   virtual void reply(std::span<const std::byte> bytes) = 0;
   /// In on_command: fails the command that runs; its caller gets call_error with this text.
-  virtual void fail(std::string_view why) = 0;
+  virtual void fail(std::string_view reason) = 0;
   /// In on_command: the command will be answered later, by the number that this returns. Quiescence waits for it, and
   /// unloading the module does, too.
   [[nodiscard]] virtual std::uint64_t defer() = 0;
   /// Answers a deferred command.
   virtual void reply(std::uint64_t deferred, std::span<const std::byte> bytes) = 0;
-  virtual void fail(std::uint64_t deferred, std::string_view why) = 0;
+  virtual void fail(std::uint64_t deferred, std::string_view reason) = 0;
 
   /// Calls on_timer with the number that this returns, once, when `delay` is over. A fine timer is as exact as the poll
   /// loop; a coarse one comes up to a millisecond late, together with others, and costs less. Quiescence does not wait
@@ -99,7 +99,7 @@ class extension_host {
   virtual void log(std::string_view text) = 0;
   /// Sends a command to the module `name` of a rank, as extension_ref::command does. Its answer comes to on_answer with
   /// the number that this returns. Counted: quiescence waits for the command and for its answer.
-  virtual std::uint64_t command(rank_id to, std::string_view name, const extension_key& key, std::uint32_t number,
+  virtual std::uint64_t command(rank_id target, std::string_view name, const extension_key& key, std::uint32_t number,
                                 std::span<const std::byte> bytes) = 0;
   /// Declares a cost of the running function, in seconds: it advances virtual time under simulation.
   virtual void charge(double seconds) = 0;
@@ -126,8 +126,8 @@ class extension {
   /// A control message of the module of this name on another rank, or on this one.
   virtual void on_control(extension_host& /*host*/, rank_id /*from*/, std::span<const std::byte> /*bytes*/) {}
   /// A datagram of the module of this name.
-  virtual void on_datagram(extension_host& host, rank_id from, std::span<const std::byte> bytes) {
-    on_control(host, from, bytes);
+  virtual void on_datagram(extension_host& host, rank_id source, std::span<const std::byte> bytes) {
+    on_control(host, source, bytes);
   }
   /// A timer of set_timer is due.
   virtual void on_timer(extension_host& /*host*/, std::uint64_t /*timer*/) {}

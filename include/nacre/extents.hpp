@@ -20,8 +20,8 @@ class index {
  public:
   constexpr index() = default;
   template <std::integral... N>
-  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr index(N... of) noexcept
-      : of_{static_cast<std::int64_t>(of)...}, dimensions_(sizeof...(N)) {}
+  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr index(N... subject) noexcept
+      : of_{static_cast<std::int64_t>(subject)...}, dimensions_(sizeof...(N)) {}
   /// The number in dimension `dimension`, which must be less than dimensions().
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
   [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return dimensions_; }
@@ -39,10 +39,10 @@ class index {
 };
 
 /// The place as text, such as "{3, 4}".
-[[nodiscard]] inline std::string to_string(const index& of) {
+[[nodiscard]] inline std::string to_string(const index& index) {
   std::string text = "{";
-  for (std::size_t each = 0; each < of.dimensions(); ++each) {
-    text += (each == 0 ? "" : ", ") + std::to_string(of[each]);
+  for (std::size_t each = 0; each < index.dimensions(); ++each) {
+    text += (each == 0 ? "" : ", ") + std::to_string(index[each]);
   }
   return text + "}";
 }
@@ -57,7 +57,7 @@ class extents {
   constexpr extents() = default;
   /// Throws usage_error for a negative number, and for more than count_max places.
   template <std::integral... N>
-  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... of) : of_(of...) {
+  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... subject) : of_(subject...) {
     std::uint64_t count = 1;
     for (std::size_t each = 0; each < sizeof...(N); ++each) {
       const auto length = static_cast<std::uint64_t>(of_[each]);
@@ -78,32 +78,32 @@ class extents {
     return count;
   }
   /// Whether there is such a place; false for an index with another number of dimensions.
-  [[nodiscard]] constexpr bool contains(const index& at) const noexcept {
-    bool inside = of_.dimensions() != 0 && at.dimensions() == of_.dimensions();
+  [[nodiscard]] constexpr bool contains(const index& index) const noexcept {
+    bool inside = of_.dimensions() != 0 && index.dimensions() == of_.dimensions();
     for (std::size_t each = 0; each < of_.dimensions(); ++each)
-      inside = inside && at[each] >= 0 && at[each] < of_[each];
+      inside = inside && index[each] >= 0 && index[each] < of_[each];
     return inside;
   }
   /// The number of a place. Throws usage_error when there is no such place.
-  [[nodiscard]] constexpr std::uint64_t number_of(const index& at) const {
-    if (!contains(at)) {
-      throw usage_error("the index " + to_string(at) + " is outside of an array of the extents " + to_string(of_));
+  [[nodiscard]] constexpr std::uint64_t number_of(const index& index) const {
+    if (!contains(index)) {
+      throw usage_error("the index " + to_string(index) + " is outside of an array of the extents " + to_string(of_));
     }
     std::uint64_t number = 0;
     for (std::size_t each = 0; each < of_.dimensions(); ++each) {
-      number = number * static_cast<std::uint64_t>(of_[each]) + static_cast<std::uint64_t>(at[each]);
+      number = number * static_cast<std::uint64_t>(of_[each]) + static_cast<std::uint64_t>(index[each]);
     }
     return number;
   }
   /// The place that has this number; the inverse of number_of. `number` must be less than count().
   [[nodiscard]] constexpr index place_of(std::uint64_t number) const noexcept {
-    index at = of_;
+    index position = of_;
     for (std::size_t each = of_.dimensions(); each-- != 0;) {
       const auto length = static_cast<std::uint64_t>(of_[each]);
-      at.of_[each] = static_cast<std::int64_t>(number % length);
+      position.of_[each] = static_cast<std::int64_t>(number % length);
       number /= length;
     }
-    return at;
+    return position;
   }
   friend constexpr bool operator==(const extents&, const extents&) = default;
   friend constexpr auto operator<=>(const extents&, const extents&) = default;

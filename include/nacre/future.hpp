@@ -29,8 +29,8 @@ class future_state;
 /// the reason.
 class call_error : public std::runtime_error {
  public:
-  explicit call_error(const std::string& what, std::string type = {})
-      : std::runtime_error(what), type_(std::move(type)) {}
+  explicit call_error(const std::string& name, std::string type = {})
+      : std::runtime_error(name), type_(std::move(type)) {}
   /// The C++ type of the exception that the handler threw, such as "std::out_of_range"; empty when none threw. Where
   /// one handler awaited another, it is the type of the exception that was thrown first.
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
@@ -45,7 +45,7 @@ class call_error : public std::runtime_error {
 /// The deadline of the call (with::deadline) has come before its result.
 class timeout_error : public call_error {
  public:
-  explicit timeout_error(const std::string& what) : call_error(what) { timed_out_ = true; }
+  explicit timeout_error(const std::string& name) : call_error(name) { timed_out_ = true; }
 };
 
 namespace detail {
@@ -54,7 +54,7 @@ class coroutine_run;
 
 /// A callback for the arrival of a result: it wakes the application thread, or makes a coroutine runnable.
 struct waiter {
-  void (*notify)(waiter&, thread_context& by);
+  void (*notify)(waiter&, thread_context& thread);
   coroutine_run* coroutine = nullptr;  ///< the handler that awaits the result itself; null when there is none
 };
 
@@ -93,9 +93,9 @@ class future_state {
 
   /// Decodes the reply and completes. A reply that cannot be decoded, or a value that throws, completes with an error.
   /// The result may take over the reply.
-  void complete_with(message_ptr reply, thread_context& by);
-  void complete_with_error(std::string what, thread_context& by);
-  void complete_with_error(call_error error, thread_context& by);
+  void complete_with(message_ptr reply, thread_context& thread);
+  void complete_with_error(std::string name, thread_context& thread);
+  void complete_with_error(call_error error, thread_context& thread);
 
   /// Registers `w` to be notified. Returns false, without touching `w`, when the result is there already. One waiter
   /// only: throws usage_error when there is another one. The future's own thread only.
@@ -136,7 +136,7 @@ class future_state {
   /// Called when the future is dropped before the result is there. For results that go to the caller's memory, which
   /// may be freed afterwards.
   virtual void on_abandon() noexcept {}
-  void complete(thread_context& by);
+  void complete(thread_context& thread);
   /// Completes while the future has not been handed out yet.
   void complete_unawaited() noexcept { state_.store(is_ready, std::memory_order_release); }  // pairs with ready
   void set_error(call_error error) { error_ = std::move(error); }
@@ -199,16 +199,16 @@ class future_value<void> : public future_state {
 /// Throws usage_error: the job has ended, and the result was not there.
 [[noreturn]] void throw_outlives_job();
 /// Runs other work of this rank until `state` is ready. Throws usage_error on a worker: handlers never block.
-void wait_in_application(engine& core, thread_context& on, future_state& state);
+void wait_in_application(engine& core, thread_context& thread, future_state& state);
 /// As wait_in_application, but ends when the time is over: after `seconds`, or at that instant of the rank's time.
 enum class time_limit : std::uint8_t { duration, instant };
-[[nodiscard]] bool wait_in_application(engine& core, thread_context& on, future_state& state, time_limit how,
+[[nodiscard]] bool wait_in_application(engine& core, thread_context& thread, future_state& state, time_limit limit,
                                        double seconds);
 /// Gives up a result that is not there yet; see future::cancel.
-void cancel(thread_context& on, future_state& state);
+void cancel(thread_context& thread, future_state& state);
 /// Called when the application polls for something that is not there yet. Returns true when virtual time has advanced
 /// meanwhile, so that other threads have run.
-[[nodiscard]] bool look_again(const thread_context& on);
+[[nodiscard]] bool look_again(const thread_context& thread);
 
 }  // namespace detail
 
@@ -219,8 +219,8 @@ template <class T>
 class future {
  public:
   future() = default;
-  future(engine& core, thread_context& on, detail::future_value<T>* state) noexcept
-      : core_(&core), thread_(&on), state_(state) {
+  future(engine& core, thread_context& thread, detail::future_value<T>* state) noexcept
+      : core_(&core), thread_(&thread), state_(state) {
     state->set_life(detail::life_of(core));
   }
   future(future&& other) noexcept
@@ -297,11 +297,11 @@ class future {
   }
 
  private:
-  bool wait_until(detail::time_limit how, double seconds) {
+  bool wait_until(detail::time_limit limit, double seconds) {
     if (state_ == nullptr)
       throw usage_error(
           "wait on a future that has no call (it was moved from, gave its value to get(), or never had one)");
-    return !may_wait() || detail::wait_in_application(*core_, *thread_, *state_, how, seconds);
+    return !may_wait() || detail::wait_in_application(*core_, *thread_, *state_, limit, seconds);
   }
   [[nodiscard]] bool has_rank() const noexcept {
     return core_ != nullptr && state_ != nullptr && !state_->outlives_job();

@@ -54,13 +54,13 @@ class group_ptr {
   /// For the runtime: see runtime::create_group.
   explicit group_ptr(std::uint32_t number) noexcept : number_(number) {}
 
-  /// The object on the rank `of`. Throws usage_error when the handle names no group; sending to it throws usage_error
+  /// The object on the rank `rank`. Throws usage_error when the handle names no group; sending to it throws usage_error
   /// when the job has no such rank.
-  [[nodiscard]] group_member<T> operator[](rank_id of) const {
+  [[nodiscard]] group_member<T> operator[](rank_id rank) const {
     if (number_ == 0) {
       throw usage_error("a group_ptr that names no group: take the one that rt.create_group<T>() returns");
     }
-    return group_member<T>(number_, of);
+    return group_member<T>(number_, rank);
   }
   /// For the runtime: a number that differs between the groups of a job.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
@@ -125,8 +125,8 @@ struct group_functions {
   static void merge(void* member, void* gone) {
     if constexpr (merges<T>) static_cast<T*>(member)->merge(static_cast<T&&>(*static_cast<T*>(gone)));
   }
-  static void restored(engine& core, thread_context& on, void* member) {
-    if constexpr (wants_to_know_of_restore<T>) after_restore(core, on, *static_cast<T*>(member));
+  static void restored(engine& core, thread_context& thread, void* member) {
+    if constexpr (wants_to_know_of_restore<T>) after_restore(core, thread, *static_cast<T*>(member));
   }
 };
 template <class T>
@@ -141,10 +141,10 @@ inline constexpr group_type group_type_of{type_name<T>(),
 
 // The untyped operations; src/runtime/api_groups.cpp.
 /// Collective: `make` makes this rank's object, which the group owns. Throws on every rank when it throws on one.
-[[nodiscard]] std::uint32_t make_group(engine& core, thread_context& on, const group_type& type,
+[[nodiscard]] std::uint32_t make_group(engine& core, thread_context& thread, const group_type& type,
                                        const std::function<void*()>& make);
 /// Collective.
-void destroy_group(engine& core, thread_context& on, std::uint32_t number, const group_type& type);
+void destroy_group(engine& core, thread_context& thread, std::uint32_t number, const group_type& type);
 /// This rank's object. Wait-free, in a time that does not depend on the number of groups. Throws usage_error.
 [[nodiscard]] void* local_member(engine& core, std::uint32_t number, const group_type& type);
 [[nodiscard]] engine& engine_of(const context& ctx) noexcept;

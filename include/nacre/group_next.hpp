@@ -41,9 +41,9 @@ class group_request : public work {
   [[nodiscard]] const group_key& key() const noexcept { return key_; }
 
   /// The message has come: runs its handler on this thread, completes the future, and gives up the table's reference.
-  virtual void run_message(thread_context& on, message_ptr m) = 0;
+  virtual void run_message(thread_context& thread, message_ptr m) = 0;
   /// No message will come: completes the future with an error, and gives up the table's reference.
-  virtual void fail(const std::string& why, thread_context& by) = 0;
+  virtual void fail(const std::string& reason, thread_context& thread) = 0;
   /// The rank ends: gives up the table's reference.
   virtual void drop() noexcept = 0;
 
@@ -60,13 +60,13 @@ class group_request : public work {
 // src/runtime/api_group_next.cpp.
 /// Gives the oldest message that is kept for the request to a worker, or lets the request wait for the next one. Main's
 /// thread. Throws usage_error when there is no such group.
-void ask_for_message(thread_context& on, group_request& request, const group_type& type);
+void ask_for_message(thread_context& thread, group_request& request, const group_type& type);
 /// True: the request waited, does no more, and the caller has the table's reference. Any thread.
 [[nodiscard]] bool withdraw_request(group_request& request) noexcept;
 /// Runs the handler of a message for main's oldest request with that key, or keeps the message.
-void give_to_main(engine& core, thread_context& on, const group_key& key, message_ptr m);
+void give_to_main(engine& core, thread_context& thread, const group_key& key, message_ptr m);
 /// Fails the call of a message: main gets its result, which cannot be copied.
-void refuse_caller(engine& core, thread_context& on, const message_header& request);
+void refuse_caller(engine& core, thread_context& thread, const message_header& request);
 /// In a catch clause: what the handler threw, as the future of its result tells it.
 [[nodiscard]] call_error error_of_thrown(engine& core, handler_id handler);
 
@@ -101,15 +101,15 @@ template <auto Member>
 
 /// The message of an awaited member F of a group has come to its rank.
 template <auto Member, auto F, class T>
-outcome take_for_main(engine& core, thread_context& on, message_ptr& m, handler_id self, member_handler<F, T>) {
+outcome take_for_main(engine& core, thread_context& thread, message_ptr& m, handler_id self, member_handler<F, T>) {
   group_key key{.handler = self.value()};
   if (!read_group_key<Member>(*m, key)) return outcome::malformed;
   try {
     static_cast<void>(local_member(core, key.group, group_type_of<T>));
-    give_to_main(core, on, key, std::move(m));
+    give_to_main(core, thread, key, std::move(m));
   } catch (...) {
     if (m == nullptr) throw;
-    handler_failed(core, on, m->header, self, handler_phase::running);
+    handler_failed(core, thread, m->header, self, handler_phase::running);
   }
   return outcome::done;
 }
@@ -124,58 +124,59 @@ class group_next final : public future_value<result_of<F>>, public group_request
  public:
   group_next(engine& core, std::uint32_t group, std::uint64_t step) noexcept
       : group_request(core, {group, handler_of<member_handler<F, T>{}>().id.value(), step}) {}
-  void begin(thread_context& on) {
+  void begin(thread_context& thread) {
     this->acquire();
     try {
-      ask_for_message(on, *this, group_type_of<T>);
+      ask_for_message(thread, *this, group_type_of<T>);
     } catch (...) {
       this->release();
       throw;
     }
   }
 
-  void run_message(thread_context& on, message_ptr m) override {
+  void run_message(thread_context& thread, message_ptr m) override {
     const message_header request = m->header;
     try {
       if (m->packed()) {
-        run_packed(on, request, m);
+        run_packed(thread, request, m);
       } else {
-        run(on, request, std::move(body_of<typename shape::values>::values(*m)));
+        run(thread, request, std::move(body_of<typename shape::values>::values(*m)));
       }
     } catch (...) {
-      if (request.reply != 0) handler_failed(core(), on, request, handler_id(key().handler), handler_phase::running);
+      if (request.reply != 0)
+        handler_failed(core(), thread, request, handler_id(key().handler), handler_phase::running);
       this->set_error(error_of_thrown(core(), handler_id(key().handler)));
     }
-    this->complete(on);
+    this->complete(thread);
     drop();
   }
-  void fail(const std::string& why, thread_context& by) override {
-    this->complete_with_error(why, by);
+  void fail(const std::string& reason, thread_context& thread) override {
+    this->complete_with_error(reason, thread);
     drop();
   }
   void drop() noexcept override { this->release(); }
 
  private:
-  void run_packed(thread_context& on, const message_header& request, message_ptr& m) {
+  void run_packed(thread_context& thread, const message_header& request, message_ptr& m) {
     typename shape::views arguments;
     reader in(m->payload());
     std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
     if (!in.finish()) refuse_kept_message(core(), request);
     if constexpr (has_buffer<typename shape::views>) make_buffers_owning(arguments, m);
-    run(on, request, std::move(arguments));
+    run(thread, request, std::move(arguments));
   }
   template <class Arguments>
-  void run(thread_context& on, const message_header& request, Arguments&& arguments) {
-    context ctx(core(), on, request);
-    auto made = call_handler<member_handler<F, T>{}, void>(ctx, nullptr, std::forward<Arguments>(arguments));
+  void run(thread_context& thread, const message_header& request, Arguments&& arguments) {
+    context ctx(core(), thread, request);
+    auto product = call_handler<member_handler<F, T>{}, void>(ctx, nullptr, std::forward<Arguments>(arguments));
     if constexpr (std::is_void_v<result>) {
-      if (request.reply != 0) post_reply(core(), on, request, make_message(0));
+      if (request.reply != 0) post_reply(core(), thread, request, make_message(0));
     } else {
-      result value = made.take();
+      result value = product.take();
       if constexpr (std::is_copy_constructible_v<result>) {
-        if (request.reply != 0) post_reply(core(), on, request, make_reply(result(value)));
+        if (request.reply != 0) post_reply(core(), thread, request, make_reply(result(value)));
       } else {
-        if (request.reply != 0) refuse_caller(core(), on, request);
+        if (request.reply != 0) refuse_caller(core(), thread, request);
       }
       this->set_value(std::move(value));
     }
@@ -183,21 +184,21 @@ class group_next final : public future_value<result_of<F>>, public group_request
   void on_abandon() noexcept override {
     if (!this->outlives_job() && withdraw_request(*this)) this->release();
   }
-  bool give_up(thread_context& by) override {
-    if (withdraw_request(*this)) fail("main has cancelled its request for the message", by);
+  bool give_up(thread_context& thread) override {
+    if (withdraw_request(*this)) fail("main has cancelled its request for the message", thread);
     return true;
   }
 };
 
 template <auto F, class T>
-[[nodiscard]] future<result_of<F>> start_next(engine& core, thread_context& on, std::uint32_t group,
+[[nodiscard]] future<result_of<F>> start_next(engine& core, thread_context& thread, std::uint32_t group,
                                               std::uint64_t step) {
   static_assert(is_awaited<typename traits<F>::result>,
                 "rt.next<F> is for member functions that return nacre::awaited<R>: other messages run when they come");
   auto* const state = new group_next<F, T>(core, group, step);
-  future<result_of<F>> made(core, on, state);
-  state->begin(on);
-  return made;
+  future<result_of<F>> result(core, thread, state);
+  state->begin(thread);
+  return result;
 }
 
 }  // namespace detail

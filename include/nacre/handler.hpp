@@ -153,7 +153,7 @@ inline bool same_class(const void* a, const void* b) noexcept {
 
 /// Runs F for one message; defined in invoke.hpp, where context is complete.
 template <auto F, class T>
-outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
+outcome invoke(engine& core, thread_context& thread, message_ptr& m, void* target, handler_id self);
 
 /// The first argument of a message to a member that returns awaited, if it is a number; else 0.
 template <auto F>

@@ -57,11 +57,11 @@ void unlist_row(container_row& row) noexcept;
 [[nodiscard]] const home_row* find_home_row(std::string_view name) noexcept;
 [[nodiscard]] const container_row* find_container_row(std::string_view name) noexcept;
 /// The name of the row of a class of groups.
-[[nodiscard]] inline std::string_view name_of_group_row(const group_type& of) noexcept {
-  return static_cast<const std::type_info*>(of.key)->name();
+[[nodiscard]] inline std::string_view name_of_group_row(const group_type& group_type) noexcept {
+  return static_cast<const std::type_info*>(group_type.key)->name();
 }
 /// The name of the row of an array that the process has made.
-[[nodiscard]] std::string_view name_of_array_row(const array_layout& of) noexcept;
+[[nodiscard]] std::string_view name_of_array_row(const array_layout& layout) noexcept;
 
 template <class Row>
 class image_registration {

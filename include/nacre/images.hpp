@@ -33,9 +33,9 @@ enum class image_wish : std::uint8_t { if_due, now };
 
 // src/runtime/api_images.cpp
 /// Collective: waits for quiescence. Returns whether an image has been taken and is durable.
-bool wait_with_kept(engine& core, thread_context& on, const kept_value& kept, image_wish wish);
+bool wait_with_kept(engine& core, thread_context& thread, const kept_value& kept, image_wish wish);
 /// Collective. The bytes that the image keeps; nothing in a first start.
-[[nodiscard]] std::optional<std::vector<std::byte>> restored_bytes(engine& core, thread_context& on,
+[[nodiscard]] std::optional<std::vector<std::byte>> restored_bytes(engine& core, thread_context& thread,
                                                                    std::string_view class_name, std::uint32_t mark);
 [[noreturn]] void refuse_kept(std::string_view class_name);
 
@@ -48,8 +48,8 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] std::optional<T> restored_value(engine& core, thread_context& on) {
-  const auto bytes = restored_bytes(core, on, type_name<T>(), type_mark<T>());
+[[nodiscard]] std::optional<T> restored_value(engine& core, thread_context& thread) {
+  const auto bytes = restored_bytes(core, thread, type_name<T>(), type_mark<T>());
   if (!bytes) return std::nullopt;
   expected<T, wire_error> value = unpack<T>(*bytes);
   if (!value) refuse_kept(type_name<T>());

@@ -17,11 +17,11 @@
 namespace nacre::detail {
 
 /// Sends the result of a call back. `request` identifies the caller and the call.
-void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
+void post_reply(engine& core, thread_context& thread, const message_header& request, message_ptr reply);
 /// In a catch clause: the handler threw, or the decoding of its arguments did. Sends the error to a caller that waits
 /// for a result; without such a caller, ends the job with a line that names the handler.
-void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
-                    handler_phase when);
+void handler_failed(engine& core, thread_context& thread, const message_header& request, handler_id handler,
+                    handler_phase handler_phase);
 
 template <class R>
 message_ptr make_reply(R&& value) {
@@ -37,13 +37,13 @@ message_ptr make_reply(R&& value) {
 }
 
 template <class Call>
-void call_and_reply(engine& core, thread_context& on, const message_header& request, Call&& body) {
+void call_and_reply(engine& core, thread_context& thread, const message_header& request, Call&& body) {
   using result = decltype(body());
   if constexpr (std::is_void_v<result>) {
     body();
-    if (request.reply != 0) post_reply(core, on, request, make_message(0));
+    if (request.reply != 0) post_reply(core, thread, request, make_message(0));
   } else if (request.reply != 0) {
-    post_reply(core, on, request, make_reply(body()));
+    post_reply(core, thread, request, make_reply(body()));
   } else {
     static_cast<void>(body());
   }
@@ -83,7 +83,7 @@ decltype(auto) call_handler(context& ctx, void* target, Tuple&& arguments) {
 
 /// `m` is the message of the arguments; a coroutine with parameters that are views into it keeps it.
 template <auto F, class T, class Tuple>
-void run_handler(engine& core, thread_context& on, const message_header& request, handler_id self, message_ptr& m,
+void run_handler(engine& core, thread_context& thread, const message_header& request, handler_id self, message_ptr& m,
                  void* target, Tuple&& arguments) {
   constexpr bool is_task = task_value<typename traits<F>::result>::is_task;
   try {
@@ -94,18 +94,18 @@ void run_handler(engine& core, thread_context& on, const message_header& request
                     "a coroutine, as a call to all objects of a group is one, keeps its arguments in memory that is "
                     "aligned to 16 bytes, and one of these needs more: send it as a std::vector");
       message_ptr* const keep = has_view<typename traits<F>::views> ? &m : nullptr;
-      start_coroutine(core, on, request, self, keep,
+      start_coroutine(core, thread, request, self, keep,
                       [&](context& ctx) { return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments)); });
     } else {
       static_cast<void>(m);
-      context ctx(core, on, request);
-      call_and_reply(core, on, request, [&]() -> decltype(auto) {
+      context ctx(core, thread, request);
+      call_and_reply(core, thread, request, [&]() -> decltype(auto) {
         return call_handler<F, T>(ctx, target, std::forward<Tuple>(arguments));
       });
     }
   } catch (...) {
-    handler_failed(core, on, request, self, handler_phase::running);
-    if constexpr (is_task) coroutine_finished(core, on, request, self);  // there is no coroutine to do it
+    handler_failed(core, thread, request, self, handler_phase::running);
+    if constexpr (is_task) coroutine_finished(core, thread, request, self);  // there is no coroutine to do it
   }
 }
 
@@ -129,11 +129,11 @@ outcome run_packed(message_ptr& m, Run&& body) {
 }
 
 template <auto F, class T>
-outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
+outcome invoke(engine& core, thread_context& thread, message_ptr& m, void* target, handler_id self) {
   using shape = traits<F>;
   if constexpr (is_awaited<typename shape::result>) {
     if constexpr (is_member_handler<std::remove_const_t<decltype(F)>>) {
-      return take_for_main<F>(core, on, m, self, F);
+      return take_for_main<F>(core, thread, m, self, F);
     } else {
       static_assert(!std::is_void_v<T>,
                     "a handler that returns nacre::awaited is a member function, of a mobile object or of a group's");
@@ -141,17 +141,18 @@ outcome invoke(engine& core, thread_context& on, message_ptr& m, void* target, h
     }
   } else {
     if (!m->packed()) {
-      run_handler<F, T>(core, on, m->header, self, m, target, std::move(body_of<typename shape::values>::values(*m)));
+      run_handler<F, T>(core, thread, m->header, self, m, target,
+                        std::move(body_of<typename shape::values>::values(*m)));
       return outcome::done;
     }
     try {
       return run_packed<typename shape::views>(m, [&](const message_header& request, auto&& arguments) {
-        run_handler<F, T>(core, on, request, self, m, target, std::move(arguments));
+        run_handler<F, T>(core, thread, request, self, m, target, std::move(arguments));
       });
     } catch (...) {  // decoding the arguments threw: the handler has not begun
       if (m == nullptr) throw;
-      handler_failed(core, on, m->header, self, handler_phase::decoding);
-      if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, on, m->header, self);
+      handler_failed(core, thread, m->header, self, handler_phase::decoding);
+      if constexpr (task_value<typename shape::result>::is_task) coroutine_finished(core, thread, m->header, self);
       return outcome::done;
     }
   }
@@ -164,11 +165,11 @@ typename messages_awaiter<F, T>::result messages_awaiter<F, T>::run_oldest() {
   const message_header request = m->header;
   const auto run = [&](auto&& arguments) -> result {
     try {
-      auto made = call_handler<F, T>(context_of(*this), object_of(*this), std::move(arguments));
+      auto product = call_handler<F, T>(context_of(*this), object_of(*this), std::move(arguments));
       if constexpr (std::is_void_v<result>) {
         if (request.reply != 0) reply_to_caller(*this, request, make_message(0));
       } else {
-        result value = made.take();
+        result value = product.take();
         if (request.reply != 0) reply_to_caller(*this, request, make_reply(result(value)));
         return value;
       }
@@ -192,20 +193,20 @@ typename messages_awaiter<F, T>::result messages_awaiter<F, T>::run_oldest() {
 }
 
 template <auto F, class T>
-task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> what) {
+task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> request) {
   using results = typename results_of_n<typename messages_awaiter<F, T>::result>::type;
   if constexpr (std::is_void_v<results>) {
-    while (what.count != 0) what.count = co_await next_some_request<F, T, void>{what, nullptr};
+    while (request.count != 0) request.count = co_await next_some_request<F, T, void>{request, nullptr};
   } else {
     results all;
-    all.reserve(what.count);
-    while (what.count != 0) what.count = co_await next_some_request<F, T, results>{what, &all};
+    all.reserve(request.count);
+    while (request.count != 0) request.count = co_await next_some_request<F, T, results>{request, &all};
     co_return all;
   }
 }
 
 template <auto F, class... T, class... P>
-outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& on,
+outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& thread,
                                                                           message_ptr& m, void* target,
                                                                           handler_id self) {
   const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
@@ -224,17 +225,17 @@ outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine
   try {
     return run_packed<views>(m, [&](const message_header& request, auto&& arguments) {
       try {
-        context ctx(core, on, request);
-        call_and_reply(core, on, request, [&]() -> decltype(auto) {
+        context ctx(core, thread, request);
+        call_and_reply(core, thread, request, [&]() -> decltype(auto) {
           return run(ctx, std::move(arguments), std::index_sequence_for<T...>());
         });
       } catch (...) {
-        handler_failed(core, on, request, self, handler_phase::running);
+        handler_failed(core, thread, request, self, handler_phase::running);
       }
     });
   } catch (...) {  // decoding the arguments threw: the function has not begun
     if (m == nullptr) throw;
-    handler_failed(core, on, m->header, self, handler_phase::decoding);
+    handler_failed(core, thread, m->header, self, handler_phase::decoding);
     return outcome::done;
   }
 }

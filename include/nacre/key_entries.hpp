@@ -22,7 +22,7 @@ struct seen_key {
 };
 struct kept_hash {
   using is_transparent = void;
-  std::size_t operator()(const auto& of) const noexcept { return static_cast<std::size_t>(of.hash); }
+  std::size_t operator()(const auto& subject) const noexcept { return static_cast<std::size_t>(subject.hash); }
 };
 struct same_key {
   using is_transparent = void;
@@ -41,14 +41,14 @@ class key_names {
   template <class Entry>
   [[nodiscard]] const K* find(const key_map<K, Entry>& in, std::uint64_t element) {
     if (keys_ == nullptr) {
-      auto made = std::make_unique<by_element>();
+      auto result = std::make_unique<by_element>();
       for (const auto& [kept, of] : in) {
-        if (of.element != 0) made->emplace(of.element, &kept.key);
+        if (of.element != 0) result->emplace(of.element, &kept.key);
       }
-      keys_ = std::move(made);
+      keys_ = std::move(result);
     }
-    const auto found = keys_->find(element);
-    return found != keys_->end() ? found->second : nullptr;
+    const auto match = keys_->find(element);
+    return match != keys_->end() ? match->second : nullptr;
   }
   /// A key of the map has got its element.
   template <class Entry>

@@ -29,14 +29,14 @@ inline constexpr std::uint64_t hash_step = 0xe7037ed1a0b428dbU;
   return fold(word ^ hash_seed, hash_step) ^ word;
 }
 
-[[nodiscard]] inline std::uint64_t load_word(const char* from) noexcept {
+[[nodiscard]] inline std::uint64_t load_word(const char* source) noexcept {
   std::uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
+  std::memcpy(&word, source, sizeof word);
   return word;
 }
-[[nodiscard]] inline std::uint64_t load_half(const char* from) noexcept {
+[[nodiscard]] inline std::uint64_t load_half(const char* source) noexcept {
   std::uint32_t half = 0;
-  std::memcpy(&half, from, sizeof half);
+  std::memcpy(&half, source, sizeof half);
   return half;
 }
 
@@ -47,15 +47,15 @@ struct short_text {
   std::uint32_t size = 0;
 
   short_text() = default;
-  short_text(const char* at, std::size_t length) noexcept : size(static_cast<std::uint32_t>(length)) {
+  short_text(const char* position, std::size_t length) noexcept : size(static_cast<std::uint32_t>(length)) {
     if (length >= 8) {
-      low = load_word(at);
-      high = load_word(at + length - 8);
+      low = load_word(position);
+      high = load_word(position + length - 8);
     } else if (length >= 4) {
-      low = load_half(at);
-      high = load_half(at + length - 4);
+      low = load_half(position);
+      high = load_half(position + length - 4);
     } else if (length > 0) {
-      const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
+      const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(position[i])}; };
       low = byte(0) << 16 | byte(length / 2) << 8 | byte(length - 1);
     }
   }
@@ -85,11 +85,12 @@ struct short_text {
 }
 
 [[nodiscard]] inline std::uint64_t hash_text(std::string_view text) noexcept {
-  const char* at = text.data();
+  const char* position = text.data();
   std::size_t left = text.size();
   std::uint64_t sum = hash_seed ^ left;
-  for (; left > 16; left -= 16, at += 16) sum = fold(load_word(at) ^ hash_step, load_word(at + 8) ^ sum);
-  return hash_short(short_text(at, left), sum);
+  for (; left > 16; left -= 16, position += 16)
+    sum = fold(load_word(position) ^ hash_step, load_word(position + 8) ^ sum);
+  return hash_short(short_text(position, left), sum);
 }
 
 template <class T>

@@ -59,8 +59,8 @@ class key_home {
     mark_ = type_mark<F>();
     if constexpr (std::is_pointer_v<F>) {
       function_ = reinterpret_cast<any_function>(function);
-      call_ = [](any_function of, const K& key, std::uint32_t ranks) {
-        return number_of_home(reinterpret_cast<F>(of)(key, ranks));
+      call_ = [](any_function subject, const K& key, std::uint32_t ranks) {
+        return number_of_home(reinterpret_cast<F>(subject)(key, ranks));
       };
     } else {
       static_cast<void>(&home_enlisted<K, F>);

@@ -42,7 +42,7 @@ template <class K>
     std::apply([&](const auto&... part) { (add(text_of_key(part)), ...); }, key);
     return "(" + text + ")";
   } else if constexpr (written_by_operator<K>) {
-    return written_key(&key, [](std::ostream& out, const void* of) { out << *static_cast<const K*>(of); });
+    return written_key(&key, [](std::ostream& out, const void* bytes) { out << *static_cast<const K*>(bytes); });
   } else if constexpr (std::is_enum_v<K>) {
     return std::to_string(static_cast<std::underlying_type_t<K>>(key));
   } else {

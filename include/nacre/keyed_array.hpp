@@ -94,8 +94,8 @@ class keyed_array_ptr : public array_ptr<T, by_block> {
  public:
   keyed_array_ptr() = default;
   /// For the runtime: see create_array.
-  keyed_array_ptr(const array_ptr<T, by_block>& of, group_ptr<detail::key_table<T, K>> table) noexcept
-      : array_ptr<T, by_block>(of), table_(table) {}
+  keyed_array_ptr(const array_ptr<T, by_block>& array, group_ptr<detail::key_table<T, K>> table) noexcept
+      : array_ptr<T, by_block>(array), table_(table) {}
 
   /// The element of a key, whether there is one or not.
   [[nodiscard]] keyed_element<T, K> operator[](K key) const { return {table_, std::move(key)}; }
@@ -123,7 +123,7 @@ namespace detail {
 /// Opens the call that gets the reply to a message that is posted later, and is packed. Calls no function of the user.
 void open_keyed_call(engine& core, message& m, future_state* result) noexcept;
 /// Posts a message that is packed, with its call open. Calls no function of the user, and does not wait.
-void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m);
+void post_keyed(engine& core, thread_context& thread, const object_pair& ends, message_ptr m);
 /// In a catch clause: ends the job, because a key cannot be sent to its home.
 void fail_for_key(engine& core);
 /// The text of the key of an element; empty when this rank does not know the key, or the type has no text.
@@ -133,17 +133,17 @@ struct sent_count {
   std::uint32_t rank, count;
 };
 /// The count of this rank.
-[[nodiscard]] std::uint32_t sent_to(engine& core, thread_context& on, object_id element);
+[[nodiscard]] std::uint32_t sent_to(engine& core, thread_context& thread, object_id element);
 /// Whether this rank is the home of an element's place, and no element is there. A hint.
-[[nodiscard]] bool is_empty_place(engine& core, thread_context& on, object_id element);
+[[nodiscard]] bool is_empty_place(engine& core, thread_context& thread, object_id element);
 /// Ends the empty place of an element for ever, at its home, unless a message that is counted is still under way or the
 /// place is in use: then false, and nothing has happened. Later messages to the element are undeliverable.
-[[nodiscard]] bool retire_place(engine& core, thread_context& on, object_id element,
+[[nodiscard]] bool retire_place(engine& core, thread_context& thread, object_id element,
                                 std::span<const sent_count> counts);
 /// Whether that has been done to all elements of the block of names in which this one is. At their home.
 [[nodiscard]] bool has_retired_block(engine& core, object_id element);
 /// On any rank: forgets what it has sent to the elements of such a block.
-void forget_block(engine& core, thread_context& on, object_id element);
+void forget_block(engine& core, thread_context& thread, object_id element);
 /// Lets messages to people name the keys of an array that is being made. Ends with the array.
 void name_keys(engine& core, std::uint64_t first, key_namer name);
 

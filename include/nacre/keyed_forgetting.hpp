@@ -48,7 +48,7 @@ struct key_table<T, K>::leaving_key {
 /// would need another place if it came back.
 template <class T, class K>
 template <class By>
-void key_table<T, K>::collect_if_due(By& by) {
+void key_table<T, K>::collect_if_due(By& actor) {
   if (!forgets()) return;
   {
     const std::scoped_lock lock(runs_mutex_);
@@ -58,16 +58,16 @@ void key_table<T, K>::collect_if_due(By& by) {
     collecting_ = true;
     given_ = 0;
   }
-  by.template send<&key_table::collect>(about_.self[rank_]);
+  actor.template send<&key_table::collect>(about_.self[rank_]);
 }
 
 /// The home hears of some of the erasures, so that it looks for ended elements also when no new ones come.
 template <class T, class K>
 template <class By>
-void key_table<T, K>::note_erasure(By& by, engine& core, const K& key) {
+void key_table<T, K>::note_erasure(By& actor, engine& core, const K& key) {
   constexpr std::uint64_t told_at_once = 64;
   if (!forgets() || (erased_.fetch_add(1, std::memory_order_relaxed) + 1) % told_at_once != 0) return;
-  by.template send<&key_table::count_erasures>(about_.self[home_of(core, {hash_of(key), key})], told_at_once);
+  actor.template send<&key_table::count_erasures>(about_.self[home_of(core, {hash_of(key), key})], told_at_once);
 }
 
 template <class T, class K>
@@ -82,22 +82,22 @@ void key_table<T, K>::count_erasures(context& ctx, std::uint64_t count) {
 /// The keys of a stripe that have their home here. They stay until the collection that asks forgets them.
 template <class T, class K>
 auto key_table<T, K>::own_keys(stripe& in) -> std::vector<place_in_map> {
-  std::vector<place_in_map> own;
+  std::vector<place_in_map> place_in_maps;
   const std::scoped_lock lock(in.mutex);
-  own.reserve(in.keys.size());
+  place_in_maps.reserve(in.keys.size());
   for (auto& [kept, of] : in.keys) {
-    if (of.known() && gives(object_id::from_value(of.element).birth().value())) own.emplace_back(&kept, &of);
+    if (of.known() && gives(object_id::from_value(of.element).birth().value())) place_in_maps.emplace_back(&kept, &of);
   }
-  return own;
+  return place_in_maps;
 }
 
 /// Picks the keys that have empty places; they leave.
 template <class T, class K>
-auto key_table<T, K>::take_empty_keys(engine& core, thread_context& on, stripe& in, std::span<const place_in_map> keys)
-    -> std::vector<leaving_key> {
+auto key_table<T, K>::take_empty_keys(engine& core, thread_context& thread, stripe& in,
+                                      std::span<const place_in_map> keys) -> std::vector<leaving_key> {
   std::vector<leaving_key> taken;
   for (const auto& [kept, of] : keys) {
-    if (!is_empty_place(core, on, object_id::from_value(of->element))) continue;
+    if (!is_empty_place(core, thread, object_id::from_value(of->element))) continue;
     const std::scoped_lock lock(in.mutex);
     if (!of->known()) continue;
     of->waits = std::make_unique<waiting>();
@@ -116,9 +116,9 @@ task<void> key_table<T, K>::collect(context& ctx) {
   constexpr double pause = 1e-6;
   std::uint64_t alive = 0;
   for (stripe& in : stripes_) {
-    const std::vector<place_in_map> own = own_keys(in);
-    for (std::size_t begin = 0; begin < own.size(); begin += keys_a_round) {
-      const auto some = std::span(own).subspan(begin, std::min(keys_a_round, own.size() - begin));
+    const std::vector<place_in_map> place_in_maps = own_keys(in);
+    for (std::size_t begin = 0; begin < place_in_maps.size(); begin += keys_a_round) {
+      const auto some = std::span(place_in_maps).subspan(begin, std::min(keys_a_round, place_in_maps.size() - begin));
       std::vector<leaving_key> keys = take_empty_keys(ctx.core(), ctx.current_thread(), in, some);
       alive += some.size() - keys.size();
       if (keys.empty()) {
@@ -221,13 +221,13 @@ task<std::vector<std::int64_t>> key_table<T, K>::leave(context& ctx, std::vector
     const seen_key<K> seen{hash_of(key), key};
     stripe& in = stripe_of(seen.hash);
     const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    const bool has_it = found != in.keys.end();
-    if (has_it && found->second.known()) {
-      found->second.waits = std::make_unique<waiting>();
-      found->second.waits->leaving = true;
+    const auto match = in.keys.find(seen);
+    const bool has_it = match != in.keys.end();
+    if (has_it && match->second.known()) {
+      match->second.waits = std::make_unique<waiting>();
+      match->second.waits->leaving = true;
     }
-    elements.push_back(has_it && found->second.leaving() ? found->second.element : 0);  // the home's have left before
+    elements.push_back(has_it && match->second.leaving() ? match->second.element : 0);  // the home's have left before
   }
   const bool drained = co_await drain(ctx);
   std::vector<std::int64_t> counts;
@@ -244,15 +244,15 @@ void key_table<T, K>::stay(context& ctx, const std::vector<K>& keys) {
   for (const K& key : keys) {
     const seen_key<K> seen{hash_of(key), key};
     stripe& in = stripe_of(seen.hash);
-    entry* of = nullptr;
+    entry* key_entry = nullptr;
     {
       const std::scoped_lock lock(in.mutex);
-      const auto found = in.keys.find(seen);
-      if (found == in.keys.end() || !found->second.leaving()) continue;
-      of = &found->second;
-      of->waits->leaving = false;
+      const auto match = in.keys.find(seen);
+      if (match == in.keys.end() || !match->second.leaving()) continue;
+      key_entry = &match->second;
+      key_entry->waits->leaving = false;
     }
-    post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
+    post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
   }
 }
 
@@ -262,29 +262,29 @@ void key_table<T, K>::forget(context& ctx, const std::vector<K>& keys, const std
     const seen_key<K> seen{hash_of(key), key};
     stripe& in = stripe_of(seen.hash);
     const rank_id home = home_of(ctx.core(), seen);
-    entry* of = nullptr;
+    entry* key_entry = nullptr;
     {
       const std::scoped_lock lock(in.mutex);
-      const auto found = in.keys.find(seen);
-      if (found == in.keys.end() || !found->second.leaving()) continue;
-      of = &found->second;
-      in.names.forget(of->element);
-      if (of->waits->nothing()) {
-        in.keys.erase(found);
+      const auto match = in.keys.find(seen);
+      if (match == in.keys.end() || !match->second.leaving()) continue;
+      key_entry = &match->second;
+      in.names.forget(key_entry->element);
+      if (key_entry->waits->nothing()) {
+        in.keys.erase(match);
         continue;
       }
-      of->element = 0;
-      of->knowers.reset();
-      of->waits->leaving = false;
+      key_entry->element = 0;
+      key_entry->knowers.reset();
+      key_entry->waits->leaving = false;
       try {
-        if (home == rank_) give_place(in, seen, *of);
+        if (home == rank_) give_place(in, seen, *key_entry);
       } catch (...) {
         fail_for_key(ctx.core());
         throw;
       }
     }
     if (home == rank_) {
-      post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
+      post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
     } else {
       ctx.send<&key_table::ask>(about_.self[home], key, false);
     }

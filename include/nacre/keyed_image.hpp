@@ -41,9 +41,9 @@ void key_table<T, K>::serialize(Archive& ar) {
 template <class T, class K>
 void key_table<T, K>::add(saved_key&& one) {
   const seen_key<K> seen{hash_of(one.key), one.key};
-  entry& of = entry_of(stripe_of(seen.hash), seen);
-  of.element = one.element;
-  for (const std::uint32_t rank : one.knowers) of.note_knower(rank);
+  entry& key_entry = entry_of(stripe_of(seen.hash), seen);
+  key_entry.element = one.element;
+  for (const std::uint32_t rank : one.knowers) key_entry.note_knower(rank);
 }
 
 /// Whether this rank gives the places of a birth.
@@ -70,8 +70,8 @@ void key_table<T, K>::begin_names(engine& core) {
 /// On another number of ranks the keys go to the ranks that are their homes now, and each rank forgets what it knew of
 /// others.
 template <class T, class K>
-void key_table<T, K>::begin_again(engine& core, thread_context& on) {
-  runtime rt(core, on);
+void key_table<T, K>::begin_again(engine& core, thread_context& thread) {
+  runtime rt(core, thread);
   const std::uint32_t ranks_before = std::exchange(ranks_, rt.size());
   rank_ = rt.rank();
   if (!about_.self) return;  // `take` brings all
@@ -83,16 +83,16 @@ void key_table<T, K>::begin_again(engine& core, thread_context& on) {
   }
   for (stripe& in : stripes_) {
     const std::scoped_lock lock(in.mutex);
-    for (auto of = in.keys.begin(); of != in.keys.end();) {
-      const std::uint32_t birth = object_id::from_value(of->second.element).birth().value();
-      const bool own = gives(birth);
-      of->second.knowers.reset();
-      if (own && birth % ranks_ == rank_.value()) {
-        ++of;
+    for (auto subject = in.keys.begin(); subject != in.keys.end();) {
+      const std::uint32_t birth = object_id::from_value(subject->second.element).birth().value();
+      const bool is_own = gives(birth);
+      subject->second.knowers.reset();
+      if (is_own && birth % ranks_ == rank_.value()) {
+        ++subject;
         continue;
       }
-      if (own) going[birth % ranks_].second.push_back({of->first.key, of->second.element});
-      of = in.keys.erase(of);
+      if (is_own) going[birth % ranks_].second.push_back({subject->first.key, subject->second.element});
+      subject = in.keys.erase(subject);
     }
   }
   asking_ranks_.clear();
@@ -108,13 +108,13 @@ void key_table<T, K>::begin_again(engine& core, thread_context& on) {
 }
 
 template <class T, class K>
-void key_table<T, K>::take(context& ctx, const description& about, const std::vector<run_of_places>& runs,
+void key_table<T, K>::take(context& ctx, const description& details, const std::vector<run_of_places>& runs,
                            const std::vector<saved_key>& keys) {
   bool is_new = false;
   {
     const std::scoped_lock lock(runs_mutex_);
     is_new = !about_.self;
-    if (is_new) about_ = about;
+    if (is_new) about_ = details;
     runs_.insert(runs_.end(), runs.begin(), runs.end());
   }
   if (is_new) begin_names(ctx.core());
@@ -127,8 +127,8 @@ void key_table<T, K>::take(context& ctx, const description& about, const std::ve
 }
 
 template <class T, class K>
-void after_restore(engine& core, thread_context& on, key_table<T, K>& table) {
-  table.begin_again(core, on);
+void after_restore(engine& core, thread_context& thread, key_table<T, K>& table) {
+  table.begin_again(core, thread);
 }
 
 }  // namespace nacre::detail

@@ -18,50 +18,51 @@ namespace nacre::detail {
 
 template <class T, class K>
 template <class By>
-void key_table<T, K>::post(By& by, const caller& at, const K& key, request what) {
+void key_table<T, K>::post(By& actor, const caller& sender, const K& key, request question) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   const auto post_now = [&](std::uint64_t element) {
-    post_to_object(at.core, at.on, {at.acting, name_of(element)}, std::move(what.message), what.result);
+    post_to_object(sender.core, sender.on, {sender.acting, name_of(element)}, std::move(question.message),
+                   question.result);
   };
   std::uint64_t known = 0;
   posting_mark mark;
-  const auto note_known = [&](const entry& of) {
-    known = of.element;
+  const auto note_known = [&](const entry& subject) {
+    known = subject.element;
     if (forgets()) mark.begin(in);
   };
   {
     const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    if (found != in.keys.end() && found->second.known()) note_known(found->second);
+    const auto match = in.keys.find(seen);
+    if (match != in.keys.end() && match->second.known()) note_known(match->second);
   }
   if (known != 0) return post_now(known);
-  const rank_id home = home_of(at.core, seen);
-  what.message = packed_form(std::move(what.message));
-  entry* of = nullptr;
+  const rank_id home = home_of(sender.core, seen);
+  question.message = packed_form(std::move(question.message));
+  entry* key_entry = nullptr;
   bool claimed = false;
   {
     const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
-    if (of->known()) {
-      note_known(*of);
+    key_entry = &entry_of(in, seen);
+    if (key_entry->known()) {
+      note_known(*key_entry);
     } else {
-      claimed = of->waits == nullptr;
-      if (claimed) claim(in, seen, *of, home == rank_);
-      open_keyed_call(at.core, *what.message, what.result);
-      of->waits->messages.push_back({at.acting, std::move(what.message)});
+      claimed = key_entry->waits == nullptr;
+      if (claimed) claim(in, seen, *key_entry, home == rank_);
+      open_keyed_call(sender.core, *question.message, question.result);
+      key_entry->waits->messages.push_back({sender.acting, std::move(question.message)});
     }
   }
   if (known != 0) return post_now(known);
   if (!claimed) return;
   if (home == rank_) {
-    settle(by, at, key, in, *of, what.makes);
-    return collect_if_due(by);
+    settle(actor, sender, key, in, *key_entry, question.makes);
+    return collect_if_due(actor);
   }
   try {
-    by.template send<&key_table::ask>(about_.self[home], key, what.makes);
+    actor.template send<&key_table::ask>(about_.self[home], key, question.makes);
   } catch (...) {
-    fail_for_key(at.core);
+    fail_for_key(sender.core);
     throw;
   }
 }
@@ -74,46 +75,46 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
     if (!about_.home) throw usage_error("the hash of a key differs between ranks");
     refuse_question(ctx.core(), about_.places.first(), text_of_key(key), ctx.source(), home);
   }
-  entry* of = nullptr;
+  entry* key_entry = nullptr;
   bool claimed = false;
   std::uint64_t known = 0;
   {
     const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
-    if (of->known()) {
-      known = of->element;
-      if (forgets()) of->note_knower(ctx.source().value());
+    key_entry = &entry_of(in, seen);
+    if (key_entry->known()) {
+      known = key_entry->element;
+      if (forgets()) key_entry->note_knower(ctx.source().value());
     } else {
-      claimed = of->waits == nullptr;
-      if (claimed) claim(in, seen, *of, true);
-      of->waits->ranks.push_back(ctx.source().value());
+      claimed = key_entry->waits == nullptr;
+      if (claimed) claim(in, seen, *key_entry, true);
+      key_entry->waits->ranks.push_back(ctx.source().value());
     }
   }
   if (known != 0) return ctx.send<&key_table::answer>(about_.self[ctx.source()], key, known);
   if (!claimed) return;
-  settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of, makes);
+  settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry, makes);
   collect_if_due(ctx);
 }
 
 /// At the home, by the thread that has given the place.
 template <class T, class K>
 template <class By>
-void key_table<T, K>::settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes) {
-  if (!makes || !about_.on_first_use) return post_waiting(by, at, key, in, of);
+void key_table<T, K>::settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, bool makes) {
+  if (!makes || !about_.on_first_use) return post_waiting(actor, sender, key, in, key_entry);
   try {
-    by.template send<&key_table::make>(about_.self[rank_], key);
+    actor.template send<&key_table::make>(about_.self[rank_], key);
   } catch (...) {
-    fail_for_key(at.core);
+    fail_for_key(sender.core);
     throw;
   }
 }
 
 template <class T, class K>
-future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index& at) const {
+future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index& index) const {
   if constexpr (std::is_constructible_v<T, const K&> && !std::is_aggregate_v<T>) {
-    return ctx.insert(about_.places, at, key);
+    return ctx.insert(about_.places, index, key);
   } else {
-    return ctx.insert(about_.places, at);
+    return ctx.insert(about_.places, index);
   }
 }
 
@@ -122,40 +123,40 @@ template <class T, class K>
 task<void> key_table<T, K>::make(context& ctx, K key) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
-  entry* of = nullptr;
+  entry* key_entry = nullptr;
   {
     const std::scoped_lock lock(in.mutex);
-    of = &entry_of(in, seen);
+    key_entry = &entry_of(in, seen);
   }
-  future<void> made = insertion(ctx, key, about_.places.index_of(mobile_ptr<T>(name_of(of->element))));
+  future<void> future = insertion(ctx, key, about_.places.index_of(mobile_ptr<T>(name_of(key_entry->element))));
   try {
-    co_await made;
+    co_await future;
   } catch (const call_error&) {  // the array is being destroyed: what waits is told so one by one
   }
-  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
+  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
 }
 
 template <class T, class K>
 template <class By>
-void key_table<T, K>::post_waiting(By& by, const caller& at, const K& key, stripe& in, entry& of) {
+void key_table<T, K>::post_waiting(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry) {
   for (;;) {
     waiting now;
     {
       const std::scoped_lock lock(in.mutex);
-      if (of.waits->nothing()) {
-        of.waits.reset();
+      if (key_entry.waits->nothing()) {
+        key_entry.waits.reset();
         return;
       }
-      std::swap(now, *of.waits);
+      std::swap(now, *key_entry.waits);
       if (forgets()) {
-        for (const std::uint32_t rank : now.ranks) of.note_knower(rank);
+        for (const std::uint32_t rank : now.ranks) key_entry.note_knower(rank);
       }
     }
     for (waiting_message& each : now.messages) {
-      post_keyed(at.core, at.on, {each.acting, name_of(of.element)}, std::move(each.message));
+      post_keyed(sender.core, sender.on, {each.acting, name_of(key_entry.element)}, std::move(each.message));
     }
     for (const std::uint32_t rank : now.ranks) {
-      by.template send<&key_table::answer>(about_.self[rank_id(rank)], key, of.element);
+      actor.template send<&key_table::answer>(about_.self[rank_id(rank)], key, key_entry.element);
     }
   }
 }
@@ -164,17 +165,17 @@ template <class T, class K>
 void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
-  entry* of = nullptr;
+  entry* key_entry = nullptr;
   {
     const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    if (found == in.keys.end() || found->second.waits == nullptr)
+    const auto match = in.keys.find(seen);
+    if (match == in.keys.end() || match->second.waits == nullptr)
       throw usage_error("an answer for a key that this rank has not asked for");
-    of = &found->second;
-    of->element = element;
+    key_entry = &match->second;
+    key_entry->element = element;
     in.names.note(in.keys, seen, element);
   }
-  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *of);
+  post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
 }
 
 }  // namespace nacre::detail

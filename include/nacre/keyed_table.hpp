@@ -78,11 +78,11 @@ class key_table {
   /// key's hash, home, comparison and copy throw comes to the caller, and then nothing has happened. A key that throws
   /// when it is packed for its home ends the job: others may wait for the answer by then.
   template <class By>
-  void post(By& by, const caller& at, const K& key, request what);
+  void post(By& actor, const caller& sender, const K& key, request question);
 
   /// An erasure has been posted.
   template <class By>
-  void note_erasure(By& by, engine& core, const K& key);
+  void note_erasure(By& actor, engine& core, const K& key);
 
   // Handlers.
   /// At the home: a rank wants to know the element of a key.
@@ -96,8 +96,8 @@ class key_table {
     const seen_key<K> seen{hash_of(key), key};
     stripe& in = stripe_of(seen.hash);
     const std::scoped_lock lock(in.mutex);
-    const auto found = in.keys.find(seen);
-    return mobile_ptr<T>(object_id::from_value(found != in.keys.end() ? found->second.element : 0));
+    const auto match = in.keys.find(seen);
+    return mobile_ptr<T>(object_id::from_value(match != in.keys.end() ? match->second.element : 0));
   }
 
   /// The text of the key of an element; empty when this rank does not know the key, or its type has no text. The first
@@ -133,7 +133,7 @@ class key_table {
   /// For images: takes over what the table of a rank that is no more had.
   void merge(key_table&& gone);
   /// For images: the table has been loaded, or the job did not have this rank, and is empty. All ranks have got theirs.
-  void begin_again(engine& core, thread_context& on);
+  void begin_again(engine& core, thread_context& thread);
 
  private:
   /// The part that all ranks have in common.
@@ -168,7 +168,7 @@ class key_table {
     }
   };
   /// A handler: this rank is the home of these keys, and gives these places.
-  void take(context& ctx, const description& about, const std::vector<run_of_places>& runs,
+  void take(context& ctx, const description& description, const std::vector<run_of_places>& runs,
             const std::vector<saved_key>& keys);
   void begin_names(engine& core);
   [[nodiscard]] std::uint64_t array() const noexcept { return about_.places.first(); }
@@ -230,19 +230,19 @@ class key_table {
 
   /// Under the stripe's mutex: the entry of a key, made if there is none.
   entry& entry_of(stripe& in, const seen_key<K>& seen) {
-    const auto found = in.keys.find(seen);
-    return found != in.keys.end() ? found->second : in.keys.try_emplace(kept_key<K>{seen.hash, seen.key}).first->second;
+    const auto match = in.keys.find(seen);
+    return match != in.keys.end() ? match->second : in.keys.try_emplace(kept_key<K>{seen.hash, seen.key}).first->second;
   }
   /// Under the stripe's mutex: the caller becomes the thread that makes the key known. Throws usage_error when this
   /// rank is the home and has no place left.
-  void claim(stripe& in, const seen_key<K>& seen, entry& at, bool home) {
+  void claim(stripe& in, const seen_key<K>& seen, entry& key_entry, bool home) {
     auto waits = std::make_unique<waiting>();
-    if (home && at.element == 0) give_place(in, seen, at);
-    at.waits = std::move(waits);
+    if (home && key_entry.element == 0) give_place(in, seen, key_entry);
+    key_entry.waits = std::move(waits);
   }
-  void give_place(stripe& in, const seen_key<K>& seen, entry& at) {
-    at.element = take_place(birth_of(seen)).value();
-    in.names.note(in.keys, seen, at.element);
+  void give_place(stripe& in, const seen_key<K>& seen, entry& key_entry) {
+    key_entry.element = take_place(birth_of(seen)).value();
+    in.names.note(in.keys, seen, key_entry.element);
   }
   [[nodiscard]] object_id take_place(std::int64_t birth) {
     const std::scoped_lock lock(runs_mutex_);
@@ -266,18 +266,18 @@ class key_table {
     return static_cast<std::uint32_t>(named);
   }
   template <class By>
-  void settle(By& by, const caller& at, const K& key, stripe& in, entry& of, bool makes);
-  future<void> insertion(context& ctx, const K& key, const index& at) const;
+  void settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, bool makes);
+  future<void> insertion(context& ctx, const K& key, const index& index) const;
   template <class By>
-  void post_waiting(By& by, const caller& at, const K& key, stripe& in, entry& of);
+  void post_waiting(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry);
   /// Keys are forgotten where a message to a forgotten key does what one to an empty place does.
   [[nodiscard]] bool forgets() const noexcept { return !about_.on_first_use; }
   template <class By>
-  void collect_if_due(By& by);
+  void collect_if_due(By& actor);
   struct leaving_key;
   using place_in_map = std::pair<const kept_key<K>*, entry*>;
   [[nodiscard]] std::vector<place_in_map> own_keys(stripe& in);
-  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& on, stripe& in,
+  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& thread, stripe& in,
                                                          std::span<const place_in_map> keys);
   task<void> forget_round(context& ctx, std::vector<leaving_key> keys);
   [[nodiscard]] bool is_drained() const noexcept;

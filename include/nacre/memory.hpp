@@ -38,8 +38,10 @@ struct memory_range {
 
 [[nodiscard]] memory_name expose(engine& core, std::span<std::byte> bytes, memory_access access);
 void withdraw(engine& core, const memory_name& name);
-[[nodiscard]] future<void> put(engine& core, thread_context& on, const memory_name& to, const memory_range& range);
-[[nodiscard]] future<void> get(engine& core, thread_context& on, const memory_name& from, const memory_range& range);
+[[nodiscard]] future<void> put(engine& core, thread_context& thread, const memory_name& name,
+                               const memory_range& range);
+[[nodiscard]] future<void> get(engine& core, thread_context& thread, const memory_name& name,
+                               const memory_range& range);
 
 }  // namespace detail
 

@@ -128,7 +128,7 @@ struct message : work {
 
   message() noexcept : work(nullptr) {}
   /// Sets the function that runs the message once a scheduler has it as work.
-  void run_by(runner how) noexcept { run_ = how; }
+  void run_by(runner function) noexcept { run_ = function; }
 
   [[nodiscard]] std::byte* body() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   [[nodiscard]] const std::byte* body() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
@@ -187,12 +187,12 @@ class message_list {
     head_ = raw;
     ++count_;
   }
-  /// Takes the message, which comes behind `before`, a message of this list.
-  void insert_behind(message& before, message_ptr m) noexcept {
+  /// Takes the message, which comes behind `packet`, a message of this list.
+  void insert_behind(message& packet, message_ptr m) noexcept {
     message* raw = m.release();
-    raw->next = before.next;
-    before.next = raw;
-    if (tail_ == &before) tail_ = raw;
+    raw->next = packet.next;
+    packet.next = raw;
+    if (tail_ == &packet) tail_ = raw;
     ++count_;
   }
   [[nodiscard]] message_ptr pop_front() noexcept {

@@ -250,8 +250,8 @@ class message_operations {
 
  protected:
   /// `acting` is the object that the handler runs on; it is not valid() for a main, and for handlers on ranks.
-  message_operations(engine& core, thread_context& on, object_id acting = {}) noexcept
-      : core_(&core), thread_(&on), acting_(acting) {}
+  message_operations(engine& core, thread_context& thread, object_id acting = {}) noexcept
+      : core_(&core), thread_(&thread), acting_(acting) {}
   ~message_operations() = default;
 
   /// The future of a call that has not been made yet.

@@ -83,20 +83,20 @@ struct message_waiter {
 // src/runtime/api_next.cpp. All are called by the coroutine, which has its object.
 /// Takes the oldest messages that are kept for the waiter, as many as it needs. False: it must wait. Throws usage_error
 /// if the coroutine may not.
-[[nodiscard]] bool take_kept_messages(message_waiter& by, const void* target_key);
+[[nodiscard]] bool take_kept_messages(message_waiter& waiter, const void* target_key);
 /// The coroutine does not need what is left in `by.messages`: the object keeps it as before.
-void keep_again(message_waiter& by);
+void keep_again(message_waiter& waiter);
 /// Lets the object get messages until the waiter is ready. The coroutine may go on, on another thread, before this
 /// returns.
-void await_message(message_waiter& by);
+void await_message(message_waiter& waiter);
 /// The object of the coroutine.
-[[nodiscard]] void* object_of(const message_waiter& by);
-[[nodiscard]] context& context_of(const message_waiter& by) noexcept;
+[[nodiscard]] void* object_of(const message_waiter& waiter);
+[[nodiscard]] context& context_of(const message_waiter& waiter) noexcept;
 /// In a catch clause: tells the error to a caller that waits for a result.
-void tell_caller(const message_waiter& by, const message_header& request);
-void reply_to_caller(const message_waiter& by, const message_header& request, message_ptr reply);
+void tell_caller(const message_waiter& waiter, const message_header& request);
+void reply_to_caller(const message_waiter& waiter, const message_header& request, message_ptr reply);
 /// Throws call_error: the coroutine has been told to give up.
-[[noreturn]] void throw_given_up(const message_waiter& by);
+[[noreturn]] void throw_given_up(const message_waiter& waiter);
 /// Ends the job: the message does not decode.
 [[noreturn]] void refuse_kept_message(engine& core, const message_header& request);
 /// Gives back the credit that a message occupies at its sender, before the message is kept for as long as may be.

@@ -49,9 +49,9 @@ class messages_awaiter : public message_waiter, public work {
   result run_oldest();
 
  private:
-  static void on_run(work& self, thread_context& on) {
+  static void on_run(work& self, thread_context& thread) {
     auto& awaiter = static_cast<messages_awaiter&>(self);
-    awaiter.coroutine->resume(awaiter.handle_, on);
+    awaiter.coroutine->resume(awaiter.handle_, thread);
   }
   std::coroutine_handle<> handle_;
   bool yields_ = false;

@@ -82,7 +82,7 @@ concept declares_may_save = requires(const T& object) {
 template <class T>
 struct type_operations {
   static void destroy(void* object) noexcept { delete static_cast<T*>(object); }
-  static void count(void* object, sizer& into) { into(*static_cast<T*>(object)); }
+  static void count(void* object, sizer& sizer) { sizer(*static_cast<T*>(object)); }
   static void pack(void* object, writer& out) { out(*static_cast<T*>(object)); }
   static void* unpack(reader& in) {
     auto object = std::make_unique<T>();

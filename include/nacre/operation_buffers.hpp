@@ -94,9 +94,9 @@ class operation_buffers;
 class pending_operations {
  public:
   virtual ~pending_operations() = default;
-  /// Packs all of it into `into`, whose lock is held. Throws what a function of the key throws, and for want of memory;
-  /// what has not been packed is still pending then.
-  virtual void flush(operation_buffers& into) = 0;
+  /// Packs all of it into `buffers`, whose lock is held. Throws what a function of the key throws, and for want of
+  /// memory; what has not been packed is still pending then.
+  virtual void flush(operation_buffers& buffers) = 0;
 };
 
 /// A place where an operation runs: a stripe of a rank.
@@ -127,9 +127,9 @@ class operation_buffers {
   /// container has ended or the operation is longer than a message may be; nothing has been added then.
   [[nodiscard]] std::byte* claim(operation_kind kind, std::uint32_t target, std::size_t bytes, bool aligned = false) {
     if (target < slots_.size() && !aligned) [[likely]] {
-      slot& into = slots_[target];
-      if (into.kind == kind && bytes <= into.room - into.used) [[likely]] {
-        return take(into, bytes);
+      slot& buffer = slots_[target];
+      if (buffer.kind == kind && bytes <= buffer.room - buffer.used) [[likely]] {
+        return take(buffer, bytes);
       }
     }
     return claim_slowly(kind, target, bytes, aligned);
@@ -180,11 +180,11 @@ class operation_buffers {
   virtual void begin_pending(std::uint32_t container) = 0;
   void list_pending(std::uint32_t container);
   static void pause() noexcept;
-  [[nodiscard]] static std::byte* take(slot& from, std::size_t bytes) noexcept {
-    reinterpret_cast<run_header*>(from.body + from.run_at)->count += 1;
-    std::byte* const at = from.body + from.used;
-    from.used += static_cast<std::uint32_t>(bytes);
-    return at;
+  [[nodiscard]] static std::byte* take(slot& buffer, std::size_t bytes) noexcept {
+    reinterpret_cast<run_header*>(buffer.body + buffer.run_at)->count += 1;
+    std::byte* const position = buffer.body + buffer.used;
+    buffer.used += static_cast<std::uint32_t>(bytes);
+    return position;
   }
 
   std::vector<slot> slots_;  // by target; made when first asked for

@@ -38,8 +38,8 @@ struct extension_target {
 
 [[nodiscard]] extension_key key_of_extension(engine& core, std::string_view name);
 extension_key withdraw_extension_key(engine& core, std::string_view name);
-std::string load_extension(engine& core, thread_context& on, const std::string& file, extension_access access);
-void unload_extension(engine& core, thread_context& on, std::string_view name);
+std::string load_extension(engine& core, thread_context& thread, const std::string& file, extension_access access);
+void unload_extension(engine& core, thread_context& thread, std::string_view name);
 
 }  // namespace detail
 
@@ -60,16 +60,16 @@ class operations : public message_operations {
   }
   /// Makes a mobile object on another rank from copies of the arguments.
   template <class T, class... Args>
-  [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id where, Args&&... args) {
-    return call<&detail::create_remotely<T, std::decay_t<Args>...>>(where, std::forward<Args>(args)...);
+  [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id rank, Args&&... args) {
+    return call<&detail::create_remotely<T, std::decay_t<Args>...>>(rank, std::forward<Args>(args)...);
   }
   /// Moves an object after the messages that this caller sent to it before. The future is ready when the object has
   /// arrived. An object stays, and the future fails with call_error, if its class has a member `bool may_migrate()
   /// const` that returns false.
   template <class T>
-  future<void> migrate(mobile_ptr<T> object, rank_id to) {
+  future<void> migrate(mobile_ptr<T> object, rank_id target) {
     auto moved = pending<void>();
-    detail::post_migrate(*core_, *thread_, object.id(), to, *moved.state());
+    detail::post_migrate(*core_, *thread_, object.id(), target, *moved.state());
     return moved;
   }
   /// Ends an object after the messages that this caller sent to it before. Messages that others send later are reported
@@ -152,8 +152,8 @@ class operations : public message_operations {
   /// messages that this caller sends to the element later find it. The future fails with call_error when the place has
   /// an element already.
   template <class T, class P, class... Args>
-  future<void> insert(const array_ptr<T, P>& into, const index& at, Args&&... args) {
-    const mobile_ptr<T> element = into[at];
+  future<void> insert(const array_ptr<T, P>& array, const index& index, Args&&... args) {
+    const mobile_ptr<T> element = array[index];
     auto object = std::make_unique<T>(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
     auto done = pending<void>();
     detail::post_insert(*core_, *thread_, element.id(), detail::type_of<T>(), object.release(), *done.state());
@@ -163,27 +163,28 @@ class operations : public message_operations {
   /// place may get another element. The future fails with call_error when there is no element. `destroy` ends an
   /// element too, without a future.
   template <class T, class P>
-  future<void> erase(const array_ptr<T, P>& from, const index& at) {
+  future<void> erase(const array_ptr<T, P>& array, const index& index) {
     auto done = pending<void>();
-    detail::post_erase(*core_, *thread_, from[at].id(), *done.state());
+    detail::post_erase(*core_, *thread_, array[index].id(), *done.state());
     return done;
   }
 
   /// Makes the element of a key from the arguments, on the key's home, as for other arrays.
   template <class T, class K, class... Args>
-  future<void> insert(const keyed_array_ptr<T, K>& into, const std::type_identity_t<K>& key, Args&&... args) {
+  future<void> insert(const keyed_array_ptr<T, K>& keyed_array_ptr, const std::type_identity_t<K>& key,
+                      Args&&... args) {
     auto object = std::make_unique<T>(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
     message_ptr m = detail::make_insertion(detail::type_of<T>(), object.release());
     auto done = pending<void>();
-    post_to_key(into[key], std::move(m), done);
+    post_to_key(keyed_array_ptr[key], std::move(m), done);
     return done;
   }
   /// Ends the element of a key, as for other arrays.
   template <class T, class K>
-  future<void> erase(const keyed_array_ptr<T, K>& from, const std::type_identity_t<K>& key) {
+  future<void> erase(const keyed_array_ptr<T, K>& keyed_array_ptr, const std::type_identity_t<K>& key) {
     auto done = pending<void>();
-    post_to_key(from[key], detail::make_erasure(), done);
-    detail::table_of(*core_, from.table()).note_erasure(*this, *core_, key);
+    post_to_key(keyed_array_ptr[key], detail::make_erasure(), done);
+    detail::table_of(*core_, keyed_array_ptr.table()).note_erasure(*this, *core_, key);
     return done;
   }
   /// The name of the element of a key, to migrate or colocate it, or to keep. Not valid for a key that no rank has sent
@@ -201,17 +202,18 @@ class operations : public message_operations {
   /// destroy_section or the end of the array. The future fails with call_error for a section without places, and when
   /// the array has been destroyed.
   template <class T, class P>
-  [[nodiscard]] future<section_ptr> create_section(const section<T, P>& of) {
-    return call<&detail::open_section>(rank(), of.array().first(),
-                                       std::vector<detail::section_part>(of.parts().begin(), of.parts().end()));
+  [[nodiscard]] future<section_ptr> create_section(const section<T, P>& section) {
+    return call<&detail::open_section>(
+        rank(), section.array().first(),
+        std::vector<detail::section_part>(section.parts().begin(), section.parts().end()));
   }
   /// Ends the steps of a section: those that lack values are dropped, which is reported as a message that was not
   /// delivered. Contributions that come later are reported, too, or are usage errors of their handlers. The future is
   /// ready when no rank knows the section any more, and fails with call_error when it has been destroyed before.
   template <std::same_as<section_ptr> Name>
-  future<void> destroy_section(const Name& of) {
-    if (!of) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
-    return call<&detail::close_section>(rank_id(of.root().value() % size()), of.array(), of.number());
+  future<void> destroy_section(const Name& subject) {
+    if (!subject) throw usage_error("destroy_section of a section_ptr that names nothing (it was default-constructed)");
+    return call<&detail::close_section>(rank_id(subject.root().value() % size()), subject.array(), subject.number());
   }
 
   /// Exposes memory of the caller: every rank that gets the handle may read and write it, or only read it if T is
@@ -219,34 +221,36 @@ class operations : public message_operations {
   /// move by may_migrate, else a balancer may move it. Elements that several ranks access at a time, one of them
   /// writing, have unspecified values.
   template <class T>
-  [[nodiscard]] remote_memory<T> expose(std::span<T> own) {
+  [[nodiscard]] remote_memory<T> expose(std::span<T> values) {
     constexpr auto access = std::is_const_v<T> ? detail::memory_access::read_only : detail::memory_access::read_write;
-    return remote_memory<T>(detail::expose(*core_, bytes_of(std::span<const T>(own)), access));
+    return remote_memory<T>(detail::expose(*core_, bytes_of(std::span<const T>(values)), access));
   }
   /// Exposes the elements that a vector has now; it must not get others until withdraw.
   template <class T>
-  [[nodiscard]] remote_memory<T> expose(std::vector<T>& own) {
-    return expose(std::span<T>(own));
+  [[nodiscard]] remote_memory<T> expose(std::vector<T>& values) {
+    return expose(std::span<T>(values));
   }
-  /// Copies `from` to the elements from index `offset` on of exposed memory, of another rank or of this one. The future
-  /// is ready when the bytes are in place there. `from` must stay unchanged until then, or until the future is dropped.
-  /// Dropping it ends the transfer: bytes that have not left by then are not written. Long transfers are sent in pieces
-  /// on channel::bulk. Several transfers have no order: wait for one before the next where order matters. The future
-  /// fails with call_error when the range is not inside the memory, when the key is wrong, or when the memory was never
-  /// exposed; nothing was written then. It also fails when the memory is withdrawn; some pieces may have been written
-  /// by then.
+  /// Copies `values` to the elements from index `offset` on of exposed memory, of another rank or of this one. The
+  /// future is ready when the bytes are in place there. `values` must stay unchanged until then, or until the future is
+  /// dropped. Dropping it ends the transfer: bytes that have not left by then are not written. Long transfers are sent
+  /// in pieces on channel::bulk. Several transfers have no order: wait for one before the next where order matters. The
+  /// future fails with call_error when the range is not inside the memory, when the key is wrong, or when the memory
+  /// was never exposed; nothing was written then. It also fails when the memory is withdrawn; some pieces may have been
+  /// written by then.
   template <class T>
-  [[nodiscard]] future<void> put(const remote_memory<T>& to, std::size_t offset,
-                                 std::type_identity_t<std::span<const T>> from) {
+  [[nodiscard]] future<void> put(const remote_memory<T>& remote_memory, std::size_t offset,
+                                 std::type_identity_t<std::span<const T>> values) {
     static_assert(!std::is_const_v<T>, "a handle to const elements can only be read through");
-    return detail::put(*core_, *thread_, to.name(), {offset, sizeof(T), bytes_of(from)});
+    return detail::put(*core_, *thread_, remote_memory.name(), {offset, sizeof(T), bytes_of(values)});
   }
-  /// Copies elements of exposed memory, from index `offset` on, to `to`. The caller must keep `to` alive and untouched
-  /// until the future is ready or dropped; Nacre does not access it afterwards. Order and errors are as for put.
+  /// Copies elements of exposed memory, from index `offset` on, to `values`. The caller must keep `values` alive and
+  /// untouched until the future is ready or dropped; Nacre does not access it afterwards. Order and errors are as for
+  /// put.
   template <class T>
-  [[nodiscard]] future<void> get(const remote_memory<T>& from, std::size_t offset,
-                                 std::type_identity_t<std::span<std::remove_const_t<T>>> to) {
-    return detail::get(*core_, *thread_, from.name(), {offset, sizeof(T), bytes_of(std::span<const T>(to))});
+  [[nodiscard]] future<void> get(const remote_memory<T>& remote_memory, std::size_t offset,
+                                 std::type_identity_t<std::span<std::remove_const_t<T>>> values) {
+    return detail::get(*core_, *thread_, remote_memory.name(),
+                       {offset, sizeof(T), bytes_of(std::span<const T>(values))});
   }
   /// Ends access to memory that this rank has exposed. When it returns, Nacre does not access the memory any more;
   /// later accesses, and the rest of those under way, fail at their callers. It waits for no other rank, at most for a
@@ -284,7 +288,7 @@ class operations : public message_operations {
   }
 
   /// Enables (the default) or disables, for a phase of the program, the migrations that this rank's balancer requests.
-  void enable_balancing(bool on) noexcept { detail::enable_balancing(*core_, on); }
+  void enable_balancing(bool is_on) noexcept { detail::enable_balancing(*core_, is_on); }
 
  protected:
   using message_operations::message_operations;
@@ -306,8 +310,8 @@ class operations : public message_operations {
     (std::make_index_sequence<colocation::count>());
   }
   template <class T>
-  static std::span<std::byte> bytes_of(std::span<const T> of) noexcept {
-    return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(of.data())), of.size_bytes()};
+  static std::span<std::byte> bytes_of(std::span<const T> values) noexcept {
+    return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(values.data())), values.size_bytes()};
   }
 };
 

@@ -15,22 +15,22 @@ namespace nacre {
 
 /// The default placement: each rank gets a run of consecutive places. The lengths of two runs differ by one at most.
 struct by_block {
-  [[nodiscard]] rank_id operator()(const index& at, const extents& shape, std::uint32_t ranks) const {
-    const std::uint64_t number = shape.number_of(at), each = shape.count() / ranks, longer = shape.count() % ranks;
+  [[nodiscard]] rank_id operator()(const index& index, const extents& shape, std::uint32_t ranks) const {
+    const std::uint64_t number = shape.number_of(index), each = shape.count() / ranks, longer = shape.count() % ranks;
     if (number < longer * (each + 1)) return rank_id(static_cast<std::uint32_t>(number / (each + 1)));
     return rank_id(static_cast<std::uint32_t>(longer + (number - longer * (each + 1)) / each));
   }
-  /// The places whose home is `of`, by number: the first one, and the one behind the last.
-  [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> run_of(rank_id of, const extents& shape,
+  /// The places whose home is `rank`, by number: the first one, and the one behind the last.
+  [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> run_of(rank_id rank, const extents& shape,
                                                                       std::uint32_t ranks) noexcept {
-    const std::uint64_t each = shape.count() / ranks, longer = shape.count() % ranks, before = of.value();
-    const std::uint64_t begin = before * each + std::min(before, longer);
-    return {begin, begin + each + (before < longer ? 1 : 0)};
+    const std::uint64_t each = shape.count() / ranks, longer = shape.count() % ranks, previous = rank.value();
+    const std::uint64_t begin = previous * each + std::min(previous, longer);
+    return {begin, begin + each + (previous < longer ? 1 : 0)};
   }
-  /// Calls visit(const index&) with each place whose home is `of`, in the order of the places; see lists_places.
+  /// Calls visit(const index&) with each place whose home is `rank`, in the order of the places; see lists_places.
   template <class Visit>
-  void for_each_place(rank_id of, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
-    const auto [begin, end] = run_of(of, shape, ranks);
+  void for_each_place(rank_id rank, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
+    const auto [begin, end] = run_of(rank, shape, ranks);
     for (std::uint64_t number = begin; number < end; ++number) visit(shape.place_of(number));
   }
 };

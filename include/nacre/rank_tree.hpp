@@ -28,18 +28,18 @@ auto rank_tree<F, Op, std::tuple<Values...>>::run(context& ctx, rank_range ranks
   const auto ask_this_rank = [&] {
     return ctx.call<F>(with{.category = ranks.category, .channel = ranks.channel}, ctx.rank(), arguments...);
   };
-  std::optional<future<result>> before, behind;
+  std::optional<future<result>> previous, rest;
   if (ranks.first + 1 < middle && ranks.first + 1 < ranks.last)
-    before = ask(ranks.first + 1, std::min(middle, ranks.last));
-  if (middle < ranks.last) behind = ask(middle, ranks.last);
+    previous = ask(ranks.first + 1, std::min(middle, ranks.last));
+  if (middle < ranks.last) rest = ask(middle, ranks.last);
   if constexpr (std::is_void_v<result>) {
     co_await ask_this_rank();
-    if (before) co_await std::move(*before);
-    if (behind) co_await std::move(*behind);
+    if (previous) co_await std::move(*previous);
+    if (rest) co_await std::move(*rest);
   } else {
     result combined = co_await ask_this_rank();
-    if (before) combined = Op{}(std::move(combined), co_await std::move(*before));
-    if (behind) combined = Op{}(std::move(combined), co_await std::move(*behind));
+    if (previous) combined = Op{}(std::move(combined), co_await std::move(*previous));
+    if (rest) combined = Op{}(std::move(combined), co_await std::move(*rest));
     co_return combined;
   }
 }

@@ -28,7 +28,7 @@ class submitter;
 /// The interface of one rank for its main. Belongs to the application thread of the rank.
 class runtime : public operations {
  public:
-  runtime(engine& core, thread_context& on) noexcept : operations(core, on) {}
+  runtime(engine& core, thread_context& thread) noexcept : operations(core, thread) {}
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
@@ -79,9 +79,9 @@ class runtime : public operations {
   /// Returns op(op(init, v0), ...) over the values of the ranks before this one; `init` itself on rank 0.
   template <class T, class Op>
   [[nodiscard]] T exclusive_scan(const T& value, T init, Op op) {
-    const auto before = detail::combine_values(*core_, *thread_, collective_kind::exclusive_scan, {}, value, op);
+    const auto previous = detail::combine_values(*core_, *thread_, collective_kind::exclusive_scan, {}, value, op);
     if (rank().value() == 0) return init;
-    return static_cast<T>(op(std::move(init), detail::unpack_own<T>(before)));
+    return static_cast<T>(op(std::move(init), detail::unpack_own<T>(previous)));
   }
 
   /// Collective: makes an array of mobile objects. Each rank calls `make` with each place that it is the home of, and
@@ -94,24 +94,24 @@ class runtime : public operations {
   /// share.
   template <class T, class Make, array_placement P = by_block>
   requires std::is_invocable_r_v<T, Make&, const nacre::index&>
-  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, Make&& make, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(how, shape, true, detail::births_of(*core_));
-    detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(),
-                       [&](const nacre::index& at) -> void* { return new T(make(at)); });
-    return made;
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& options, const extents& shape, Make&& make, P = {}) {
+    const array_ptr<T, P> array = open_array<T, P>(options, shape, true, detail::births_of(*core_));
+    detail::fill_array(*core_, *thread_, array.first(), detail::type_mark<array_ptr<T, P>>(),
+                       [&](const nacre::index& index) -> void* { return new T(make(index)); });
+    return array;
   }
   /// Collective: makes an array, each element by its default constructor.
   template <class T, array_placement P = by_block>
-  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, P placement = {}) {
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& options, const extents& shape, P placement = {}) {
     return create_array<T>(
-        how, shape, [](const nacre::index&) { return T(); }, placement);
+        options, shape, [](const nacre::index&) { return T(); }, placement);
   }
   /// Collective: makes an array without elements; insert makes them later.
   template <class T, array_placement P = by_block>
-  [[nodiscard]] array_ptr<T, P> create_array(const array_options& how, const extents& shape, sparse_t, P = {}) {
-    const array_ptr<T, P> made = open_array<T, P>(how, shape, false, detail::births_of(*core_));
-    detail::fill_array(*core_, *thread_, made.first(), detail::type_mark<array_ptr<T, P>>(), nullptr);
-    return made;
+  [[nodiscard]] array_ptr<T, P> create_array(const array_options& options, const extents& shape, sparse_t, P = {}) {
+    const array_ptr<T, P> array = open_array<T, P>(options, shape, false, detail::births_of(*core_));
+    detail::fill_array(*core_, *thread_, array.first(), detail::type_mark<array_ptr<T, P>>(), nullptr);
+    return array;
   }
   /// Collective: makes an array with default options. The arguments after the shape are those of the functions above.
   template <class T, class... Args>
@@ -126,13 +126,13 @@ class runtime : public operations {
   ///     auto words = rt.create_array<word>(nacre::keyed_by<std::string>{});
   ///     rt.send<&word::seen>(words["nacre"], 1);
   template <class T, class K>
-  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& how) {
-    return create_keyed<T, K>(how, true);
+  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& keyed_by) {
+    return create_keyed<T, K>(keyed_by, true);
   }
   /// Collective: makes such an array whose elements are made by insert only.
   template <class T, class K>
-  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& how, sparse_t) {
-    return create_keyed<T, K>(how, false);
+  [[nodiscard]] keyed_array_ptr<T, K> create_array(const keyed_by<K>& keyed_by, sparse_t) {
+    return create_keyed<T, K>(keyed_by, false);
   }
   /// Collective: makes a group, one T on every rank, each from its own rank's arguments. T need be neither movable nor
   /// serializable. When create_group returns, every rank may send to every object. All ranks make their groups in one
@@ -254,30 +254,31 @@ class runtime : public operations {
   friend class phase;
 
   template <class T, class P>
-  array_ptr<T, P> open_array(const array_options& how, const extents& shape, bool dense, std::uint32_t ranks) {
+  array_ptr<T, P> open_array(const array_options& options, const extents& shape, bool dense, std::uint32_t ranks) {
     static_cast<void>(&detail::array_enlisted<T, P>);
     const std::uint64_t first = detail::open_array(
-        *core_, {.shape = shape,
-                 .type = &detail::type_of<T>(),
-                 .home = &detail::home_of_number<P>,
-                 .list = detail::lister_of<P>(),
-                 .ranks = ranks,
-                 .dense = dense,
-                 .location = how.location == location_policy::of_program ? detail::location_of<T>() : how.location});
+        *core_,
+        {.shape = shape,
+         .type = &detail::type_of<T>(),
+         .home = &detail::home_of_number<P>,
+         .list = detail::lister_of<P>(),
+         .ranks = ranks,
+         .dense = dense,
+         .location = options.location == location_policy::of_program ? detail::location_of<T>() : options.location});
     return array_ptr<T, P>(first, shape, ranks);
   }
   /// No other rank has the handle before fill_array returns, so none uses a table that has no array yet.
   template <class T, class K>
-  keyed_array_ptr<T, K> create_keyed(const keyed_by<K>& how, bool on_first_use) {
+  keyed_array_ptr<T, K> create_keyed(const keyed_by<K>& keyed_by, bool on_first_use) {
     static_cast<void>(detail::check_key<K>());
-    const auto places =
-        open_array<T, by_block>(array_options{.location = how.location}, extents(how.keys_max), false, size());
+    const auto places = open_array<T, by_block>(array_options{.location = keyed_by.location},
+                                                extents(keyed_by.keys_max), false, size());
     const auto table = create_group<detail::key_table<T, K>>();
-    auto& own = local(table);
-    own.begin(table, places, rank(), size(), on_first_use, how.home);
-    detail::name_keys(*core_, places.first(), [&own](object_id element) { return own.text_of(element); });
+    auto& self = local(table);
+    self.begin(table, places, rank(), size(), on_first_use, keyed_by.home);
+    detail::name_keys(*core_, places.first(), [&self](object_id element) { return self.text_of(element); });
     const std::uint32_t mark =
-        detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0) + 2 * how.home.mark();
+        detail::type_mark<keyed_array_ptr<T, K>>() + (on_first_use ? 1 : 0) + 2 * keyed_by.home.mark();
     detail::fill_array(*core_, *thread_, places.first(), mark, nullptr);
     return {places, table};
   }
@@ -286,8 +287,8 @@ class runtime : public operations {
 /// The interface of a rank for a running handler. Valid during the handler; in a coroutine, until it ends.
 class context : public element_operations {
  public:
-  context(engine& core, thread_context& on, const message_header& cause) noexcept
-      : element_operations(core, on, object_id::from_value(cause.object)), cause_(&cause) {}
+  context(engine& core, thread_context& thread, const message_header& cause) noexcept
+      : element_operations(core, thread, object_id::from_value(cause.object)), cause_(&cause) {}
 
   /// The rank that sent the message.
   [[nodiscard]] rank_id source() const noexcept { return rank_id(cause_->source); }
@@ -316,7 +317,7 @@ class context : public element_operations {
   [[nodiscard]] bool cancelled() const;
 
   /// For the runtime: sets the thread context on which a suspended coroutine continues.
-  void move_to(thread_context& on) noexcept { thread_ = &on; }
+  void move_to(thread_context& thread) noexcept { thread_ = &thread; }
   [[nodiscard]] engine& core() const noexcept { return *core_; }
   [[nodiscard]] thread_context& current_thread() const noexcept { return *thread_; }
   /// For the runtime: the header of the message has moved.

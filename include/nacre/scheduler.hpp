@@ -48,18 +48,18 @@ class scheduler {
   };
 
   virtual ~scheduler() = default;
-  /// `by` made `item` ready. The scheduler does not own it. The same item may be pushed again while it waits: each
+  /// `worker` made `item` ready. The scheduler does not own it. The same item may be pushed again while it waits: each
   /// push needs a pop of its own.
-  virtual void push(worker_id by, work& item) = 0;
-  /// The next item for worker `by`, or null when there is none for it now.
-  [[nodiscard]] virtual work* pop(worker_id by) = 0;
-  /// As push, for an item that a handler running on the worker `by` has made ready.
-  virtual void push_made(worker_id by, work& item) { push(by, item); }
+  virtual void push(worker_id worker, work& item) = 0;
+  /// The next item for worker `worker`, or null when there is none for it now.
+  [[nodiscard]] virtual work* pop(worker_id worker) = 0;
+  /// As push, for an item that a handler running on the worker `worker` has made ready.
+  virtual void push_made(worker_id worker, work& item) { push(worker, item); }
   /// As push_made, for an object that a handler on this rank has just made and sent its first message.
-  virtual void push_first(worker_id by, work& item) { push_made(by, item); }
-  /// As push, for a coroutine that goes on because of what an item that runs on the worker `by` has done. It must also
-  /// run under pressure::unsent.
-  virtual void push_resumed(worker_id by, work& item) { push(by, item); }
+  virtual void push_first(worker_id worker, work& item) { push_made(worker, item); }
+  /// As push, for a coroutine that goes on because of what an item that runs on the worker `worker` has done. It must
+  /// also run under pressure::unsent.
+  virtual void push_resumed(worker_id worker, work& item) { push(worker, item); }
   /// Tells that the worker `by` is under the pressure `now` from here on. Under pressure::unsent, pop may return null
   /// although items wait; this function is called again when the pressure ends. A scheduler may ignore it.
   virtual void set_pressure(worker_id /*by*/, pressure /*now*/) {}
@@ -115,7 +115,9 @@ requires(
     std::is_invocable_v<Make&, const config&> &&
     !std::is_invocable_v<Make&, const config&, const scheduler_site&>) void register_scheduler(std::string_view name,
                                                                                                Make make) {
-  register_scheduler(name, scheduler_factory([make](const config& from, const scheduler_site&) { return make(from); }));
+  register_scheduler(name, scheduler_factory([make](const config& configuration, const scheduler_site&) {
+                       return make(configuration);
+                     }));
 }
 
 }  // namespace nacre

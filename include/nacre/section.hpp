@@ -54,8 +54,8 @@ struct section_on_rank {
 };
 
 // src/runtime/api_arrays.cpp. `m`: the message for each element.
-void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
-                     message_ptr m);
+void post_to_section(engine& core, thread_context& thread, const array_request& request,
+                     std::span<const section_part> parts, message_ptr m);
 /// Throws usage_error for a range that does not fit the shape, else calls visit with each of its places.
 void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit);
 
@@ -102,21 +102,22 @@ class section {
   section() = default;
   /// The places of a list, in any order; a place that is listed twice counts once. Throws usage_error for an index that
   /// the array does not have.
-  section(const array_ptr<T, P>& of, const std::vector<index>& places) : of_(of) {
+  section(const array_ptr<T, P>& array, const std::vector<index>& places) : of_(array) {
     for (const index& each : places) add(each);
     finish();
   }
   /// The places of a range. Throws usage_error when it lies outside of the array.
-  section(const array_ptr<T, P>& of, const index_range& range) : of_(of) {
-    detail::visit_range(of.shape(), range, [this](const index& at) { add(at); });
+  section(const array_ptr<T, P>& array, const index_range& range) : of_(array) {
+    detail::visit_range(array.shape(), range, [this](const index& index) { add(index); });
     finish();
   }
   /// The places for which `contains(index)` is true.
   template <class Predicate>
-  requires std::predicate<Predicate&, const index&> section(const array_ptr<T, P>& of, Predicate contains) : of_(of) {
-    for (std::uint64_t number = 0; number < of.shape().count(); ++number) {
-      const index at = of.shape().place_of(number);
-      if (contains(at)) add(at);
+  requires std::predicate<Predicate&, const index&> section(const array_ptr<T, P>& array, Predicate contains)
+      : of_(array) {
+    for (std::uint64_t number = 0; number < array.shape().count(); ++number) {
+      const index position = array.shape().place_of(number);
+      if (contains(position)) add(position);
     }
     finish();
   }
@@ -129,9 +130,9 @@ class section {
     return all;
   }
   /// Whether the section has this place. Throws usage_error when the array has no such place.
-  [[nodiscard]] bool contains(const index& at) const {
-    const std::uint64_t number = of_.shape().number_of(at);
-    const std::uint32_t birth = of_.home_of(at).value();
+  [[nodiscard]] bool contains(const index& index) const {
+    const std::uint64_t number = of_.shape().number_of(index);
+    const std::uint32_t birth = of_.home_of(index).value();
     const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const auto& each) { return each.rank == birth; });
     return part != parts_.end() && std::binary_search(part->numbers.begin(), part->numbers.end(), number);
   }
@@ -153,7 +154,7 @@ class section {
   }
 
  private:
-  void add(const index& at) { by_birth_[of_.home_of(at).value()].push_back(of_.shape().number_of(at)); }
+  void add(const index& index) { by_birth_[of_.home_of(index).value()].push_back(of_.shape().number_of(index)); }
   void finish() {
     for (auto& [birth, numbers] : by_birth_) {
       std::sort(numbers.begin(), numbers.end());

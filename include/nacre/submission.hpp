@@ -22,7 +22,7 @@ class submission {
   submission& operator=(const submission&) = delete;
   virtual ~submission() = default;
   /// Inside the rank. Nobody can catch an exception of it.
-  virtual void run(engine& core, thread_context& on) = 0;
+  virtual void run(engine& core, thread_context& thread) = 0;
 
   submission* next = nullptr;  ///< link of the one queue that it is in
 

@@ -29,11 +29,11 @@ namespace detail {
 class open_door;
 
 // src/runtime/api_submitter.cpp.
-[[nodiscard]] std::shared_ptr<open_door> make_door(engine& core, thread_context& on);
+[[nodiscard]] std::shared_ptr<open_door> make_door(engine& core, thread_context& thread);
 /// False: the queue is full. Throws usage_error when the door is closed, or when the job has ended.
-bool submit(open_door* door, std::unique_ptr<submission> what, when_full how);
+bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_full);
 /// Throws usage_error for a rank that the job does not have.
-void expect_rank(const open_door* door, rank_id to);
+void expect_rank(const open_door* door, rank_id target);
 /// Throws usage_error on a thread of a rank, which would wait for itself.
 void expect_outside_thread();
 /// In a catch clause: work that was handed in threw, and has no future: the job ends with a line.
@@ -79,11 +79,11 @@ inline void run_callback(engine& core, const std::function<void()>& callback) {
 template <class T>
 class outside_call final : public waiter {
  public:
-  outside_call(engine& core, future<T> result, std::shared_ptr<outside_state<T>> to)
-      : waiter{&on_result}, core_(core), result_(std::move(result)), to_(std::move(to)) {}
+  outside_call(engine& core, future<T> result, std::shared_ptr<outside_state<T>> state)
+      : waiter{&on_result}, core_(core), result_(std::move(result)), to_(std::move(state)) {}
   /// The object deletes itself when the result is there.
-  static void begin(std::unique_ptr<outside_call> made) {
-    outside_call* const self = made.release();
+  static void begin(std::unique_ptr<outside_call> result) {
+    outside_call* const self = result.release();
     if (!self->result_.state()->await(*self)) self->finish();
   }
 
@@ -220,60 +220,61 @@ class submitter {
   /// Runs F as `send` of a main does; the targets are the same: a rank, all ranks, an object, an element, a key, a
   /// group.
   template <auto F, class Target, class... Args>
-  void send(const Target& to, Args&&... args) const {
+  void send(const Target& target, Args&&... args) const {
     static_cast<void>(
-        detail::submit(door_.get(), sending<F>(to, std::forward<Args>(args)...), detail::when_full::wait));
+        detail::submit(door_.get(), sending<F>(target, std::forward<Args>(args)...), detail::when_full::wait));
   }
   /// Runs a lambda without captures, as `send` of a main does.
   template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
-  void send(const Target& to, L, Args&&... args) const {
-    send<lambda_for<Target, L>()>(to, std::forward<Args>(args)...);
+  void send(const Target& target, L, Args&&... args) const {
+    send<lambda_for<Target, L>()>(target, std::forward<Args>(args)...);
   }
   /// As send. False: there is no room, and nothing has happened.
   template <auto F, class Target, class... Args>
-  [[nodiscard]] bool try_send(const Target& to, Args&&... args) const {
-    return detail::submit(door_.get(), sending<F>(to, std::forward<Args>(args)...), detail::when_full::refuse);
+  [[nodiscard]] bool try_send(const Target& target, Args&&... args) const {
+    return detail::submit(door_.get(), sending<F>(target, std::forward<Args>(args)...), detail::when_full::refuse);
   }
   /// Runs F as `call` of a main does.
   template <auto F, class Target, class... Args>
-  [[nodiscard]] outside_future<detail::result_of<F>> call(const Target& to, Args&&... args) const {
+  [[nodiscard]] outside_future<detail::result_of<F>> call(const Target& target, Args&&... args) const {
     using result = detail::result_of<F>;
-    expect_target(to);
+    expect_target(target);
     auto state = std::make_shared<detail::outside_state<result>>();
-    auto made = make([to, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
-      try {
-        auto pending =
-            std::apply([&](auto&&... each) { return ops.template call<F>(to, std::move(each)...); }, std::move(values));
-        detail::outside_call<result>::begin(
-            std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
-      } catch (...) {
-        state->error = std::current_exception();
-        detail::run_callback(ops.core(), state->complete());
-      }
-    });
-    static_cast<void>(detail::submit(door_.get(), std::move(made), detail::when_full::wait));
+    auto product =
+        make([target, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+          try {
+            auto pending = std::apply([&](auto&&... each) { return ops.template call<F>(target, std::move(each)...); },
+                                      std::move(values));
+            detail::outside_call<result>::begin(
+                std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
+          } catch (...) {
+            state->error = std::current_exception();
+            detail::run_callback(ops.core(), state->complete());
+          }
+        });
+    static_cast<void>(detail::submit(door_.get(), std::move(product), detail::when_full::wait));
     return outside_future<result>(std::move(state));
   }
   template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
-  [[nodiscard]] auto call(const Target& to, L, Args&&... args) const {
-    return call<lambda_for<Target, L>()>(to, std::forward<Args>(args)...);
+  [[nodiscard]] auto call(const Target& target, L, Args&&... args) const {
+    return call<lambda_for<Target, L>()>(target, std::forward<Args>(args)...);
   }
 
  private:
   class door_operations final : public operations {
    public:
-    door_operations(engine& core, thread_context& on) noexcept : operations(core, on) {}
+    door_operations(engine& core, thread_context& thread) noexcept : operations(core, thread) {}
     [[nodiscard]] engine& core() const noexcept { return *core_; }
   };
   template <class Body>
   class submitted final : public detail::submission {
    public:
     explicit submitted(Body body) : body_(std::move(body)) {}
-    void run(engine& core, thread_context& on) override {
+    void run(engine& core, thread_context& thread) override {
       try {
-        door_operations ops(core, on);
+        door_operations ops(core, thread);
         body_(ops);
       } catch (...) {
         detail::submission_threw(core);
@@ -289,8 +290,8 @@ class submitter {
     return std::make_unique<submitted<Body>>(std::move(body));
   }
   template <class Target>
-  void expect_target(const Target& to) const {
-    if constexpr (std::is_same_v<Target, rank_id>) detail::expect_rank(door_.get(), to);
+  void expect_target(const Target& target) const {
+    if constexpr (std::is_same_v<Target, rank_id>) detail::expect_rank(door_.get(), target);
   }
   template <auto F, class... Args>
   static auto values_of(Args&&... args) {
@@ -303,10 +304,10 @@ class submitter {
     (std::index_sequence_for<Args...>{});
   }
   template <auto F, class Target, class... Args>
-  std::unique_ptr<detail::submission> sending(const Target& to, Args&&... args) const {
-    expect_target(to);
-    return make([to, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
-      std::apply([&](auto&&... each) { ops.template send<F>(to, std::move(each)...); }, std::move(values));
+  std::unique_ptr<detail::submission> sending(const Target& target, Args&&... args) const {
+    expect_target(target);
+    return make([target, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+      std::apply([&](auto&&... each) { ops.template send<F>(target, std::move(each)...); }, std::move(values));
     });
   }
   template <class Target, class L>

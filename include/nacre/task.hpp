@@ -24,12 +24,12 @@ namespace detail {
 
 /// Finishes the coroutine's message: its access to the object ends, and quiescence counts it as done. `seconds`: what a
 /// coroutine that has waited has taken; 0 for others, or if that is not known.
-void coroutine_finished(engine& core, thread_context& on, const message_header& request, handler_id handler,
+void coroutine_finished(engine& core, thread_context& thread, const message_header& request, handler_id handler,
                         double seconds = 0);
 [[nodiscard]] thread_context& thread_of(const context& ctx) noexcept;
-void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply);
-void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
-                    handler_phase when);
+void post_reply(engine& core, thread_context& thread, const message_header& request, message_ptr reply);
+void handler_failed(engine& core, thread_context& thread, const message_header& request, handler_id handler,
+                    handler_phase handler_phase);
 template <class R>
 message_ptr make_reply(R&& value);
 
@@ -86,13 +86,13 @@ class future_awaiter final : public waiter, public work {
   T await_resume() { return result_.take(); }
 
  private:
-  static void on_result(waiter& self, thread_context& by) {
+  static void on_result(waiter& self, thread_context& thread) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    make_runnable(awaiter.coroutine->ctx.core(), by, awaiter);
+    make_runnable(awaiter.coroutine->ctx.core(), thread, awaiter);
   }
-  static void on_run(work& self, thread_context& on) {
+  static void on_run(work& self, thread_context& thread) {
     auto& awaiter = static_cast<future_awaiter&>(self);
-    awaiter.coroutine->resume(awaiter.handle_, on);
+    awaiter.coroutine->resume(awaiter.handle_, thread);
   }
   future<T> result_;
   std::coroutine_handle<> handle_;
@@ -172,21 +172,21 @@ class coroutine_run_of final : public coroutine_run {
 
   void finish() override {
     engine& core = ctx.core();
-    thread_context& on = thread_of(ctx);
+    thread_context& thread = thread_of(ctx);
     try {
       if constexpr (std::is_void_v<T>) {
         handle_.promise().take();
-        if (request_.reply != 0) post_reply(core, on, request_, make_message(0));
+        if (request_.reply != 0) post_reply(core, thread, request_, make_message(0));
       } else {
         T value = handle_.promise().take();
-        if (request_.reply != 0) post_reply(core, on, request_, make_reply(std::move(value)));
+        if (request_.reply != 0) post_reply(core, thread, request_, make_reply(std::move(value)));
       }
     } catch (...) {
-      handler_failed(core, on, request_, handler_, handler_phase::running);
+      handler_failed(core, thread, request_, handler_, handler_phase::running);
     }
     handle_.destroy();
     part_ends(*this);
-    coroutine_finished(core, on, request_, handler_, has_suspended() ? seconds : 0);
+    coroutine_finished(core, thread, request_, handler_, has_suspended() ? seconds : 0);
     delete this;
   }
 
@@ -204,20 +204,20 @@ inline void keep_message(coroutine_run& in, message_ptr& m) noexcept {
 /// Runs a coroutine handler until it ends or waits for the first time. `keep` is its message, or null. Throws only
 /// before the coroutine has begun.
 template <class Make>
-void start_coroutine(engine& core, thread_context& on, const message_header& request, handler_id handler,
+void start_coroutine(engine& core, thread_context& thread, const message_header& request, handler_id handler,
                      message_ptr* keep, Make&& make) {
   using coroutine = std::invoke_result_t<Make, context&>;
   using value = typename task_value<coroutine>::type;
-  auto run = std::make_unique<coroutine_run_of<value>>(core, on, request, handler);
-  const auto made = make(run->ctx).detach();
-  if (!made) throw usage_error("a coroutine handler returned a task that has been moved from");
+  auto run = std::make_unique<coroutine_run_of<value>>(core, thread, request, handler);
+  const auto result = make(run->ctx).detach();
+  if (!result) throw usage_error("a coroutine handler returned a task that has been moved from");
   if (keep != nullptr && *keep != nullptr) keep_message(*run, *keep);
-  run.release()->start(made);
+  run.release()->start(result);
 }
 
 // In invoke.hpp.
 template <auto F, class T>
-task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> what);
+task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await_n(next_n_request<F, T> request);
 
 }  // namespace detail
 

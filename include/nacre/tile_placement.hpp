@@ -78,8 +78,8 @@ template <class Length>
   return parts_with_shorter_cuts(
       std::cbrt(all * deep * deep / face), ranks <= places_of_slab ? 1 : (ranks + places_of_slab - 1) / places_of_slab,
       std::min<std::uint64_t>(ranks, static_cast<std::uint64_t>(shape[0])), ranks, [&](std::uint32_t slabs) {
-        const double own = all / slabs;
-        return (slabs - 1) * face + deep * (2 * std::sqrt(face * own) - tall - wide);
+        const double own_value = all / slabs;
+        return (slabs - 1) * face + deep * (2 * std::sqrt(face * own_value) - tall - wide);
       });
 }
 
@@ -95,16 +95,16 @@ template <class Length>
 struct by_tile {
   [[nodiscard]] rank_id operator()(const index& place, const extents& shape, std::uint32_t ranks) const {
     if (shape.dimensions() == 1) return by_block{}(place, shape, ranks);
-    std::uint32_t first = 0, own = ranks;
+    std::uint32_t first = 0, own_index = ranks;
     if (shape.dimensions() == 3) {
       const detail::dimension_cut slabs(length(shape, 0), ranks, detail::slabs_of_tiles(shape, ranks));
       const std::uint64_t slab = slabs.part_of_place(static_cast<std::uint64_t>(place[0]));
       first = slabs.ranks_before(slab);
-      own = slabs.ranks_before(slab + 1) - first;
+      own_index = slabs.ranks_before(slab + 1) - first;
     }
     const std::size_t last = shape.dimensions() - 1;
     const std::uint64_t tall = length(shape, last - 1), wide = length(shape, last);
-    const detail::dimension_cut rows(tall, own, detail::rows_of_tiles(tall, wide, own));
+    const detail::dimension_cut rows(tall, own_index, detail::rows_of_tiles(tall, wide, own_index));
     const std::uint64_t row = rows.part_of_place(static_cast<std::uint64_t>(place[last - 1]));
     const std::uint32_t tiles = rows.ranks_before(row + 1) - rows.ranks_before(row);
     const detail::dimension_cut columns(wide, tiles, tiles);
@@ -117,10 +117,10 @@ struct by_tile {
   void for_each_place(rank_id rank, const extents& shape, std::uint32_t ranks, Visit&& visit) const {
     if (shape.count() == 0) return;
     if (shape.dimensions() == 1) return by_block{}.for_each_place(rank, shape, ranks, visit);
-    const box own = box_of(rank, shape, ranks);
-    for (std::int64_t x = own.begin[0]; x < own.end[0]; ++x) {
-      for (std::int64_t y = own.begin[1]; y < own.end[1]; ++y) {
-        for (std::int64_t z = own.begin[2]; z < own.end[2]; ++z) {
+    const box region = box_of(rank, shape, ranks);
+    for (std::int64_t x = region.begin[0]; x < region.end[0]; ++x) {
+      for (std::int64_t y = region.begin[1]; y < region.end[1]; ++y) {
+        for (std::int64_t z = region.begin[2]; z < region.end[2]; ++z) {
           visit(shape.dimensions() == 2 ? index(y, z) : index(x, y, z));
         }
       }
@@ -134,17 +134,17 @@ struct by_tile {
   [[nodiscard]] static std::uint64_t length(const extents& shape, std::size_t dimension) noexcept {
     return static_cast<std::uint64_t>(shape[dimension]);
   }
-  static void set(box& of, std::size_t dimension, const detail::dimension_cut& cut, std::uint64_t part) noexcept {
-    of.begin[dimension] = static_cast<std::int64_t>(cut.begin(part));
-    of.end[dimension] = static_cast<std::int64_t>(cut.begin(part + 1));
+  static void set(box& region, std::size_t dimension, const detail::dimension_cut& cut, std::uint64_t part) noexcept {
+    region.begin[dimension] = static_cast<std::int64_t>(cut.begin(part));
+    region.end[dimension] = static_cast<std::int64_t>(cut.begin(part + 1));
   }
   [[nodiscard]] static box box_of(rank_id rank, const extents& shape, std::uint32_t ranks) {
-    box own{.begin = {0, 0, 0}, .end = {1, 0, 0}};
+    box region{.begin = {0, 0, 0}, .end = {1, 0, 0}};
     std::uint32_t number = rank.value(), sharers = ranks;  // the number among the ranks that share a slab, then a row
     if (shape.dimensions() == 3) {
       const detail::dimension_cut slabs(length(shape, 0), sharers, detail::slabs_of_tiles(shape, sharers));
       const std::uint64_t slab = slabs.part_of_rank(number);
-      set(own, 0, slabs, slab);
+      set(region, 0, slabs, slab);
       number -= slabs.ranks_before(slab);
       sharers = slabs.ranks_before(slab + 1) - slabs.ranks_before(slab);
     }
@@ -152,11 +152,11 @@ struct by_tile {
     const std::uint64_t tall = length(shape, last - 1), wide = length(shape, last);
     const detail::dimension_cut rows(tall, sharers, detail::rows_of_tiles(tall, wide, sharers));
     const std::uint64_t row = rows.part_of_rank(number);
-    set(own, 1, rows, row);
+    set(region, 1, rows, row);
     number -= rows.ranks_before(row);
     sharers = rows.ranks_before(row + 1) - rows.ranks_before(row);
-    set(own, 2, detail::dimension_cut(wide, sharers, sharers), number);
-    return own;
+    set(region, 2, detail::dimension_cut(wide, sharers, sharers), number);
+    return region;
   }
 };
 

@@ -52,8 +52,8 @@ class token_ring {
 
   token_ring(rank_id self, std::uint32_t size);
 
-  /// Takes the token from another rank. Returns false, without any change, when `from` may not send it now.
-  [[nodiscard]] bool on_token(rank_id from, const ring_token& token);
+  /// Takes the token from another rank. Returns false, without any change, when `source` may not send it now.
+  [[nodiscard]] bool on_token(rank_id source, const ring_token& token);
 
   /// Whether the token waits here to be passed on; at rank 0 it is also evaluated.
   [[nodiscard]] bool holds_token() const noexcept { return held_.has_value(); }

@@ -42,7 +42,7 @@ class part_completion {
   part_completion& operator=(const part_completion&) = delete;
 
   /// Completes the state, and then gives back a reference to it. Once.
-  void complete(thread_context& by);
+  void complete(thread_context& thread);
 
  private:
   future_state& state_;
@@ -70,13 +70,13 @@ class join_state final : public future_value<typename joined<T>::type> {
   struct part_waiter : waiter {
     join_state* all = nullptr;
   };
-  static void on_part(waiter& self, thread_context& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
+  static void on_part(waiter& self, thread_context& thread) { static_cast<part_waiter&>(self).all->arrived(&thread); }
 
-  void arrived(thread_context* by) {
+  void arrived(thread_context* thread) {
     // acq_rel: the last one sees all values that the others have published by their decrements.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
-    if (by != nullptr) return completion_.complete(*by);
+    if (thread != nullptr) return completion_.complete(*thread);
     this->complete_unawaited();
     this->release();
   }
@@ -137,20 +137,20 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
   struct part_waiter : waiter {
     tuple_state* all = nullptr;
   };
-  static void on_part(waiter& self, thread_context& by) { static_cast<part_waiter&>(self).all->arrived(&by); }
+  static void on_part(waiter& self, thread_context& thread) { static_cast<part_waiter&>(self).all->arrived(&thread); }
 
   void wait_for_part(future_state& part) {
-    part_waiter& own = waiters_[registered_++];
-    own.notify = &on_part;
-    own.all = this;
-    if (!part.await(own)) arrived(nullptr);
+    part_waiter& waiter = waiters_[registered_++];
+    waiter.notify = &on_part;
+    waiter.all = this;
+    if (!part.await(waiter)) arrived(nullptr);
   }
 
-  void arrived(thread_context* by) {
+  void arrived(thread_context* thread) {
     // acq_rel: the last one sees all values that the others have published by their decrements.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     collect();
-    if (by != nullptr) return completion_.complete(*by);
+    if (thread != nullptr) return completion_.complete(*thread);
     this->complete_unawaited();
     this->release();
   }

@@ -39,9 +39,9 @@ struct any_of {
   std::vector<future_state*> states;
   std::vector<std::unique_ptr<kept_future>> kept;
 
-  /// `own`: whether to keep the future itself.
+  /// `is_own`: whether to keep the future itself.
   template <class T>
-  void add(future<T>& one, bool own) {
+  void add(future<T>& one, bool is_own) {
     if (!one.valid())
       throw usage_error(
           "when_any of a future that has no call (it was moved from, gave its value to get(), or never had one)");
@@ -49,7 +49,7 @@ struct any_of {
     if (one.core() != nullptr) core = one.core();
     if (one.thread() != nullptr) thread = one.thread();
     states.push_back(one.state());
-    if (own) kept.push_back(std::make_unique<kept_future_of<T>>(std::move(one)));
+    if (is_own) kept.push_back(std::make_unique<kept_future_of<T>>(std::move(one)));
   }
 };
 /// The state of the future for the index of the first that is ready.

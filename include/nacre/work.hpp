@@ -12,11 +12,11 @@ class work {
  public:
   using runner = void (*)(work&, thread_context&);
 
-  constexpr explicit work(runner how) noexcept : run_(how) {}
-  /// Runs the item on the calling thread, whose context is `on`. The item may end.
-  void run(thread_context& on) { run_(*this, on); }
-  /// Whether `how` runs this item, by which the maker of an item recognises its kind.
-  [[nodiscard]] bool runs_by(runner how) const noexcept { return run_ == how; }
+  constexpr explicit work(runner function) noexcept : run_(function) {}
+  /// Runs the item on the calling thread, whose context is `thread`. The item may end.
+  void run(thread_context& thread) { run_(*this, thread); }
+  /// Whether `function` runs this item, by which the maker of an item recognises its kind.
+  [[nodiscard]] bool runs_by(runner function) const noexcept { return run_ == function; }
 
  protected:
   ~work() = default;

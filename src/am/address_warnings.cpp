@@ -9,11 +9,11 @@
 
 namespace nacre {
 
-void address_warnings::print(rank_id source, std::string_view what, std::string_view name) const {
+void address_warnings::print(rank_id source, std::string_view text, std::string_view name) const {
   const std::string line = fmt::format(
       "nacre: rank {}: {} {} has come from rank {} with a pointer among its members, copied as bytes: it points to "
       "nothing here; write a serialize that names what is to travel\n",
-      own_.value(), what, name, source.value());
+      own_.value(), text, name, source.value());
   std::fputs(line.c_str(), stderr);
 }
 

@@ -40,22 +40,22 @@ class aggregator final : public send_buffer {
     std::size_t bytes_max = 8 * 1024;  ///< room of a bundle
     std::uint64_t bound_ticks = 0;     ///< how long a message waits for company
   };
-  aggregator(thread_context& on, backplane& link, const settings& how);
+  aggregator(thread_context& thread, backplane& link, const settings& settings);
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
   /// Takes a message for another rank, of live values or packed; its header is complete. Returns its payload's bytes.
-  std::size_t append(rank_id to, message_ptr m);
-  void flush(thread_context& by) override;
+  std::size_t append(rank_id target, message_ptr m);
+  void flush(thread_context& thread) override;
   /// Inside the poll loop: sees that what has been held for the bound leaves. The owning thread is asked first, because
   /// mostly it is about to append. Returns when it must be called again at the latest, in ticks from now; 0: no message
   /// is held.
-  std::uint64_t flush_overdue(thread_context& by);
+  std::uint64_t flush_overdue(thread_context& thread);
 
  private:
   static constexpr std::uint32_t room_min = 512;
-  [[nodiscard]] static constexpr std::uint32_t slot_key(rank_id to, bool needs_no_credit) noexcept {
-    return to.value() << 1 | (needs_no_credit ? 1U : 0U);
+  [[nodiscard]] static constexpr std::uint32_t slot_key(rank_id target, bool needs_no_credit) noexcept {
+    return target.value() << 1 | (needs_no_credit ? 1U : 0U);
   }
   struct slot {
     slot(rank_id target, bool without_credit) noexcept : needs_no_credit(without_credit), to(target) {}
@@ -73,13 +73,13 @@ class aggregator final : public send_buffer {
     bool first_left = false;                  // that message has left, and no other has followed it
   };
 
-  std::size_t send_now(rank_id to, message_ptr m);
-  [[nodiscard]] slot& slot_of(rank_id to, bool needs_no_credit);
-  std::size_t append_locked(slot& into, message_ptr m);
-  void start_bundle(slot& into);
-  void add_part(slot& into, message& m, std::size_t payload_bytes);
-  void send(slot& from, thread_context& by);
-  void flush_locked(thread_context& by);
+  std::size_t send_now(rank_id target, message_ptr m);
+  [[nodiscard]] slot& slot_of(rank_id target, bool needs_no_credit);
+  std::size_t append_locked(slot& slot, message_ptr m);
+  void start_bundle(slot& slot);
+  void add_part(slot& slot, message& m, std::size_t payload_bytes);
+  void send(slot& slot, thread_context& thread);
+  void flush_locked(thread_context& thread);
 
   thread_context& thread_;
   backplane& link_;

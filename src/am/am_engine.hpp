@@ -34,14 +34,14 @@ namespace nacre {
 /// Takes messages to objects; mobile/ implements it. Any thread; `m` has been counted as created.
 class object_sink {
  public:
-  virtual void accept(thread_context& by, message_ptr m) = 0;
+  virtual void accept(thread_context& thread, message_ptr m) = 0;
   /// A bundle of the form bundle::objects, whose parts have been counted. Inside the poll loop.
-  virtual void accept_bundle(thread_context& by, message_ptr m) = 0;
+  virtual void accept_bundle(thread_context& thread, message_ptr m) = 0;
   /// The messages from `first` on, of any kind, are to be accepted next: brings what that needs into the cache.
   virtual void prefetch(const message* first) const noexcept = 0;
   /// A coroutine handler on an object has ended: its access ends. `seconds`: see detail::coroutine_finished.
-  virtual void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler,
-                               double seconds) = 0;
+  virtual void coroutine_ended(thread_context& thread, const message_header& request,
+                               const detail::handler_info& handler, double seconds) = 0;
 
  protected:
   ~object_sink() = default;
@@ -64,18 +64,18 @@ class am_engine final : public message_sink {
   am_engine(engine& core, backplane& link, worker_pool& pool, packing values,
             std::function<void(const std::string&)> fail);
   /// From now on small messages of one thread context to one rank travel together. Before anything runs.
-  void aggregate(const aggregator::settings& how);
+  void aggregate(const aggregator::settings& settings);
   /// From now on small messages of main to its own rank travel together; `to_objects` as in own_bundles::settings.
   /// After bound_main, before anything runs. Returns the bundles, or null where that cannot be.
-  own_bundles* aggregate_own(const aggregator::settings& how, std::function<work*(message_ptr)> to_objects);
+  own_bundles* aggregate_own(const aggregator::settings& settings, std::function<work*(message_ptr)> to_objects);
 
   /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
   [[nodiscard]] main_window* window() const noexcept { return window_.get(); }
   /// `m` stays in this address space: takes room in the window of the sender, if it has one.
-  static void acquire_window(const thread_context& on, message& m) {
-    if (main_window* const window = on.window(); window != nullptr) window->acquire(m);
+  static void acquire_window(const thread_context& thread, message& m) {
+    if (main_window* const window = thread.window(); window != nullptr) window->acquire(m);
   }
 
   /// The size of `m` in bytes, its values included; an estimate. Throws what measuring the values throws.
@@ -117,73 +117,74 @@ class am_engine final : public message_sink {
   /// The first step of sending, which may throw an exception of the user's code: packs values that are not simple and
   /// leave this address space, checks that they fit, takes room in main's window. `stays`: on this rank, as a live
   /// value. Before the message is counted, numbered, or awaited, so that a caller that catches has sent nothing.
-  [[nodiscard]] message_ptr prepare(const thread_context& on, bool stays, message_ptr m);
+  [[nodiscard]] message_ptr prepare(const thread_context& thread, bool stays, message_ptr m);
   /// The second step of sending. If memory runs out here, the job ends: a number or a count has been taken already that
   /// no message would use.
   template <class Action>
-  void commit(thread_context& on, Action&& action) {
+  void commit(thread_context& thread, Action&& action) {
     try {
       action();
     } catch (...) {
-      escaped(on);
+      escaped(thread);
     }
   }
 
   /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any thread. When it
   /// throws nothing has happened.
-  void post(thread_context& on, rank_id to, message_ptr m, detail::future_state* result = nullptr);
+  void post(thread_context& thread, rank_id target, message_ptr m, detail::future_state* result = nullptr);
   /// Whether a message may go into a bundle. `never`: different threads send it, and it must stay in order.
   enum class bundling : std::uint8_t { allowed, never };
   /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
-  void route(thread_context& on, rank_id to, message_ptr m, bundling how = bundling::allowed);
+  void route(thread_context& thread, rank_id target, message_ptr m, bundling bundling = bundling::allowed);
   /// Sends to a member of the module T of another rank; runs in its poll loop. Uncounted unless `counted`.
   template <auto F, class... Args>
-  void post_to_module(thread_context& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, flag_uncounted);
+  void post_to_module(thread_context& thread, rank_id target, Args&&... args) {
+    post_module_message(thread, target, detail::make_typed<F>(std::forward<Args>(args)...), channel::system,
+                        flag_uncounted);
   }
   template <auto F, class... Args>
-  void post_counted_to_module(thread_context& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
+  void post_counted_to_module(thread_context& thread, rank_id target, Args&&... args) {
+    post_module_message(thread, target, detail::make_typed<F>(std::forward<Args>(args)...), channel::system, 0);
   }
   /// Counted, and under the flow control of application messages.
   template <auto F, class... Args>
-  void post_application_to_module(thread_context& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::application, 0);
+  void post_application_to_module(thread_context& thread, rank_id target, Args&&... args) {
+    post_module_message(thread, target, detail::make_typed<F>(std::forward<Args>(args)...), channel::application, 0);
   }
   /// Counted, and on the channel where much data delays no other messages.
   template <auto F, class... Args>
-  void post_bulk_to_module(thread_context& on, rank_id to, Args&&... args) {
-    post_module_message(on, to, detail::make_typed<F>(std::forward<Args>(args)...), channel::bulk, 0);
+  void post_bulk_to_module(thread_context& thread, rank_id target, Args&&... args) {
+    post_module_message(thread, target, detail::make_typed<F>(std::forward<Args>(args)...), channel::bulk, 0);
   }
   /// The result of the call that `request` was; `reply` holds it.
-  void post_reply(thread_context& on, const message_header& request, message_ptr reply);
+  void post_reply(thread_context& thread, const message_header& request, message_ptr reply);
   /// A reply that says why there is no result. `type`: of the exception, if one was thrown.
-  [[nodiscard]] static message_ptr make_failure(std::string_view what, std::string_view type);
-  void post_failure(thread_context& on, const message_header& request, std::string_view what,
+  [[nodiscard]] static message_ptr make_failure(std::string_view name, std::string_view type);
+  void post_failure(thread_context& thread, const message_header& request, std::string_view name,
                     std::string_view type = {});
 
   /// Inside the poll loop: flushes aggregators that have held messages for too long. Returns when it must be called
   /// again at the latest, in ticks from now; 0: no message is held.
-  std::uint64_t flush_overdue(thread_context& by);
+  std::uint64_t flush_overdue(thread_context& thread);
 
-  void deliver(thread_context& by, message_list& arrived) override;
-  void flush(thread_context& by) override;
-  void peer_failed(const transport::failure& what) override;
-  void escaped(thread_context& by) override;
+  void deliver(thread_context& thread, message_list& arrived) override;
+  void flush(thread_context& thread) override;
+  void peer_failed(const transport::failure& failure) override;
+  void escaped(thread_context& thread) override;
   bool idle() const override { return pool_.idle_workers() == pool_.workers(); }
 
   /// Runs the handler of a message and counts it done, unless it is a coroutine, which counts itself in the end.
-  void run(thread_context& on, message_ptr m, void* target);
+  void run(thread_context& thread, message_ptr m, void* target);
   /// Runs the message's handler, which is `row` and fits the target, and counts as above.
-  void run(thread_context& on, const detail::handler_info& row, message_ptr m, void* target);
+  void run(thread_context& thread, const detail::handler_info& row, message_ptr m, void* target);
   /// Runs the handler, but leaves the message to the caller, for the next target, unless the handler has kept it. The
   /// caller counts it done. False: it has failed.
-  bool run_and_leave(thread_context& on, const detail::handler_info& row, message_ptr& m, void* target);
-  /// Runs what a worker has taken out of `from`: a bundle, or a single message.
-  void run_taken(thread_context& on, message_ptr m, ordered_messages& from);
-  void fail(const std::string& why) { fail_(why); }
+  bool run_and_leave(thread_context& thread, const detail::handler_info& row, message_ptr& m, void* target);
+  /// Runs what a worker has taken out of `ordered_messages`: a bundle, or a single message.
+  void run_taken(thread_context& thread, message_ptr m, ordered_messages& ordered_messages);
+  void fail(const std::string& reason) { fail_(reason); }
   /// Fails because of a message that makes no sense.
-  void refuse(const message& m, std::string_view why);
+  void refuse(const message& m, std::string_view reason);
 
  private:
   struct module {
@@ -197,15 +198,16 @@ class am_engine final : public message_sink {
     const std::uint32_t source;
     ordered_messages messages;
   };
-  void post_module_message(thread_context& on, rank_id to, message_ptr m, channel over, std::uint8_t flags);
-  void dispatch(thread_context& by, message_ptr m);
-  void dispatch_bundle(thread_context& by, message_ptr m);
-  void make_ready(thread_context& by, message_ptr m);
-  void run_bundle(thread_context& on, message_ptr m, ordered_messages& from);
-  void share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min, ordered_messages& from);
-  void dispatch_reply(thread_context& by, message_ptr m);
-  static void run_rank_message(work& item, thread_context& on);
-  void run_measured(thread_context& on, message_ptr m);
+  void post_module_message(thread_context& thread, rank_id target, message_ptr m, channel channel, std::uint8_t flags);
+  void dispatch(thread_context& thread, message_ptr m);
+  void dispatch_bundle(thread_context& thread, message_ptr m);
+  void make_ready(thread_context& thread, message_ptr m);
+  void run_bundle(thread_context& thread, message_ptr m, ordered_messages& ordered_messages);
+  void share_bundle(thread_context& thread, message& m, std::size_t offset, std::size_t bytes_min,
+                    ordered_messages& ordered_messages);
+  void dispatch_reply(thread_context& thread, message_ptr m);
+  static void run_rank_message(work& item, thread_context& thread);
+  void run_measured(thread_context& thread, message_ptr m);
 
   engine& core_;
   backplane& link_;

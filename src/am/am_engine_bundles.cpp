@@ -24,13 +24,13 @@ std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 }  // namespace
 
 /// A uniform bundle becomes one item of work, one for objects goes to them, and any other is taken apart.
-void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
+void am_engine::dispatch_bundle(thread_context& thread, message_ptr m) {
   if (m->header.object == bundle::uniform) {
     NACRE_MARK("a bundle for workers becomes one item");
     cursor_of(*m) = 0;
-    return make_ready(by, std::move(m));
+    return make_ready(thread, std::move(m));
   }
-  if (m->header.object == bundle::objects) return objects_->accept_bundle(by, std::move(m));
+  if (m->header.object == bundle::objects) return objects_->accept_bundle(thread, std::move(m));
   NACRE_MARK("a bundle is taken apart");
   const std::span<const std::byte> bytes = m->payload();
   const bundle::limits limits{.sender = m->header.source, .ranks = size()};
@@ -47,12 +47,12 @@ void am_engine::dispatch_bundle(thread_context& by, message_ptr m) {
   credit_account::let_go(*m);
   m.reset();
   objects_->prefetch(parts.front());
-  while (message_ptr single = parts.pop_front()) dispatch(by, std::move(single));
+  while (message_ptr single = parts.pop_front()) dispatch(thread, std::move(single));
 }
 
 /// Runs the parts in order, as an item of bounded length. Parts that are left when the time is over wait behind other
 /// work.
-void am_engine::run_bundle(thread_context& on, message_ptr m, ordered_messages& from) {
+void am_engine::run_bundle(thread_context& thread, message_ptr m, ordered_messages& ordered_messages) {
   const std::uint64_t begin = pool_.instant();
   const auto slice = static_cast<std::uint64_t>(slice_seconds / pool_.seconds_a_tick());
   const std::span<const std::byte> bytes = m->payload();
@@ -62,32 +62,33 @@ void am_engine::run_bundle(thread_context& on, message_ptr m, ordered_messages& 
   NACRE_ASSERT(offset <= m->header.payload_bytes, "a worker goes on behind the end of a bundle");
   std::uint64_t looked_at = begin;
   std::uint32_t until_look = 1, looks_after = 1;
-  bool over = false;
+  bool is_over = false;
   bundle::part part;
-  while (!over && offset < m->header.payload_bytes) {
+  while (!is_over && offset < m->header.payload_bytes) {
     const bool fits = bundle::read_part(bytes, offset, limits, part) && bundle::is_uniform_part(part.header);
     if (!fits) return refuse(*m, "is a bundle of something else");
-    run(on, bundle::make_message_of(part), nullptr);
+    run(thread, bundle::make_message_of(part), nullptr);
     if (--until_look != 0) continue;
     const std::uint64_t now = pool_.instant();
     const bool long_parts = now - looked_at > long_ticks;
     if (own_ != nullptr) own_->note_ticks(part.header.handler, (now - looked_at) / looks_after);
     until_look = looks_after = long_parts ? 1 : parts_between_looks;
     looked_at = now;
-    over = now - begin > slice;
-    if (pool_.hungry_beside(on)) share_bundle(on, *m, offset, long_parts ? 0 : bytes_worth_sharing, from);
+    is_over = now - begin > slice;
+    if (pool_.hungry_beside(thread))
+      share_bundle(thread, *m, offset, long_parts ? 0 : bytes_worth_sharing, ordered_messages);
   }
-  on.counters().handler_ticks.add(pool_.instant() - begin);
+  thread.counters().handler_ticks.add(pool_.instant() - begin);
   if (offset >= m->header.payload_bytes) return;
   NACRE_MARK("a worker leaves the rest of a bundle behind other work");
   cursor_of(*m) = static_cast<std::uint32_t>(offset);
-  from.put_back(on, std::move(m));
+  ordered_messages.put_back(thread, std::move(m));
 }
 
 /// Makes the later half of the parts behind `offset` ready, for a worker that looks for work, if these parts have at
 /// least so many bytes.
-void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset, std::size_t bytes_min,
-                             ordered_messages& from) {
+void am_engine::share_bundle(thread_context& thread, message& m, std::size_t offset, std::size_t bytes_min,
+                             ordered_messages& ordered_messages) {
   const std::span<const std::byte> bytes = m.payload();
   if (bytes.size() - offset < bytes_min) return;
   const std::size_t middle = offset + (bytes.size() - offset) / 2;
@@ -106,7 +107,7 @@ void am_engine::share_bundle(thread_context& on, message& m, std::size_t offset,
   credit_account::hand_over(m, *rest);
   m.header.payload_bytes -= rest_bytes;
   cursor_of(*rest) = 0;
-  from.put_back(on, std::move(rest));
+  ordered_messages.put_back(thread, std::move(rest));
 }
 
 }  // namespace nacre

@@ -17,9 +17,9 @@ namespace nacre {
 namespace {
 
 buffer counted_up(std::size_t bytes) {
-  buffer made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) made.data()[i] = static_cast<std::byte>(i * 7 + bytes);
-  return made;
+  buffer result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) result.data()[i] = static_cast<std::byte>(i * 7 + bytes);
+  return result;
 }
 
 bool is_numbered(const buffer& one, std::size_t bytes) {
@@ -52,9 +52,9 @@ std::optional<std::tuple<Ts...>> arguments_of(message_ptr& m) {
   return arguments;
 }
 
-bool lies_in(const message& m, const void* at) {
+bool lies_in(const message& m, const void* position) {
   const auto payload = m.payload();
-  return at >= payload.data() && at < payload.data() + payload.size();
+  return position >= payload.data() && position < payload.data() + payload.size();
 }
 
 TEST(buffer, inside_other_values_it_is_copied_and_aligned) {
@@ -92,11 +92,11 @@ TEST(buffer, lengths_and_gaps_that_lie_are_refused) {
 
 TEST(buffer, as_the_last_argument_becomes_the_message_and_is_received_in_it) {
   buffer sent = counted_up(10'000);
-  const std::byte* const at = sent.data();
+  const std::byte* const position = sent.data();
   message_ptr m = packed_form(live_message(std::uint32_t{5}, std::string("name"), std::move(sent)));
   ASSERT_TRUE(m->packed());
   EXPECT_EQ(m->header.handler, 77U);
-  EXPECT_TRUE(lies_in(*m, at)) << "the bytes were copied";
+  EXPECT_TRUE(lies_in(*m, position)) << "the bytes were copied";
   // Does the work of a transport: copies the bytes to another block.
   message_ptr arrived = make_message(m->header.payload_bytes);
   std::memcpy(arrived->body(), m->body(), m->header.payload_bytes);
@@ -118,14 +118,14 @@ TEST(buffer, that_was_received_and_shortened_goes_on_without_a_copy) {
   message_ptr m = packed_form(live_message(counted_up(5000)));
   buffer hop = std::move(std::get<0>(*arguments_of<buffer>(m)));
   hop.shrink(4000);
-  const std::byte* const at = hop.data();
+  const std::byte* const position = hop.data();
   m = packed_form(live_message(7, std::move(hop)));
-  EXPECT_TRUE(lies_in(*m, at));
+  EXPECT_TRUE(lies_in(*m, position));
   const auto got = arguments_of<int, buffer>(m);
   ASSERT_TRUE(got.has_value());
   EXPECT_EQ(std::get<0>(*got), 7);
   EXPECT_EQ(std::get<1>(*got).size(), 4000U);
-  EXPECT_EQ(std::get<1>(*got).data(), at);
+  EXPECT_EQ(std::get<1>(*got).data(), position);
 }
 
 TEST(buffer, where_it_cannot_be_the_message_is_copied) {

@@ -42,16 +42,16 @@ inline constexpr std::uint64_t objects = 2;
 }
 
 /// Copies a payload, without a call where it is short.
-inline void copy_payload(std::byte* to, std::span<const std::byte> from) noexcept {
-  const std::byte* const begin = from.data();
-  const std::size_t bytes = from.size();
+inline void copy_payload(std::byte* target, std::span<const std::byte> source) noexcept {
+  const std::byte* const begin = source.data();
+  const std::size_t bytes = source.size();
   if (bytes > 16) {
-    std::memcpy(to, begin, bytes);
+    std::memcpy(target, begin, bytes);
   } else if (bytes >= 8) {  // two words, which may overlap
-    std::memcpy(to, begin, 8);
-    std::memcpy(to + bytes - 8, begin + bytes - 8, 8);
+    std::memcpy(target, begin, 8);
+    std::memcpy(target + bytes - 8, begin + bytes - 8, 8);
   } else {
-    for (std::size_t each = 0; each < bytes; ++each) to[each] = begin[each];
+    for (std::size_t each = 0; each < bytes; ++each) target[each] = begin[each];
   }
 }
 /// Writes the zeros behind a payload: the whole of its last word, before the payload is written.
@@ -64,12 +64,12 @@ inline void pad(std::byte* body, std::size_t payload_bytes) noexcept {
 }
 
 /// Writes a part from a message of that payload, packed or of live values, which are packed here.
-inline void write_part_of(message& m, std::size_t payload_bytes, std::byte* at) {
-  std::memcpy(at, &m.header, sizeof(message_header));
+inline void write_part_of(message& m, std::size_t payload_bytes, std::byte* position) {
+  std::memcpy(position, &m.header, sizeof(message_header));
   // In place: a copy that is changed and then copied in longer words would wait for its own store.
   const auto length = static_cast<std::uint32_t>(payload_bytes);
-  std::memcpy(at + offsetof(message_header, payload_bytes), &length, sizeof length);
-  std::byte* const body = at + sizeof(message_header);
+  std::memcpy(position + offsetof(message_header, payload_bytes), &length, sizeof length);
+  std::byte* const body = position + sizeof(message_header);
   pad(body, payload_bytes);
   if (m.packed()) return copy_payload(body, {m.body(), payload_bytes});
   writer out(std::span<std::byte>(body, payload_bytes));
@@ -90,28 +90,28 @@ struct limits {
 };
 
 /// Reads the part that begins at `offset`, which moves behind it. False: the bytes there are no part.
-[[nodiscard]] inline bool read_part(std::span<const std::byte> bytes, std::size_t& offset, const limits& what,
-                                    part& found) noexcept {
+[[nodiscard]] inline bool read_part(std::span<const std::byte> bytes, std::size_t& offset, const limits& limits,
+                                    part& part) noexcept {
   if (bytes.size() - offset < sizeof(message_header)) return false;
-  std::memcpy(&found.header, bytes.data() + offset, sizeof(message_header));
+  std::memcpy(&part.header, bytes.data() + offset, sizeof(message_header));
   const std::size_t rest = bytes.size() - offset - sizeof(message_header);
-  const std::size_t length = found.header.payload_bytes;
+  const std::size_t length = part.header.payload_bytes;
   if (length > rest || padded(length) > rest) return false;
-  const bool sane = found.header.kind <= message_kind::reply && found.header.kind != message_kind::bundle &&
-                    found.header.kind != message_kind::credit && (found.header.flags & ~message_flags_known) == 0 &&
-                    found.header.channel <= channel::bulk && found.header.source < what.ranks &&
-                    may_name_its_source(found.header, what.sender);
+  const bool sane = part.header.kind <= message_kind::reply && part.header.kind != message_kind::bundle &&
+                    part.header.kind != message_kind::credit && (part.header.flags & ~message_flags_known) == 0 &&
+                    part.header.channel <= channel::bulk && part.header.source < limits.ranks &&
+                    may_name_its_source(part.header, limits.sender);
   if (!sane) return false;
-  found.payload = bytes.subspan(offset + sizeof(message_header), length);
+  part.payload = bytes.subspan(offset + sizeof(message_header), length);
   offset += sizeof(message_header) + padded(length);
   return true;
 }
 
 /// A part as a message of its own.
-[[nodiscard]] inline message_ptr make_message_of(const part& from) {
-  message_ptr m = make_message(from.payload.size());
-  m->header = from.header;
-  copy_payload(m->body(), from.payload);
+[[nodiscard]] inline message_ptr make_message_of(const part& part) {
+  message_ptr m = make_message(part.payload.size());
+  m->header = part.header;
+  copy_payload(m->body(), part.payload);
   return m;
 }
 

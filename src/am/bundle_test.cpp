@@ -17,9 +17,9 @@ namespace {
 constexpr limits within{.sender = 0, .ranks = 8};
 
 /// The part at `offset`; nothing when there is none.
-std::optional<part> part_at(std::span<const std::byte> bytes, std::size_t& offset, const limits& what) {
-  part found;
-  return read_part(bytes, offset, what, found) ? std::optional(found) : std::nullopt;
+std::optional<part> part_at(std::span<const std::byte> bytes, std::size_t& offset, const limits& limits) {
+  part piece;
+  return read_part(bytes, offset, limits, piece) ? std::optional(piece) : std::nullopt;
 }
 
 std::vector<std::byte> bundle_of(const std::vector<std::uint32_t>& payloads) {
@@ -28,10 +28,10 @@ std::vector<std::byte> bundle_of(const std::vector<std::uint32_t>& payloads) {
     message_header header;
     header.payload_bytes = payloads[i];
     header.sequence = i;
-    const std::size_t at = bytes.size();
-    bytes.resize(at + part_bytes(payloads[i]));
-    std::memcpy(bytes.data() + at, &header, sizeof header);
-    std::memset(bytes.data() + at + sizeof header, static_cast<int>(i), payloads[i]);
+    const std::size_t index = bytes.size();
+    bytes.resize(index + part_bytes(payloads[i]));
+    std::memcpy(bytes.data() + index, &header, sizeof header);
+    std::memset(bytes.data() + index + sizeof header, static_cast<int>(i), payloads[i]);
   }
   return bytes;
 }
@@ -41,10 +41,10 @@ TEST(bundle, parts_come_out_as_they_went_in) {
   const std::vector<std::byte> bytes = bundle_of(payloads);
   std::size_t offset = 0;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
-    const auto found = part_at(bytes, offset, within);
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->header.sequence, i);
-    const message_ptr m = make_message_of(*found);
+    const auto part = part_at(bytes, offset, within);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->header.sequence, i);
+    const message_ptr m = make_message_of(*part);
     EXPECT_EQ(m->header.payload_bytes, payloads[i]);
     for (const std::byte each : m->payload()) EXPECT_EQ(each, static_cast<std::byte>(i));
   }

@@ -24,10 +24,10 @@ class call_deadline final : public timer {
   /// After the call, as it was limited.
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
   /// Fails the call, and gives the reference back.
-  static void fail(detail::future_state& state, double seconds, thread_context& by);
+  static void fail(detail::future_state& state, double seconds, thread_context& thread);
 
  private:
-  static void on_due(timer& self, thread_context& by);
+  static void on_due(timer& self, thread_context& thread);
 
   pending_calls& calls_;
   poll_duties& duties_;

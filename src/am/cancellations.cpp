@@ -19,9 +19,9 @@ class waiting_news final : public timer {
       : timer(&on_due), sender_(sender), watchers_(std::move(watchers)), call_(call) {}
 
  private:
-  static void on_due(timer& self, thread_context& by) {
-    const std::unique_ptr<waiting_news> own(&static_cast<waiting_news&>(self));
-    own->sender_.tell(by, own->watchers_, own->call_, call_news::given_up);
+  static void on_due(timer& self, thread_context& thread) {
+    const std::unique_ptr<waiting_news> own_waiting_news(&static_cast<waiting_news&>(self));
+    own_waiting_news->sender_.tell(thread, own_waiting_news->watchers_, own_waiting_news->call_, call_news::given_up);
   }
 
   cancellations& sender_;
@@ -31,7 +31,7 @@ class waiting_news final : public timer {
 
 }  // namespace
 
-bool cancellations::is_given_up(thread_context& on, const message_header& request) {
+bool cancellations::is_given_up(thread_context& thread, const message_header& request) {
   const bool of_program = request.reply != 0 && request.kind != message_kind::everyone;  // that is a call of the home
   if (!of_program) return false;
   const rank_id source(request.source);
@@ -39,7 +39,7 @@ bool cancellations::is_given_up(thread_context& on, const message_header& reques
   const watched_calls::answer known = watched_.ask(source, request.reply);
   if (known != watched_calls::answer::first) return known == watched_calls::answer::given_up;
   try {
-    messages_.post_to_module<&cancellations::on_watch>(on, source, request.reply);
+    messages_.post_to_module<&cancellations::on_watch>(thread, source, request.reply);
   } catch (...) {  // for want of memory: the next question is the first
     watched_.note(source, request.reply, call_news::over);
     throw;
@@ -47,14 +47,15 @@ bool cancellations::is_given_up(thread_context& on, const message_header& reques
   return false;
 }
 
-void cancellations::tell(thread_context& by, const std::vector<rank_id>& watchers, std::uint64_t call, call_news news) {
-  for (const rank_id each : watchers) messages_.post_to_module<&cancellations::on_news>(by, each, call, news);
+void cancellations::tell(thread_context& thread, const std::vector<rank_id>& watchers, std::uint64_t call,
+                         call_news news) {
+  for (const rank_id each : watchers) messages_.post_to_module<&cancellations::on_news>(thread, each, call, news);
 }
 
-void cancellations::tell_soon(thread_context& on, std::vector<rank_id> watchers, std::uint64_t call) {
+void cancellations::tell_soon(thread_context& thread, std::vector<rank_id> watchers, std::uint64_t call) {
   if (watchers.empty()) return;
   worker_pool& pool = messages_.pool();
-  messages_.commit(on, [&] {
+  messages_.commit(thread, [&] {
     auto news = std::make_unique<waiting_news>(*this, std::move(watchers), call);
     pool.set_timer(*news, pool.duties().now());
     static_cast<void>(news.release());

@@ -31,13 +31,13 @@ class cancellations {
  public:
   explicit cancellations(am_engine& messages) noexcept : messages_(messages) {}
 
-  /// Whether the caller has given up the call that `request` is; its handler runs here, on the thread of `on`.
-  [[nodiscard]] bool is_given_up(thread_context& on, const message_header& request);
-  /// Tells ranks that run a call of this rank. `by`: the thread context of the calling thread.
-  void tell(thread_context& by, const std::vector<rank_id>& watchers, std::uint64_t call, call_news news);
+  /// Whether the caller has given up the call that `request` is; its handler runs here, on the thread of `thread`.
+  [[nodiscard]] bool is_given_up(thread_context& thread, const message_header& request);
+  /// Tells ranks that run a call of this rank. `thread`: the thread context of the calling thread.
+  void tell(thread_context& thread, const std::vector<rank_id>& watchers, std::uint64_t call, call_news news);
   /// As tell that a call is given up, from a thread without a known thread context: the poll loop does it soon. Until
   /// then the job is not quiet.
-  void tell_soon(thread_context& on, std::vector<rank_id> watchers, std::uint64_t call);
+  void tell_soon(thread_context& thread, std::vector<rank_id> watchers, std::uint64_t call);
   /// The calls of a rank that has died count as given up.
   void note_gone(rank_id rank) { watched_.note_gone(rank); }
   /// Calls of other ranks that are watched here. For tests and people.

@@ -49,10 +49,13 @@ std::string phrase(const collective_mismatch::entry& entered) {
 
 }  // namespace
 
-std::string describe(const collective_mismatch& what) {
-  std::string text = "collective number " + std::to_string(what.number) +
-                     " is not the same on all ranks: " + phrase(what.one) + ", " + phrase(what.other);
-  if (what.one.kind == what.other.kind && what.one.root == what.other.root) text += " with values of another type";
+std::string describe(const collective_mismatch& collective_mismatch) {
+  std::string text = "collective number " + std::to_string(collective_mismatch.number) +
+                     " is not the same on all ranks: " + phrase(collective_mismatch.one) + ", " +
+                     phrase(collective_mismatch.other);
+  if (collective_mismatch.one.kind == collective_mismatch.other.kind &&
+      collective_mismatch.one.root == collective_mismatch.other.root)
+    text += " with values of another type";
   return text;
 }
 
@@ -75,20 +78,20 @@ std::uint32_t collective_engine::start(collective_host& host, collective_call ca
   }
   const std::uint32_t number = next_++;
   ++outstanding_;
-  slot& at = *find(number);
-  if (failed_ || !agrees(host, number, at, {self_, call.kind, call.root, call.type})) return number;
-  at.call = std::move(call);
-  at.now = state::waiting;
-  advance(host, number, at);
+  slot& slot = *find(number);
+  if (failed_ || !agrees(host, number, slot, {self_, call.kind, call.root, call.type})) return number;
+  slot.call = std::move(call);
+  slot.now = state::waiting;
+  advance(host, number, slot);
   return number;
 }
 
-bool collective_engine::on_message(collective_host& host, rank_id from, collective_message m) {
+bool collective_engine::on_message(collective_host& host, rank_id source, collective_message m) {
   if (failed_) return true;
   const bool well_formed = wire_valid(m.kind) && m.root < size_ && (m.root == 0 || has_root(m.kind)) &&
                            (m.value.empty() || m.kind != collective_kind::barrier);
   if (!well_formed) return false;
-  return m.result ? take_result(host, from, m) : take_contribution(host, from, m);
+  return m.result ? take_result(host, source, m) : take_contribution(host, source, m);
 }
 
 /// The slot of a number that is open here or may become so; null for any other. Makes it when it is not there yet.
@@ -100,48 +103,48 @@ collective_engine::slot* collective_engine::find(std::uint32_t number) {
 }
 
 /// Compares `entered` with the first entry known of this number; reports the difference if there is one.
-bool collective_engine::agrees(collective_host& host, std::uint32_t number, slot& at,
+bool collective_engine::agrees(collective_host& host, std::uint32_t number, slot& slot,
                                const collective_mismatch::entry& entered) {
-  if (!at.known) {
-    at.known = true;
-    at.first = entered;
+  if (!slot.known) {
+    slot.known = true;
+    slot.first = entered;
   }
-  if (same(at.first, entered)) return true;
+  if (same(slot.first, entered)) return true;
   failed_ = true;
-  host.mismatch({.number = number, .one = at.first, .other = entered});
+  host.mismatch({.number = number, .one = slot.first, .other = entered});
   return false;
 }
 
-bool collective_engine::take_contribution(collective_host& host, rank_id from, collective_message& m) {
+bool collective_engine::take_contribution(collective_host& host, rank_id source, collective_message& m) {
   const auto child =
-      std::find_if(children_.begin(), children_.end(), [&](const rank_run& r) { return r.begin == from.value(); });
-  slot* at = child != children_.end() ? find(m.number) : nullptr;
+      std::find_if(children_.begin(), children_.end(), [&](const rank_run& r) { return r.begin == source.value(); });
+  slot* slot = child != children_.end() ? find(m.number) : nullptr;
   const auto index = static_cast<std::size_t>(child - children_.begin());
   const std::uint32_t bit = std::uint32_t{1} << (index % 32);
-  if (at == nullptr || at->now > state::waiting || (at->arrived & bit) != 0) return false;
-  if (!agrees(host, m.number, *at, {from, m.kind, rank_id{m.root}, m.type})) return true;
-  at->arrived |= bit;
-  at->contributions.resize(children_.size());
-  at->contributions[index] = std::move(m.value);
-  advance(host, m.number, *at);
+  if (slot == nullptr || slot->now > state::waiting || (slot->arrived & bit) != 0) return false;
+  if (!agrees(host, m.number, *slot, {source, m.kind, rank_id{m.root}, m.type})) return true;
+  slot->arrived |= bit;
+  slot->contributions.resize(children_.size());
+  slot->contributions[index] = std::move(m.value);
+  advance(host, m.number, *slot);
   return true;
 }
 
-bool collective_engine::take_result(collective_host& host, rank_id from, collective_message& m) {
-  slot* at = find(m.number);
-  const bool expected = at != nullptr && at->now == state::contributed && self_.value() != 0 && from == parent_ &&
-                        same(at->first, {from, m.kind, rank_id{m.root}, m.type});
+bool collective_engine::take_result(collective_host& host, rank_id source, collective_message& m) {
+  slot* slot = find(m.number);
+  const bool expected = slot != nullptr && slot->now == state::contributed && self_.value() != 0 && source == parent_ &&
+                        same(slot->first, {source, m.kind, rank_id{m.root}, m.type});
   if (!expected) return false;
-  (is_scan(m.kind) ? at->before : at->call.value) = std::move(m.value);
-  finish(host, m.number, *at);
+  (is_scan(m.kind) ? slot->before : slot->call.value) = std::move(m.value);
+  finish(host, m.number, *slot);
   return true;
 }
 
 /// Combines and passes up when the local call and all contributions are there.
-void collective_engine::advance(collective_host& host, std::uint32_t number, slot& at) {
-  if (at.now != state::waiting || at.arrived != (std::uint32_t{1} << children_.size()) - 1) return;
-  at.now = state::contributed;
-  collective_call& call = at.call;
+void collective_engine::advance(collective_host& host, std::uint32_t number, slot& slot) {
+  if (slot.now != state::waiting || slot.arrived != (std::uint32_t{1} << children_.size()) - 1) return;
+  slot.now = state::contributed;
+  collective_call& call = slot.call;
   std::vector<std::byte> up;
   if (is_scan(call.kind)) {
     if (self_.value() != 0) up = call.value;  // contribution and value are needed again on the way down
@@ -150,7 +153,7 @@ void collective_engine::advance(collective_host& host, std::uint32_t number, slo
   } else {
     up = std::move(call.value);
   }
-  for (std::vector<std::byte>& each : at.contributions) {
+  for (std::vector<std::byte>& each : slot.contributions) {
     if (is_gather(call.kind)) {
       up.insert(up.end(), each.begin(), each.end());
     } else if (is_scan(call.kind)) {
@@ -161,10 +164,10 @@ void collective_engine::advance(collective_host& host, std::uint32_t number, slo
       up = std::move(each);  // the broadcast's root is below that child
     }
   }
-  if (!is_scan(call.kind)) at.contributions.clear();
+  if (!is_scan(call.kind)) slot.contributions.clear();
   if (self_.value() == 0) {
     if (!is_scan(call.kind)) call.value = std::move(up);
-    finish(host, number, at);
+    finish(host, number, slot);
   } else {
     host.send(parent_, {.number = number,
                         .root = call.root.value(),
@@ -177,64 +180,64 @@ void collective_engine::advance(collective_host& host, std::uint32_t number, slo
 
 /// Sends the result to all children, or, if it is for one rank, only to the child on the way to it; the others get an
 /// empty value, which ends the collective there.
-void collective_engine::pass_down(collective_host& host, collective_message m, const slot& at) {
-  const bool for_one = at.call.kind == collective_kind::reduce || at.call.kind == collective_kind::gather;
+void collective_engine::pass_down(collective_host& host, collective_message m, const slot& slot) {
+  const bool for_one = slot.call.kind == collective_kind::reduce || slot.call.kind == collective_kind::gather;
   for (const rank_run& each : children_) {
-    const std::uint32_t root = at.call.root.value();
+    const std::uint32_t root = slot.call.root.value();
     const bool gets = !for_one || (root >= each.begin && root < each.end);
-    m.value = gets ? at.call.value : std::vector<std::byte>();
+    m.value = gets ? slot.call.value : std::vector<std::byte>();
     host.send(rank_id{each.begin}, m);
   }
 }
 
 /// Sends to each child the combination of all ranks before it, and returns the own result.
-std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, collective_message m, slot& at) {
-  std::vector<std::byte> sum = at.before;
+std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, collective_message m, slot& slot) {
+  std::vector<std::byte> sum = slot.before;
   if (self_.value() == 0) {
-    sum = at.call.value;
+    sum = slot.call.value;
   } else {
-    at.call.combine(sum, at.call.value);
+    slot.call.combine(sum, slot.call.value);
   }
-  std::vector<std::byte> own = at.call.kind == collective_kind::scan ? sum : std::move(at.before);
+  std::vector<std::byte> own_bytes = slot.call.kind == collective_kind::scan ? sum : std::move(slot.before);
   for (std::size_t index = 0; index < children_.size(); ++index) {
     m.value = sum;
     host.send(rank_id{children_[index].begin}, m);
-    if (index + 1 != children_.size()) at.call.combine(sum, at.contributions[index]);
+    if (index + 1 != children_.size()) slot.call.combine(sum, slot.contributions[index]);
   }
-  return own;
+  return own_bytes;
 }
 
 /// Passes the result down, forgets the collective and tells the host.
-void collective_engine::finish(collective_host& host, std::uint32_t number, slot& at) {
-  slot over = std::exchange(at, {});
-  at.now = state::over;
-  const collective_call& call = over.call;
+void collective_engine::finish(collective_host& host, std::uint32_t number, slot& position) {
+  slot range = std::exchange(position, {});
+  position.now = state::over;
+  const collective_call& call = range.call;
   const collective_message m{
       .number = number, .root = call.root.value(), .type = call.type, .kind = call.kind, .result = true, .value = {}};
-  std::vector<std::byte> own;
+  std::vector<std::byte> own_bytes;
   if (is_scan(call.kind)) {
-    own = pass_down_scan(host, m, over);
+    own_bytes = pass_down_scan(host, m, range);
   } else {
-    pass_down(host, m, over);
+    pass_down(host, m, range);
     const bool for_one = call.kind == collective_kind::reduce || call.kind == collective_kind::gather;
-    if (!for_one || call.root == self_) own = std::move(over.call.value);
+    if (!for_one || call.root == self_) own_bytes = std::move(range.call.value);
   }
   --outstanding_;
   while (!slots_.empty() && slots_.front().now == state::over) {
     slots_.pop_front();
     ++first_;
   }
-  host.complete(number, std::move(own));
+  host.complete(number, std::move(own_bytes));
 }
 
 namespace detail {
 
-void append_part(std::vector<std::byte>& to, std::span<const std::byte> part) {
+void append_part(std::vector<std::byte>& target, std::span<const std::byte> part) {
   const std::uint64_t length = part.size();
-  const std::size_t at = to.size();
-  to.resize(at + sizeof length + part.size());
-  std::memcpy(to.data() + at, &length, sizeof length);
-  std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(at + sizeof length));
+  const std::size_t index = target.size();
+  target.resize(index + sizeof length + part.size());
+  std::memcpy(target.data() + index, &length, sizeof length);
+  std::copy(part.begin(), part.end(), target.begin() + static_cast<std::ptrdiff_t>(index + sizeof length));
 }
 
 std::vector<std::span<const std::byte>> parts_of(std::span<const std::byte> gathered) {

@@ -49,19 +49,19 @@ struct collective_mismatch {
 };
 
 /// One line for the programmer.
-[[nodiscard]] std::string describe(const collective_mismatch& what);
+[[nodiscard]] std::string describe(const collective_mismatch& collective_mismatch);
 
 /// The engine calls these functions. Only `complete` may call the engine, which may start the next collective.
 class collective_host {
  public:
   /// Sends to another rank, reliably; order does not matter.
-  virtual void send(rank_id to, collective_message m) = 0;
+  virtual void send(rank_id target, collective_message m) = 0;
   /// The collective of that number is over here. `value` is the result for this rank. For broadcast, the root's value;
   /// for a reduction or a scan, packed as contributions are; for gathers, see detail::parts_of. Empty for a barrier,
   /// where another rank is the root, and for rank 0 in an exclusive scan.
   virtual void complete(std::uint32_t number, std::vector<std::byte> value) = 0;
   /// The program is wrong and the collective will never end. The engine ignores all messages from then on.
-  virtual void mismatch(const collective_mismatch& what) = 0;
+  virtual void mismatch(const collective_mismatch& collective_mismatch) = 0;
 
  protected:
   ~collective_host() = default;
@@ -119,8 +119,8 @@ class collective_engine {
   /// end, perhaps before this returns. Aborts when outstanding_max are open: ask outstanding() first.
   std::uint32_t start(collective_host& host, collective_call call);
 
-  /// Takes a message of another rank's engine. False: `from` may not send this now; it was ignored.
-  [[nodiscard]] bool on_message(collective_host& host, rank_id from, collective_message m);
+  /// Takes a message of another rank's engine. False: `source` may not send this now; it was ignored.
+  [[nodiscard]] bool on_message(collective_host& host, rank_id source, collective_message m);
 
   /// Collectives that this rank has entered and not left.
   [[nodiscard]] std::uint32_t outstanding() const noexcept { return outstanding_; }
@@ -141,15 +141,15 @@ class collective_engine {
   };
 
   [[nodiscard]] slot* find(std::uint32_t number);
-  [[nodiscard]] bool agrees(collective_host& host, std::uint32_t number, slot& at,
+  [[nodiscard]] bool agrees(collective_host& host, std::uint32_t number, slot& slot,
                             const collective_mismatch::entry& entered);
-  [[nodiscard]] bool take_contribution(collective_host& host, rank_id from, collective_message& m);
-  [[nodiscard]] bool take_result(collective_host& host, rank_id from, collective_message& m);
-  void advance(collective_host& host, std::uint32_t number, slot& at);
-  void finish(collective_host& host, std::uint32_t number, slot& at);
+  [[nodiscard]] bool take_contribution(collective_host& host, rank_id source, collective_message& m);
+  [[nodiscard]] bool take_result(collective_host& host, rank_id source, collective_message& m);
+  void advance(collective_host& host, std::uint32_t number, slot& slot);
+  void finish(collective_host& host, std::uint32_t number, slot& slot);
 
-  void pass_down(collective_host& host, collective_message m, const slot& at);
-  [[nodiscard]] std::vector<std::byte> pass_down_scan(collective_host& host, collective_message m, slot& at);
+  void pass_down(collective_host& host, collective_message m, const slot& slot);
+  [[nodiscard]] std::vector<std::byte> pass_down_scan(collective_host& host, collective_message m, slot& slot);
 
   const rank_id self_;
   const std::uint32_t size_;

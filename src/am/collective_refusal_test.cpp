@@ -73,11 +73,11 @@ TEST(collective_engine, every_mismatch_between_any_two_groups_of_ranks_is_report
 }
 
 TEST(collective_engine, a_mismatch_is_told_in_words_that_name_both_ranks) {
-  const collective_mismatch what{.number = 7,
-                                 .one = {rank_id{0}, collective_kind::barrier, rank_id{0}},
-                                 .other = {rank_id{3}, collective_kind::broadcast, rank_id{1}}};
+  const collective_mismatch collective_mismatch{.number = 7,
+                                                .one = {rank_id{0}, collective_kind::barrier, rank_id{0}},
+                                                .other = {rank_id{3}, collective_kind::broadcast, rank_id{1}}};
   EXPECT_EQ(
-      describe(what),
+      describe(collective_mismatch),
       "collective number 7 is not the same on all ranks: rank 0 calls barrier, rank 3 calls broadcast with root 1");
   EXPECT_EQ(
       describe({.number = 1,

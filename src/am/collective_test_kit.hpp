@@ -33,10 +33,10 @@ bytes bytes_of(T value) {
 }
 
 template <class T>
-T value_of(std::span<const std::byte> from) {
+T value_of(std::span<const std::byte> source) {
   T value{};
-  EXPECT_EQ(from.size(), sizeof value);
-  std::memcpy(&value, from.data(), std::min(from.size(), sizeof value));
+  EXPECT_EQ(source.size(), sizeof value);
+  std::memcpy(&value, source.data(), std::min(source.size(), sizeof value));
   return value;
 }
 
@@ -134,13 +134,13 @@ class shuffled_machine {
   struct site final : collective_host {
     site(shuffled_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity)
         : all(owner), self(rank), engine({.self = rank, .size = size, .arity = arity, .first = owner.first_}) {}
-    void send(rank_id to, collective_message m) override {
+    void send(rank_id target, collective_message m) override {
       ++sent;
       const bool for_one = m.kind == collective_kind::reduce || m.kind == collective_kind::gather;
       if (for_one && m.result && !m.value.empty()) {
         EXPECT_TRUE(passed_on.insert(m.number).second) << "not only on the way to the root";
       }
-      all.flying_.push_back({self, to, std::move(m), step + 1});
+      all.flying_.push_back({self, target, std::move(m), step + 1});
     }
     void complete(std::uint32_t number, bytes value) override {
       if (!all.watch) {
@@ -151,7 +151,7 @@ class shuffled_machine {
         all.left_before_all_entered |= s.engine.next() - all.first_ <= number - all.first_ && &s != this;
       EXPECT_TRUE(results.emplace(number, std::move(value)).second) << "complete twice";
     }
-    void mismatch(const collective_mismatch& what) override { all.mismatch = what; }
+    void mismatch(const collective_mismatch& collective_mismatch) override { all.mismatch = collective_mismatch; }
 
     shuffled_machine& all;
     rank_id self;

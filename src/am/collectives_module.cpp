@@ -12,46 +12,47 @@ collectives_module::collectives_module(am_engine& messages)
   messages_.attach_module(*this);
 }
 
-std::vector<std::byte> collectives_module::run(thread_context& on, const wait_function& wait, collective_call call) {
+std::vector<std::byte> collectives_module::run(thread_context& thread, const wait_function& wait,
+                                               collective_call call) {
   wait([&](end_of_wait end) {
     {
       const std::scoped_lock lock(mutex_);
       end_ = std::move(end);
       over_ = false;
-      by_ = &on;
+      by_ = &thread;
       static_cast<void>(engine_.start(*this, std::move(call)));
     }
-    tell_the_waiting(on);
+    tell_the_waiting(thread);
   });
   const std::scoped_lock lock(mutex_);
   return std::move(result_);
 }
 
 void collectives_module::on_collective_message(context& ctx, collective_message m) {
-  thread_context& by = ctx.current_thread();
+  thread_context& thread = ctx.current_thread();
   {
     const std::scoped_lock lock(mutex_);
-    by_ = &by;
+    by_ = &thread;
     if (!engine_.on_message(*this, ctx.source(), std::move(m))) {
       messages_.fail("rank " + std::to_string(ctx.source().value()) +
                      " sent a part of a collective that nobody awaits");
     }
   }
-  tell_the_waiting(by);
+  tell_the_waiting(thread);
 }
 
 /// Calls end_of_wait outside of the lock, because main may enter the next collective at once.
-void collectives_module::tell_the_waiting(thread_context& by) {
+void collectives_module::tell_the_waiting(thread_context& thread) {
   end_of_wait end;
   {
     const std::scoped_lock lock(mutex_);
     if (over_) end = std::exchange(end_, nullptr);
   }
-  if (end) end(by);
+  if (end) end(thread);
 }
 
-void collectives_module::send(rank_id to, collective_message m) {
-  messages_.post_counted_to_module<&collectives_module::on_collective_message>(*by_, to, std::move(m));
+void collectives_module::send(rank_id target, collective_message m) {
+  messages_.post_counted_to_module<&collectives_module::on_collective_message>(*by_, target, std::move(m));
 }
 
 void collectives_module::complete(std::uint32_t, std::vector<std::byte> value) {
@@ -59,6 +60,8 @@ void collectives_module::complete(std::uint32_t, std::vector<std::byte> value) {
   over_ = true;
 }
 
-void collectives_module::mismatch(const collective_mismatch& what) { messages_.fail(describe(what)); }
+void collectives_module::mismatch(const collective_mismatch& collective_mismatch) {
+  messages_.fail(describe(collective_mismatch));
+}
 
 }  // namespace nacre

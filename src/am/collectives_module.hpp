@@ -26,16 +26,16 @@ class collectives_module final : private collective_host {
   using wait_function = std::function<void(const std::function<void(end_of_wait)>&)>;
 
   /// Enters the next collective and returns its value when it is over. Application thread only, through `wait`.
-  [[nodiscard]] std::vector<std::byte> run(thread_context& on, const wait_function& wait, collective_call call);
+  [[nodiscard]] std::vector<std::byte> run(thread_context& thread, const wait_function& wait, collective_call call);
 
   /// For the engines of other ranks.
   void on_collective_message(context& ctx, collective_message m);
 
  private:
-  void send(rank_id to, collective_message m) override;
+  void send(rank_id target, collective_message m) override;
   void complete(std::uint32_t number, std::vector<std::byte> value) override;
-  void mismatch(const collective_mismatch& what) override;
-  void tell_the_waiting(thread_context& by);
+  void mismatch(const collective_mismatch& collective_mismatch) override;
+  void tell_the_waiting(thread_context& thread);
 
   am_engine& messages_;
   std::mutex mutex_;

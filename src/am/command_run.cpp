@@ -16,29 +16,29 @@ command_run::command_run(memory_module& memory, extension_module& extensions,
   done_.acquire();
 }
 
-void command_run::begin(thread_context& by) {
+void command_run::begin(thread_context& thread) {
   self_ = shared_from_this();
-  go_on(by);
+  go_on(thread);
 }
 
-void command_run::go_on(thread_context& by) {
+void command_run::go_on(thread_context& thread) {
   waiting_ = false;
   while (problem_.empty() && next_ < steps_->size()) {
-    if (!take_step(by, (*steps_)[next_])) return;
+    if (!take_step(thread, (*steps_)[next_])) return;
     ++next_;
   }
   waiting_ = open_ != 0;
-  if (!waiting_) end(by);
+  if (!waiting_) end(thread);
 }
 
 /// False: the step waits, and is taken again.
-bool command_run::take_step(thread_context& by, const detail::program_step& next) {
+bool command_run::take_step(thread_context& thread, const detail::program_step& next) {
   switch (next.what) {
     case step_kind::gather:
     case step_kind::scatter:
       return copy(next);
     case step_kind::command:
-      send(by, next);
+      send(thread, next);
       return true;
     case step_kind::wait:
       waiting_ = open_ != 0;
@@ -65,7 +65,7 @@ bool command_run::copy(const detail::program_step& next) {
   return true;
 }
 
-void command_run::send(thread_context& by, const detail::program_step& next) {
+void command_run::send(thread_context& thread, const detail::program_step& next) {
   auto* const answer = new detail::future_value<std::vector<std::byte>>;
   sent_command& one = sent_.emplace_back();
   one.of = this;
@@ -78,7 +78,7 @@ void command_run::send(thread_context& by, const detail::program_step& next) {
   static_cast<void>(answer->await(one));
   ++open_;
   try {
-    extensions_.command(by, next.to, next.target, buffer_, *answer);
+    extensions_.command(thread, next.to, next.target, buffer_, *answer);
   } catch (...) {
     --open_;
     fail(next_, text_of_thrown());
@@ -102,19 +102,19 @@ void command_run::take_answers() {
   sent_.clear();
 }
 
-void command_run::fail(std::size_t step, const std::string& why) {
-  if (problem_.empty()) problem_ = "step " + std::to_string(step + 1) + " of a program of commands failed: " + why;
+void command_run::fail(std::size_t step, const std::string& reason) {
+  if (problem_.empty()) problem_ = "step " + std::to_string(step + 1) + " of a program of commands failed: " + reason;
 }
 
-void command_run::end(thread_context& by) {
+void command_run::end(thread_context& thread) {
   take_answers();
   const std::shared_ptr<command_run> last = std::move(self_);
   if (problem_.empty()) {
-    done_.complete_with(make_message(0), by);
+    done_.complete_with(make_message(0), thread);
   } else {
-    done_.complete_with_error(problem_, by);
+    done_.complete_with_error(problem_, thread);
   }
-  by.counters().done.add(1);
+  thread.counters().done.add(1);
 }
 
 }  // namespace nacre

@@ -32,7 +32,7 @@ class command_run final : public std::enable_shared_from_this<command_run> {
   command_run& operator=(const command_run&) = delete;
 
   /// Inside the poll loop, once.
-  void begin(thread_context& by);
+  void begin(thread_context& thread);
 
  private:
   /// A command of this run, and its answer.
@@ -41,13 +41,13 @@ class command_run final : public std::enable_shared_from_this<command_run> {
     std::size_t step = 0;
     detail::future_value<std::vector<std::byte>>* answer = nullptr;
   };
-  void go_on(thread_context& by);
-  bool take_step(thread_context& by, const detail::program_step& next);
+  void go_on(thread_context& thread);
+  bool take_step(thread_context& thread, const detail::program_step& next);
   bool copy(const detail::program_step& next);
-  void send(thread_context& by, const detail::program_step& next);
+  void send(thread_context& thread, const detail::program_step& next);
   void take_answers();
-  void fail(std::size_t step, const std::string& why);
-  void end(thread_context& by);
+  void fail(std::size_t step, const std::string& reason);
+  void end(thread_context& thread);
 
   memory_module& memory_;
   extension_module& extensions_;

@@ -15,15 +15,16 @@ constexpr std::size_t short_answer_bytes = 4096;
 
 }  // namespace
 
-extension_module::extension_module(am_engine& messages, clock& time, const settings& how)
+extension_module::extension_module(am_engine& messages, clock& time, const settings& settings)
     : messages_(messages),
-      configuration_(*how.configuration),
-      datagrams_(how.datagrams),
-      key_source_(rng(how.seed).fork(0x657874656e7300U + messages.rank().value())),
+      configuration_(*settings.configuration),
+      datagrams_(settings.datagrams),
+      key_source_(rng(settings.seed).fork(0x657874656e7300U + messages.rank().value())),
       by_(&messages.pool().application()),
-      space_(*this, time, {.rank = messages.rank(), .size = messages.size(), .limits = how.limits, .make_key = [this] {
-                             return new_key();
-                           }}) {
+      space_(*this, time,
+             {.rank = messages.rank(), .size = messages.size(), .limits = settings.limits, .make_key = [this] {
+                return new_key();
+              }}) {
   messages_.attach_module(*this);
 }
 
@@ -44,25 +45,29 @@ double extension_module::charged() const {
   return static_cast<double>(messages_.pool().instant()) * messages_.pool().seconds_a_tick();
 }
 
-void extension_module::command(thread_context& on, rank_id to, const detail::extension_target& what,
+void extension_module::command(thread_context& thread, rank_id target, const detail::extension_target& extension_target,
                                std::span<const std::byte> bytes, detail::future_state& result) {
   const std::uint64_t number = messages_.calls().open(result, pending_calls::answers::command);
-  const extension_command sent{
-      .module = what.module, .key = what.key, .asker = 0, .request = number, .number = what.command};
+  const extension_command sent{.module = extension_target.module,
+                               .key = extension_target.key,
+                               .asker = 0,
+                               .request = number,
+                               .number = extension_target.command};
   try {
-    messages_.post_application_to_module<&extension_module::on_command>(on, to, sent, bytes);
+    messages_.post_application_to_module<&extension_module::on_command>(thread, target, sent, bytes);
   } catch (...) {
     messages_.calls().close(number)->release();
     throw;
   }
 }
 
-void extension_module::run_inside(thread_context& on, std::function<void(extension_space&, thread_context&)> action) {
+void extension_module::run_inside(thread_context& thread,
+                                  std::function<void(extension_space&, thread_context&)> action) {
   {
     const std::scoped_lock lock(mutex_);
     actions_.push_back(std::move(action));
   }
-  messages_.post_to_module<&extension_module::on_actions>(on, messages_.rank());
+  messages_.post_to_module<&extension_module::on_actions>(thread, messages_.rank());
 }
 
 void extension_module::on_actions(context& ctx) {
@@ -97,9 +102,9 @@ void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span
   space_.on_datagram(ctx.source(), module, datagram_way::message, bytes);
 }
 
-void extension_module::take_datagrams(thread_context& by) {
+void extension_module::take_datagrams(thread_context& thread) {
   if (!space_.used()) return;
-  by_ = &by;
+  by_ = &thread;
   while (const auto next = datagrams_->take()) {
     space_.on_datagram(next->from, next->label, datagram_way::datagram, next->bytes);
   }
@@ -110,9 +115,9 @@ void extension_module::on_handled(context& ctx, std::uint64_t module, std::uint3
   space_.on_handled(ctx.source(), module, controls, datagrams);
 }
 
-void extension_module::on_command(context& ctx, extension_command what, std::span<const std::byte> bytes) {
+void extension_module::on_command(context& ctx, extension_command command, std::span<const std::byte> bytes) {
   by_ = &ctx.current_thread();
-  space_.on_command(ctx.source(), what, bytes);
+  space_.on_command(ctx.source(), command, bytes);
 }
 
 void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
@@ -134,35 +139,39 @@ void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_
   state->release();
 }
 
-void extension_module::send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+void extension_module::send_control(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) {
   std::uint64_t word = 0;
   if (bytes.size() <= sizeof word) {
     if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());
-    return messages_.post_to_module<&extension_module::on_control_word>(*by_, to, static_cast<std::uint32_t>(module),
-                                                                        static_cast<std::uint32_t>(bytes.size()), word);
+    return messages_.post_to_module<&extension_module::on_control_word>(
+        *by_, target, static_cast<std::uint32_t>(module), static_cast<std::uint32_t>(bytes.size()), word);
   }
-  messages_.post_to_module<&extension_module::on_control>(*by_, to, module, bytes);
+  messages_.post_to_module<&extension_module::on_control>(*by_, target, module, bytes);
 }
 
-bool extension_module::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
-  if (has_datagrams(to)) return datagrams_->send(to, static_cast<std::uint32_t>(module), bytes);
-  messages_.post_to_module<&extension_module::on_datagram>(*by_, to, module, bytes);
+bool extension_module::send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) {
+  if (has_datagrams(target)) return datagrams_->send(target, static_cast<std::uint32_t>(module), bytes);
+  messages_.post_to_module<&extension_module::on_datagram>(*by_, target, module, bytes);
   return true;
 }
 
-void extension_module::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
-  messages_.post_to_module<&extension_module::on_handled>(*by_, to, module, controls, datagrams);
+void extension_module::send_handled(rank_id target, std::uint64_t module, std::uint32_t controls,
+                                    std::uint32_t datagrams) {
+  messages_.post_to_module<&extension_module::on_handled>(*by_, target, module, controls, datagrams);
 }
 
-void extension_module::send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) {
-  messages_.post_application_to_module<&extension_module::on_command>(*by_, to, what, bytes);
+void extension_module::send_command(rank_id target, const extension_command& command,
+                                    std::span<const std::byte> bytes) {
+  messages_.post_application_to_module<&extension_module::on_command>(*by_, target, command, bytes);
 }
 
-void extension_module::send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) {
+void extension_module::send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) {
   if (bytes.size() <= short_answer_bytes) {
-    messages_.post_counted_to_module<&extension_module::on_answer>(*by_, to.from, to.asker, to.number, failed, bytes);
+    messages_.post_counted_to_module<&extension_module::on_answer>(*by_, request.from, request.asker, request.number,
+                                                                   failed, bytes);
   } else {
-    messages_.post_bulk_to_module<&extension_module::on_answer>(*by_, to.from, to.asker, to.number, failed, bytes);
+    messages_.post_bulk_to_module<&extension_module::on_answer>(*by_, request.from, request.asker, request.number,
+                                                                failed, bytes);
   }
 }
 

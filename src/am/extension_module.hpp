@@ -41,34 +41,34 @@ class extension_module final : private extension_link {
     const config* configuration = nullptr;             ///< for the factories of modules; outlives this object
     transport::datagram_service* datagrams = nullptr;  ///< of the transport; null: datagrams are messages
   };
-  extension_module(am_engine& messages, clock& time, const settings& how);
+  extension_module(am_engine& messages, clock& time, const settings& settings);
 
   /// Before the first poll.
-  void add(attached_extension::parts of, extension_access access) { space_.add(std::move(of), access); }
+  void add(attached_extension::parts parts, extension_access access) { space_.add(std::move(parts), access); }
   [[nodiscard]] const config& configuration() const noexcept { return configuration_; }
   [[nodiscard]] extension_keys& keys() noexcept { return space_.keys(); }
 
   /// Sends a command of a main or a handler; `result` gets its answer. Any thread.
-  void command(thread_context& on, rank_id to, const detail::extension_target& what, std::span<const std::byte> bytes,
-               detail::future_state& result);
+  void command(thread_context& thread, rank_id target, const detail::extension_target& extension_target,
+               std::span<const std::byte> bytes, detail::future_state& result);
   /// Runs `action` inside the poll loop. Any thread.
-  void run_inside(thread_context& on, std::function<void(extension_space&, thread_context&)> action);
+  void run_inside(thread_context& thread, std::function<void(extension_space&, thread_context&)> action);
   /// Hands the datagrams of this poll to their modules, which read them where the transport has put them until the next
   /// one. Inside the poll loop, if the transport has datagrams.
-  void take_datagrams(thread_context& by);
+  void take_datagrams(thread_context& thread);
   /// In the poll loop, at every thorough pass. Returns the time, on the clock, by which it must be called again.
-  std::chrono::nanoseconds poll(thread_context& by) {
+  std::chrono::nanoseconds poll(thread_context& thread) {
     if (!space_.used()) return std::chrono::nanoseconds::max();
-    by_ = &by;
-    return space_.poll(by);
+    by_ = &thread;
+    return space_.poll(thread);
   }
   /// Inside the poll loop: the thread context that runs it.
   [[nodiscard]] thread_context& running() const noexcept { return *by_; }
   /// Whether timers are set, which may answer commands. Under simulation.
   [[nodiscard]] bool has_timers() const noexcept { return space_.has_timers(); }
-  /// Appends a line for each command that a module here has deferred until `found` has `most` of them. Inside the poll
+  /// Appends a line for each command that a module here has deferred until `report` has `most` of them. Inside the poll
   /// loop, or while nothing runs.
-  void name_deferred(report_lines& found) const { space_.name_deferred(found); }
+  void name_deferred(report_lines& report) const { space_.name_deferred(report); }
   /// Whether modules are attached, or were. Before the first poll, or inside the poll loop.
   [[nodiscard]] bool used() const noexcept { return space_.used(); }
 
@@ -78,7 +78,7 @@ class extension_module final : private extension_link {
   void on_control_word(context& ctx, std::uint32_t module, std::uint32_t bytes, std::uint64_t word);
   void on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes);
   void on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
-  void on_command(context& ctx, extension_command what, std::span<const std::byte> bytes);
+  void on_command(context& ctx, extension_command command, std::span<const std::byte> bytes);
   void on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
                  std::span<const std::byte> bytes);
   /// Of this rank itself: actions wait to be run inside the poll loop.
@@ -87,22 +87,22 @@ class extension_module final : private extension_link {
  private:
   static constexpr std::size_t datagram_message_bytes_max = 1200;
 
-  void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
-  [[nodiscard]] bool has_datagrams(rank_id to) const noexcept override {
-    return datagrams_ != nullptr && datagrams_->sends_to(to);
+  void send_control(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) override;
+  [[nodiscard]] bool has_datagrams(rank_id target) const noexcept override {
+    return datagrams_ != nullptr && datagrams_->sends_to(target);
   }
-  bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  bool send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
     return datagrams_ != nullptr ? datagrams_->bytes_max() : datagram_message_bytes_max;
   }
-  void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
-  void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
-  void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) override;
+  void send_handled(rank_id target, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
+  void send_command(rank_id target, const extension_command& command, std::span<const std::byte> bytes) override;
+  void send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) override;
   void note_deferred() override { by_->counters().created.add(1); }
   void note_answered() override { by_->counters().done.add(1); }
   void charge(double seconds) override { messages_.pool().charge(*by_, seconds); }
   [[nodiscard]] double charged() const override;
-  void end_job(const std::string& why) override { messages_.fail(why); }
+  void end_job(const std::string& reason) override { messages_.fail(reason); }
   [[nodiscard]] extension_key new_key();
 
   am_engine& messages_;

@@ -14,11 +14,12 @@ std::uint64_t bytes_on_link(const message& m) noexcept { return sizeof(message_h
 
 }  // namespace
 
-flow_module::flow_module(am_engine& messages, clock& time, const flow::link_settings& how, surroundings where)
+flow_module::flow_module(am_engine& messages, clock& time, const flow::link_settings& settings,
+                         surroundings surroundings)
     : messages_(messages),
       time_(time),
-      where_(where),
-      flow_(messages.rank(), messages.size(), how, *this),
+      where_(surroundings),
+      flow_(messages.rank(), messages.size(), settings, *this),
       by_(&messages.pool().application()) {
   messages_.attach_module(*this);
 }
@@ -28,24 +29,24 @@ flow_policy flow_module::chosen(flow_policy asked) const noexcept {
   return flow_.choose(asked).policy;
 }
 
-void flow_module::post(thread_context& on, rank_id to, flow_policy policy, message_ptr m) {
-  const flow_policy by = chosen(policy);
-  if (by == flow_policy::none || to == messages_.rank() || messages_.by_pointer()) {
-    return messages_.post(on, to, std::move(m));
+void flow_module::post(thread_context& thread, rank_id target, flow_policy policy, message_ptr m) {
+  const flow_policy actor = chosen(policy);
+  if (actor == flow_policy::none || target == messages_.rank() || messages_.by_pointer()) {
+    return messages_.post(thread, target, std::move(m));
   }
   m = packed_by_sender(std::move(m));
-  if (bytes_on_link(*m) <= flow_.settings().small_bytes) return messages_.post(on, to, std::move(m));
-  messages_.commit(on, [&] {
+  if (bytes_on_link(*m) <= flow_.settings().small_bytes) return messages_.post(thread, target, std::move(m));
+  messages_.commit(thread, [&] {
     m->header.source = messages_.rank().value();
-    on.counters().created.add(1);
+    thread.counters().created.add(1);
     waiting_bytes_.fetch_add(am_engine::size_of(*m), std::memory_order_relaxed);  // a number alone
     bool first = false;
     {
       const std::scoped_lock lock(mutex_);
       first = posted_.empty();
-      posted_.push_back({to, by, std::move(m)});
+      posted_.push_back({target, actor, std::move(m)});
     }
-    if (first) messages_.post_to_module<&flow_module::on_posted>(on, messages_.rank());
+    if (first) messages_.post_to_module<&flow_module::on_posted>(thread, messages_.rank());
   });
 }
 
@@ -88,8 +89,8 @@ void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t e
   send_released();
 }
 
-std::chrono::nanoseconds flow_module::tick(thread_context& by) {
-  by_ = &by;
+std::chrono::nanoseconds flow_module::tick(thread_context& thread) {
+  by_ = &thread;
   const auto now = time_.now();
   if (flow_.due() <= now) {
     flow_.tick(now);
@@ -98,15 +99,15 @@ std::chrono::nanoseconds flow_module::tick(thread_context& by) {
   return flow_.due();
 }
 
-void flow_module::send(rank_id to, const flow::message& what) {
-  const std::vector<std::byte> bytes = flow::encode(what);
-  messages_.post_to_module<&flow_module::on_control>(*by_, to, std::span<const std::byte>(bytes));
+void flow_module::send(rank_id target, const flow::message& message) {
+  const std::vector<std::byte> bytes = flow::encode(message);
+  messages_.post_to_module<&flow_module::on_control>(*by_, target, std::span<const std::byte>(bytes));
 }
 
-void flow_module::transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) {
-  auto& queue = waiting_[{to, policy}];
+void flow_module::transmit(rank_id target, flow_policy policy, const flow::token_stamp& stamp) {
+  auto& queue = waiting_[{target, policy}];
   NACRE_EXPECT(!queue.empty(), "a message leaves that nobody has offered");
-  released_.push_back({to, policy, stamp, std::move(queue.front())});
+  released_.push_back({target, policy, stamp, std::move(queue.front())});
   queue.pop_front();
 }
 
@@ -123,15 +124,16 @@ void flow_module::send_released() {
 }
 
 /// On the channel of the data, so that it comes behind them. A schedule needs no news of them.
-void flow_module::send_word_behind(rank_id to, channel data, flow_policy policy, const flow::token_stamp& stamp) {
-  const auto by = static_cast<std::uint32_t>(policy);
+void flow_module::send_word_behind(rank_id target, channel data, flow_policy policy, const flow::token_stamp& stamp) {
+  const auto step = static_cast<std::uint32_t>(policy);
   switch (data) {
     case channel::system:
-      return messages_.post_counted_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+      return messages_.post_counted_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch, stamp.pass);
     case channel::application:
-      return messages_.post_application_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+      return messages_.post_application_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch,
+                                                                            stamp.pass);
     case channel::bulk:
-      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*by_, to, by, stamp.epoch, stamp.pass);
+      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch, stamp.pass);
   }
 }
 

@@ -31,16 +31,18 @@ class flow_module final : private flow::flow_host {
  public:
   /// `alone`: no link lies between the ranks, so `automatic` means `none`.
   enum class surroundings : std::uint8_t { links, alone };
-  flow_module(am_engine& messages, clock& time, const flow::link_settings& how, surroundings where);
+  flow_module(am_engine& messages, clock& time, const flow::link_settings& settings, surroundings surroundings);
 
   /// Sends a message to a rank as `policy` says. When it throws nothing has happened.
-  void post(thread_context& on, rank_id to, flow_policy policy, message_ptr m);
+  void post(thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
   /// The bytes that wait here. Any thread, as a hint.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept {
     return waiting_bytes_.load(std::memory_order_relaxed);  // a number alone
   }
   /// At every pass of the poll loop. Returns the time, on the clock, by which it must be called again.
-  std::chrono::nanoseconds poll(thread_context& by) { return used_ ? tick(by) : std::chrono::nanoseconds::max(); }
+  std::chrono::nanoseconds poll(thread_context& thread) {
+    return used_ ? tick(thread) : std::chrono::nanoseconds::max();
+  }
 
   // For the modules of other ranks, inside the poll loop.
   void on_control(context& ctx, std::span<const std::byte> bytes);
@@ -55,11 +57,11 @@ class flow_module final : private flow::flow_host {
     message_ptr m;
   };
 
-  void send(rank_id to, const flow::message& what) override;
-  void transmit(rank_id to, flow_policy policy, const flow::token_stamp& stamp) override;
-  std::chrono::nanoseconds tick(thread_context& by);
+  void send(rank_id target, const flow::message& message) override;
+  void transmit(rank_id target, flow_policy policy, const flow::token_stamp& stamp) override;
+  std::chrono::nanoseconds tick(thread_context& thread);
   void send_released();
-  void send_word_behind(rank_id to, channel data, flow_policy policy, const flow::token_stamp& stamp);
+  void send_word_behind(rank_id target, channel data, flow_policy policy, const flow::token_stamp& stamp);
   [[nodiscard]] flow_policy chosen(flow_policy asked) const noexcept;
 
   am_engine& messages_;

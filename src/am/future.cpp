@@ -15,14 +15,14 @@
 
 namespace nacre::detail {
 
-void future_state::complete_with(message_ptr reply, thread_context& by) {
+void future_state::complete_with(message_ptr reply, thread_context& thread) {
   if ((reply->header.flags & flag_failed) != 0) {
     // The type of the exception, a zero, and the line.
     const auto bytes = reply->payload();
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t end = std::min(all.find('\0'), all.size());
     complete_with_error(
-        call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), by);
+        call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), thread);
     return;
   }
   // The value's own code runs here, on the thread that has the reply. The caller gets an exception that it throws.
@@ -31,7 +31,7 @@ void future_state::complete_with(message_ptr reply, thread_context& by) {
   } catch (...) {
     error_.emplace("taking over the result of a call threw: " + text_of_thrown());
   }
-  complete(by);
+  complete(thread);
 }
 
 bool future_state::is_over(std::uint32_t life) noexcept { return rank_life::is_over(life); }
@@ -41,20 +41,20 @@ void throw_outlives_job() {
       "a future whose result was not there when its job ended: wait for it in the function that nacre::run calls");
 }
 
-bool look_again(const thread_context& on) { return on.pool().look_again(on); }
+bool look_again(const thread_context& thread) { return thread.pool().look_again(thread); }
 
-void future_state::complete_with_error(std::string what, thread_context& by) {
-  complete_with_error(call_error(what), by);
+void future_state::complete_with_error(std::string name, thread_context& thread) {
+  complete_with_error(call_error(name), thread);
 }
 
-void future_state::complete_with_error(call_error error, thread_context& by) {
+void future_state::complete_with_error(call_error error, thread_context& thread) {
   error_ = std::move(error);
-  complete(by);
+  complete(thread);
 }
 
-void future_state::complete(thread_context& by) {
+void future_state::complete(thread_context& thread) {
   // acq_rel: publishes value and error to `ready`, and acquires the waiter that `await` has published.
-  if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, by);
+  if (state_.exchange(is_ready, std::memory_order_acq_rel) == is_awaited) waiter_->notify(*waiter_, thread);
 }
 
 namespace {
@@ -99,7 +99,7 @@ void future_state::release_part() noexcept {
   parts_to_release = nullptr;
 }
 
-void part_completion::complete(thread_context& by) {
+void part_completion::complete(thread_context& thread) {
   if (parts_to_complete != nullptr) {
     next_ = std::exchange(*parts_to_complete, this);
     return;
@@ -109,7 +109,7 @@ void part_completion::complete(thread_context& by) {
   while (waiting != nullptr) {
     part_completion& one = *std::exchange(waiting, waiting->next_);
     future_state& state = one.state_;  // holds the link, so it goes last
-    state.complete(by);
+    state.complete(thread);
     state.release();
   }
   parts_to_complete = nullptr;

@@ -12,11 +12,11 @@ namespace nacre {
 namespace {
 
 /// A worker runs the handler of a message that had come before main asked for it.
-void run_kept(work& item, thread_context& on) {
+void run_kept(work& item, thread_context& thread) {
   auto& request = static_cast<detail::group_request&>(item);
   message_ptr m = std::move(request.message);
-  request.run_message(on, std::move(m));  // which may end the request
-  on.counters().done.add(1);
+  request.run_message(thread, std::move(m));  // which may end the request
+  thread.counters().done.add(1);
 }
 
 }  // namespace
@@ -32,28 +32,28 @@ group_requests::~group_requests() {
 
 detail::group_request* group_requests::give(const detail::group_key& key, message_ptr& m) {
   const std::scoped_lock lock(mutex_);
-  const auto found = entries_.find(key);
-  if (found == entries_.end() || found->second.requests.empty()) {
+  const auto match = entries_.find(key);
+  if (match == entries_.end() || match->second.requests.empty()) {
     entries_[key].messages.push_back(std::move(m));
     return nullptr;
   }
-  auto& requests = found->second.requests;
+  auto& requests = match->second.requests;
   detail::group_request* const first = requests.front();
   requests.pop_front();
-  if (requests.empty()) entries_.erase(found);
+  if (requests.empty()) entries_.erase(match);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   return first;
 }
 
 bool group_requests::withdraw(const detail::group_request& request) noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found = entries_.find(request.key());
-  if (found == entries_.end()) return false;
-  auto& requests = found->second.requests;
+  const auto match = entries_.find(request.key());
+  if (match == entries_.end()) return false;
+  auto& requests = match->second.requests;
   const auto place = std::find(requests.begin(), requests.end(), &request);
   if (place == requests.end()) return false;
   requests.erase(place);
-  if (requests.empty()) entries_.erase(found);
+  if (requests.empty()) entries_.erase(match);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
@@ -86,12 +86,12 @@ group_requests::leftovers group_requests::end_group(std::uint32_t group) {
   return left;
 }
 
-void group_requests::name_waiting(const handler_table& handlers, rank_id rank, report_lines& found) const {
+void group_requests::name_waiting(const handler_table& handlers, rank_id rank, report_lines& report) const {
   const std::scoped_lock lock(mutex_);
   for (const auto& row : entries_) {
     const auto& key = row.first;
     if (row.second.requests.empty()) continue;
-    found.add(report_lines::urgency::numbered, key.tag, [&] {
+    report.add(report_lines::urgency::numbered, key.tag, [&] {
       std::string line = "main of rank " + std::to_string(rank.value()) + " awaits " +
                          std::string(handlers.handler(key.handler)->name) + " with the number " +
                          std::to_string(key.tag) + " of group " + std::to_string(key.group);

@@ -54,7 +54,7 @@ class group_requests {
 
   /// Adds a line for each request that waits; it names a message of the same function that is kept under another
   /// number. Any thread.
-  void name_waiting(const handler_table& handlers, rank_id rank, report_lines& found) const;
+  void name_waiting(const handler_table& handlers, rank_id rank, report_lines& report) const;
 
   /// Whether a message waits for main to ask for it. Any thread.
   [[nodiscard]] bool keeps_messages() const;

@@ -25,9 +25,9 @@ group_table::row* group_table::find(std::uint32_t number) const noexcept {
 }
 
 group_table::member_of_rank group_table::look(std::uint32_t number) const noexcept {
-  const row* const found = find(number);
+  const row* const row = find(number);
   // acquire: pairs with the store in adopt
-  return {found->member.load(std::memory_order_acquire), found->type};
+  return {row->member.load(std::memory_order_acquire), row->type};
 }
 
 void group_table::skip_to(std::uint32_t number) {
@@ -35,8 +35,8 @@ void group_table::skip_to(std::uint32_t number) {
 }
 
 std::uint32_t group_table::open(const detail::group_type& type) {
-  row& made = open();
-  made.type = &type;
+  row& row = open();
+  row.type = &type;
   return made_;
 }
 
@@ -56,20 +56,20 @@ void group_table::adopt(std::uint32_t number, void* member) noexcept {
 }
 
 void* group_table::withdraw(std::uint32_t number) noexcept {
-  row* const found = find(number);
+  row* const row = find(number);
   // acq_rel: as main's own store in adopt, and before the end of the object
-  return found == nullptr ? nullptr : found->member.exchange(nullptr, std::memory_order_acq_rel);
+  return row == nullptr ? nullptr : row->member.exchange(nullptr, std::memory_order_acq_rel);
 }
 
 void* group_table::member(std::uint32_t number, const detail::group_type& type) const {
-  const row* const found = find(number);
-  if (found != nullptr) {
+  const row* const row = find(number);
+  if (row != nullptr) {
     // acquire: pairs with the store in adopt; the type has been written before
-    void* const member = found->member.load(std::memory_order_acquire);
-    if (member != nullptr && detail::same_class(found->type->key, type.key)) return member;
+    void* const member = row->member.load(std::memory_order_acquire);
+    if (member != nullptr && detail::same_class(row->type->key, type.key)) return member;
     if (member != nullptr) {
       throw usage_error("a group_ptr<" + std::string(type.name) + "> to a group of another class, " +
-                        std::string(found->type->name) + ": take the one that rt.create_group returned");
+                        std::string(row->type->name) + ": take the one that rt.create_group returned");
     }
   }
   throw usage_error(number == 0 ? "a group_ptr that names no group: take the one that rt.create_group<T>() returns"

@@ -73,13 +73,13 @@ TEST(group_table, destroys_the_members_that_are_left) {
 
 TEST(group_table, is_searched_by_others_while_main_makes_groups) {
   group_table table;
-  std::atomic<std::uint32_t> made{0};
+  std::atomic<std::uint32_t> made_count{0};
   constexpr std::uint32_t groups = 3000;
   std::vector<std::thread> others;
   for (int other = 0; other < 2; ++other) {
     others.emplace_back([&] {
       for (std::uint32_t known = 0; known < groups;) {
-        known = made.load();
+        known = made_count.load();
         if (known == 0) continue;
         EXPECT_EQ(number_in(table, known), known);
         EXPECT_THROW(static_cast<void>(table.member(groups + 1, of_members)), usage_error);
@@ -88,7 +88,7 @@ TEST(group_table, is_searched_by_others_while_main_makes_groups) {
   }
   for (std::uint32_t group = 1; group <= groups; ++group) {
     table.adopt(table.open(of_members), new numbered_member{group});
-    made.store(group);
+    made_count.store(group);
   }
   for (std::thread& each : others) each.join();
 }

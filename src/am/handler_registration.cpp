@@ -58,13 +58,13 @@ void strike(row_list<Row>& list, const Row& row) noexcept {
 
 /// With the lock. The table in use, where there is one, stays what it is.
 void renew_table(const handler_table::listed_rows& all) {
-  const handler_table* const before = newest.load(std::memory_order_relaxed);
+  const handler_table* const table = newest.load(std::memory_order_relaxed);
   if (listed.jobs == 0) {
     auto fresh = std::make_unique<const handler_table>(all);
-    delete std::exchange(listed.replaced, before);
+    delete std::exchange(listed.replaced, table);
     newest.store(fresh.release(), std::memory_order_release);
   } else {
-    newest.store(new handler_table(all, std::unique_ptr<const handler_table>(before)), std::memory_order_release);
+    newest.store(new handler_table(all, std::unique_ptr<const handler_table>(table)), std::memory_order_release);
   }
   listed.numbered = listed.changes;
 }

@@ -61,9 +61,9 @@ class class_keys {
   const void* first_of(const void* key) {
     if (key == nullptr) return nullptr;
     auto& alike = by_name_[static_cast<const std::type_info*>(key)->name()];
-    const auto found =
+    const auto match =
         std::find_if(alike.begin(), alike.end(), [&](const void* each) { return detail::same_class(each, key); });
-    return found != alike.end() ? *found : alike.emplace_back(key);
+    return match != alike.end() ? *match : alike.emplace_back(key);
   }
   void adopt(detail::handler_info& row) {
     row.target_key = first_of(row.own_key);
@@ -78,11 +78,11 @@ class class_keys {
   std::unordered_map<std::string_view, std::vector<const void*>> by_name_;
 };
 
-/// The rows of `before` with their numbers, without those that are gone. `fresh` loses all that have a number.
+/// The rows of `previous` with their numbers, without those that are gone. `fresh` loses all that have a number.
 template <class Row>
-std::vector<const Row*> keep_numbers(const std::vector<const Row*>& before, std::vector<Row*>& fresh) {
+std::vector<const Row*> keep_numbers(const std::vector<const Row*>& previous, std::vector<Row*>& fresh) {
   const std::unordered_set<const Row*> alive(fresh.begin(), fresh.end());
-  std::vector<const Row*> kept = before;
+  std::vector<const Row*> kept = previous;
   for (const Row*& each : kept) {
     if (!alive.contains(each)) each = nullptr;
   }
@@ -103,18 +103,18 @@ void handler_table::add_names(std::string_view name, std::string_view identity) 
 
 /// Two hosts may have different builds of a library, which the fingerprint of the program does not show.
 void handler_table::add_files(const listed_rows& all) {
-  std::vector<std::pair<std::string_view, const loaded_file*>> found;
-  const auto own = reinterpret_cast<const void*>(&why_no_handler);
+  std::vector<std::pair<std::string_view, const loaded_file*>> pairs;
+  const auto own_bytes = reinterpret_cast<const void*>(&why_no_handler);
   for (const loaded_file& each : all.files) {
     if (each.is_program()) continue;
     const auto holds = [&](const auto* row) { return each.holds(row); };
     const bool has_rows = std::ranges::any_of(all.handlers, holds) || std::ranges::any_of(all.types, holds);
     if (has_rows) libraries_.push_back(each.path);
-    if (has_rows || each.holds(own))
-      found.emplace_back(std::string_view(each.path).substr(each.path.rfind('/') + 1), &each);
+    if (has_rows || each.holds(own_bytes))
+      pairs.emplace_back(std::string_view(each.path).substr(each.path.rfind('/') + 1), &each);
   }
-  std::ranges::sort(found, {}, [](const auto& each) { return each.first; });
-  for (const auto& [name, file] : found) {
+  std::ranges::sort(pairs, {}, [](const auto& each) { return each.first; });
+  for (const auto& [name, file] : pairs) {
     std::uint64_t number = 0;
     for (const loaded_file::part& notes : file->notes) {
       const auto id = find_build_id(loaded_file::bytes_of(notes), notes.alignment);
@@ -126,8 +126,8 @@ void handler_table::add_files(const listed_rows& all) {
   }
 }
 
-handler_table::handler_table(const listed_rows& all, std::unique_ptr<const handler_table> before) {
-  const handler_table* const in_use = before.release();  // jobs use it, also where this one cannot be made
+handler_table::handler_table(const listed_rows& all, std::unique_ptr<const handler_table> previous) {
+  const handler_table* const in_use = previous.release();  // jobs use it, also where this one cannot be made
   std::vector<detail::handler_info*> new_handlers = all.handlers;
   std::vector<detail::object_type*> new_types = all.types;
   if (in_use == nullptr) {

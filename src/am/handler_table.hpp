@@ -48,9 +48,9 @@ class handler_table {
     std::vector<detail::object_type*> types;
     std::span<const loaded_file> files;
   };
-  /// Numbers all rows. With a table `before`, which jobs use, its rows keep their numbers; rows that are gone leave a
+  /// Numbers all rows. With a table `table`, which jobs use, its rows keep their numbers; rows that are gone leave a
   /// gap. Throws setup_error.
-  explicit handler_table(const listed_rows& all, std::unique_ptr<const handler_table> before = nullptr);
+  explicit handler_table(const listed_rows& all, std::unique_ptr<const handler_table> table = nullptr);
 
  private:
   void add_names(std::string_view name, std::string_view identity);

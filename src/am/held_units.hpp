@@ -17,7 +17,7 @@ class held_part {
   /// about is seen by them. Any thread.
   [[nodiscard]] virtual std::uint64_t lying() = 0;
   /// The hold has ended; main, which is a unit itself.
-  virtual void go_on(thread_context& by) = 0;
+  virtual void go_on(thread_context& thread) = 0;
 
  protected:
   ~held_part() = default;

@@ -21,14 +21,14 @@ constinit image_rows<home_row> home_rows;
 constinit image_rows<container_row> container_rows;
 
 template <class Row>
-void add(image_rows<Row>& to, Row& row) noexcept {
-  const std::scoped_lock lock(to.mutex);
-  to.rows.add(row);
+void add(image_rows<Row>& image_rows, Row& row) noexcept {
+  const std::scoped_lock lock(image_rows.mutex);
+  image_rows.rows.add(row);
 }
 template <class Row>
-void remove(image_rows<Row>& from, const Row& row) noexcept {
-  const std::scoped_lock lock(from.mutex);
-  from.rows.remove(row);
+void remove(image_rows<Row>& image_rows, const Row& row) noexcept {
+  const std::scoped_lock lock(image_rows.mutex);
+  image_rows.rows.remove(row);
 }
 /// Alike rows of several libraries may stand in a list; any of them will do.
 template <class Row, class Matches>
@@ -62,9 +62,9 @@ const container_row* find_container_row(std::string_view name) noexcept {
   return find(container_rows, [&](const container_row& each) { return each.name == name; });
 }
 
-std::string_view name_of_array_row(const array_layout& of) noexcept {
+std::string_view name_of_array_row(const array_layout& layout) noexcept {
   const array_row* const row = find(array_rows, [&](const array_row& each) {
-    return each.home == of.home && each.list == of.list && same_class(each.type->key, of.type->key);
+    return each.home == layout.home && each.list == layout.list && same_class(each.type->key, layout.type->key);
   });
   return row != nullptr ? row->name : std::string_view();
 }

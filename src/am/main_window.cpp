@@ -29,11 +29,11 @@ std::uint64_t cost_within(const message& m) noexcept { return bytes_of(m.header)
 
 }  // namespace
 
-main_window::windowed_ops::windowed_ops(const body_ops* of, shared& in) noexcept
+main_window::windowed_ops::windowed_ops(const body_ops* subject, shared& in) noexcept
     : body_ops{[](const message& m) { return static_cast<const windowed_ops&>(*m.ops).inner->packed_size(m); },
                [](message& m, writer& out) { static_cast<const windowed_ops&>(*m.ops).inner->pack(m, out); }, &end_of,
-               of == nullptr},
-      inner(of),
+               subject == nullptr},
+      inner(subject),
       window(in) {}
 
 main_window::main_window(std::uint64_t bytes_max, std::function<void()> wake)
@@ -86,15 +86,17 @@ const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {
 
 void main_window::end_of(message& m) noexcept {
   const auto& ops = static_cast<const windowed_ops&>(*m.ops);
-  shared& of = ops.window;
+  shared& shared = ops.window;
   const std::uint64_t cost = cost_within(m);
   if (ops.inner != nullptr) ops.inner->destroy(m);
   if (cost == 0) return;  // a bundle of which all parts have become messages
-  const std::uint64_t before = of.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
-  if (before + cost < of.wake_at.load(std::memory_order_relaxed)) return of.release(cost);
-  of.release(cost - 1);  // the rest later, so that `of` lives until the wake is over
-  if (of.wake_at.exchange(shared::never, std::memory_order_relaxed) != shared::never) of.wake();  // once for each wait
-  of.release(1);
+  const std::uint64_t previous =
+      shared.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
+  if (previous + cost < shared.wake_at.load(std::memory_order_relaxed)) return shared.release(cost);
+  shared.release(cost - 1);  // the rest later, so that `shared` lives until the wake is over
+  if (shared.wake_at.exchange(shared::never, std::memory_order_relaxed) != shared::never)
+    shared.wake();  // once for each wait
+  shared.release(1);
 }
 
 void main_window::shared::release(std::uint64_t bytes) noexcept {

@@ -70,7 +70,7 @@ class main_window {
   struct shared;
   /// The operations of one handler's arguments, and the window that is told of their end.
   struct windowed_ops : body_ops {
-    windowed_ops(const body_ops* of, shared& in) noexcept;
+    windowed_ops(const body_ops* body_ops, shared& in) noexcept;
     const body_ops* inner;  // null: packed
     shared& window;
   };

@@ -41,42 +41,42 @@ struct window_of_4096 {
 };
 
 TEST(main_window, counts_live_and_packed_messages_until_they_are_released) {
-  window_of_4096 of;
-  of.send(counted_message(1000));
-  EXPECT_GE(of.window.used(), 1000U);
-  of.send(make_message(2000));
-  EXPECT_GE(of.window.used(), 3000U);
-  EXPECT_FALSE(of.window.over());
-  of.send(counted_message(1000));
-  EXPECT_TRUE(of.window.over());
-  of.sent.clear();
-  EXPECT_EQ(of.window.used(), 0U);
+  window_of_4096 window_of_4096;
+  window_of_4096.send(counted_message(1000));
+  EXPECT_GE(window_of_4096.window.used(), 1000U);
+  window_of_4096.send(make_message(2000));
+  EXPECT_GE(window_of_4096.window.used(), 3000U);
+  EXPECT_FALSE(window_of_4096.window.over());
+  window_of_4096.send(counted_message(1000));
+  EXPECT_TRUE(window_of_4096.window.over());
+  window_of_4096.sent.clear();
+  EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
 TEST(main_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
-  window_of_4096 of;
+  window_of_4096 window_of_4096;
   message_ptr whole = make_message(600);
   whole->header.kind = message_kind::bundle;
-  of.window.acquire_bundle(*whole);
-  for (int part = 0; part < 3; ++part) of.window.grow(200);
-  EXPECT_EQ(of.window.used(), 600U);
+  window_of_4096.window.acquire_bundle(*whole);
+  for (int part = 0; part < 3; ++part) window_of_4096.window.grow(200);
+  EXPECT_EQ(window_of_4096.window.used(), 600U);
   message_ptr half = make_message(200);
   half->header.kind = message_kind::bundle;
   half->ops = whole->ops;
   whole->header.payload_bytes = 400;
   half.reset();
-  EXPECT_EQ(of.window.used(), 400U);
+  EXPECT_EQ(window_of_4096.window.used(), 400U);
   whole.reset();
-  EXPECT_EQ(of.window.used(), 0U);
+  EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
 TEST(main_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_become_messages) {
-  window_of_4096 of;
+  window_of_4096 window_of_4096;
   message_ptr whole = make_message(96);
   whole->header.kind = message_kind::bundle;
-  of.window.acquire_bundle(*whole);
-  of.window.grow(96);
-  of.window.set_waiting(true);
+  window_of_4096.window.acquire_bundle(*whole);
+  window_of_4096.window.grow(96);
+  window_of_4096.window.set_waiting(true);
   message_list parts;
   for (int part = 0; part < 2; ++part) {
     message_ptr single = make_message(8);
@@ -85,99 +85,99 @@ TEST(main_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_beco
   }
   whole->header.payload_bytes = 0;
   whole.reset();
-  EXPECT_EQ(of.woken, 0);
-  EXPECT_EQ(of.window.used(), 96U);
+  EXPECT_EQ(window_of_4096.woken, 0);
+  EXPECT_EQ(window_of_4096.window.used(), 96U);
   parts.clear();
-  EXPECT_EQ(of.window.used(), 0U);
+  EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
 TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_release) {
-  window_of_4096 of;
+  window_of_4096 window_of_4096;
   message_ptr whole = make_message(8000);
   whole->header.kind = message_kind::bundle;
-  of.window.acquire_bundle(*whole);
-  for (int part = 0; part < 20; ++part) of.window.grow(200);
-  EXPECT_FALSE(of.window.over());
-  of.window.grow(4000);
-  EXPECT_TRUE(of.window.over());
+  window_of_4096.window.acquire_bundle(*whole);
+  for (int part = 0; part < 20; ++part) window_of_4096.window.grow(200);
+  EXPECT_FALSE(window_of_4096.window.over());
+  window_of_4096.window.grow(4000);
+  EXPECT_TRUE(window_of_4096.window.over());
   whole.reset();
-  of.window.check(std::chrono::nanoseconds(1), idle);
-  of.send(make_message(100));
-  EXPECT_FALSE(of.window.over());
+  window_of_4096.window.check(std::chrono::nanoseconds(1), idle);
+  window_of_4096.send(make_message(100));
+  EXPECT_FALSE(window_of_4096.window.over());
 }
 
 TEST(main_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
-  window_of_4096 of;
+  window_of_4096 window_of_4096;
   message_ptr m = counted_message(1000);
-  of.window.acquire(*m);
+  window_of_4096.window.acquire(*m);
   const std::string taken = std::get<0>(std::move(detail::body_of<words>::values(*m)));
   m.reset();
-  EXPECT_EQ(of.window.used(), 0U);
+  EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
 TEST(main_window, lets_a_message_go_that_is_packed_for_another_process) {
-  window_of_4096 of;
+  window_of_4096 window_of_4096;
   message_ptr m = counted_message(1000);
-  of.window.acquire(*m);
+  window_of_4096.window.acquire(*m);
   m = packed_form(std::move(m));
-  EXPECT_EQ(of.window.used(), 0U);
+  EXPECT_EQ(window_of_4096.window.used(), 0U);
   EXPECT_EQ(m->ops, nullptr);
   EXPECT_EQ(m->header.payload_bytes, packed_size(std::string(1000, 'x')));
 }
 
 TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
-  window_of_4096 of;
-  of.fill();
-  of.window.set_waiting(true);
-  of.window.check(std::chrono::nanoseconds(0), idle);
-  EXPECT_TRUE(of.window.over());
-  while (of.window.used() > 2048) {
-    EXPECT_EQ(of.woken, 0);
-    static_cast<void>(of.sent.pop_front());
+  window_of_4096 window_of_4096;
+  window_of_4096.fill();
+  window_of_4096.window.set_waiting(true);
+  window_of_4096.window.check(std::chrono::nanoseconds(0), idle);
+  EXPECT_TRUE(window_of_4096.window.over());
+  while (window_of_4096.window.used() > 2048) {
+    EXPECT_EQ(window_of_4096.woken, 0);
+    static_cast<void>(window_of_4096.sent.pop_front());
   }
-  EXPECT_EQ(of.woken, 1);
-  static_cast<void>(of.sent.pop_front());
-  EXPECT_EQ(of.woken, 1);
-  of.window.check(std::chrono::nanoseconds(1), idle);
-  EXPECT_FALSE(of.window.over());
+  EXPECT_EQ(window_of_4096.woken, 1);
+  static_cast<void>(window_of_4096.sent.pop_front());
+  EXPECT_EQ(window_of_4096.woken, 1);
+  window_of_4096.window.check(std::chrono::nanoseconds(1), idle);
+  EXPECT_FALSE(window_of_4096.window.over());
 }
 
 TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
-  window_of_4096 of;
-  of.fill();
-  of.window.set_waiting(true);
+  window_of_4096 window_of_4096;
+  window_of_4096.fill();
+  window_of_4096.window.set_waiting(true);
   std::chrono::nanoseconds now(0);
-  of.window.check(now, idle);
-  of.window.check(now + main_window::patience / 2, idle);
-  EXPECT_TRUE(of.window.over());
-  of.window.check(now + main_window::patience, idle);
-  EXPECT_FALSE(of.window.over());
-  const std::uint64_t before = of.window.used();
-  of.fill();
-  EXPECT_GE(of.window.used(), before + before / 4) << "a quarter more at a time";
-  EXPECT_LT(of.window.used(), before + before / 4 + 400);
-  of.sent.clear();
-  of.window.check(now, idle);
-  of.fill();
-  EXPECT_LT(of.window.used(), 4096U + 400) << "the bound holds again";
+  window_of_4096.window.check(now, idle);
+  window_of_4096.window.check(now + main_window::patience / 2, idle);
+  EXPECT_TRUE(window_of_4096.window.over());
+  window_of_4096.window.check(now + main_window::patience, idle);
+  EXPECT_FALSE(window_of_4096.window.over());
+  const std::uint64_t previous = window_of_4096.window.used();
+  window_of_4096.fill();
+  EXPECT_GE(window_of_4096.window.used(), previous + previous / 4) << "a quarter more at a time";
+  EXPECT_LT(window_of_4096.window.used(), previous + previous / 4 + 400);
+  window_of_4096.sent.clear();
+  window_of_4096.window.check(now, idle);
+  window_of_4096.fill();
+  EXPECT_LT(window_of_4096.window.used(), 4096U + 400) << "the bound holds again";
 }
 
 TEST(main_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
   constexpr auto busy = [] { return main_window::workers::busy; };
-  window_of_4096 of;
-  of.fill();
-  of.window.set_waiting(true);
-  of.window.check(std::chrono::nanoseconds(0), busy);
-  const std::uint64_t before = of.window.used();
+  window_of_4096 window_of_4096;
+  window_of_4096.fill();
+  window_of_4096.window.set_waiting(true);
+  window_of_4096.window.check(std::chrono::nanoseconds(0), busy);
+  const std::uint64_t previous = window_of_4096.window.used();
   std::chrono::milliseconds now(0);
-  for (; now < main_window::patience_of_busy; now += main_window::patience) of.window.check(now, busy);
-  EXPECT_TRUE(of.window.over());
+  for (; now < main_window::patience_of_busy; now += main_window::patience) window_of_4096.window.check(now, busy);
+  EXPECT_TRUE(window_of_4096.window.over());
   for (int times = 1; times <= 20; ++times) {
-    of.window.check(now, busy);
-    EXPECT_FALSE(of.window.over()) << "handlers that send to themselves may wait for what main sends";
-    of.fill();
-    EXPECT_LT(of.window.used(), before + static_cast<std::uint64_t>(times) * (1024 + 400));
-    of.window.check(now, busy);  // sees what has been sent
+    window_of_4096.window.check(now, busy);
+    EXPECT_FALSE(window_of_4096.window.over()) << "handlers that send to themselves may wait for what main sends";
+    window_of_4096.fill();
+    EXPECT_LT(window_of_4096.window.used(), previous + static_cast<std::uint64_t>(times) * (1024 + 400));
+    window_of_4096.window.check(now, busy);  // sees what has been sent
     now += main_window::patience_of_busy;
   }
 }

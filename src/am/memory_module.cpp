@@ -10,13 +10,13 @@
 #include "wire/job_secret.hpp"
 
 namespace nacre {
-memory_module::memory_module(am_engine& messages, const settings& how)
+memory_module::memory_module(am_engine& messages, const settings& settings)
     : messages_(messages),
       direct_(messages.direct()),
-      direct_bytes_min_(how.direct_bytes_min),
+      direct_bytes_min_(settings.direct_bytes_min),
       segments_(messages.rank()),
       transfers_(messages.by_pointer() ? memory_transfers::data_path::shared : memory_transfers::data_path::reply),
-      key_source_(rng(how.seed).fork(0x6d656d6f72790000U + messages.rank().value())) {
+      key_source_(rng(settings.seed).fork(0x6d656d6f72790000U + messages.rank().value())) {
   messages_.attach_module(*this);
 }
 
@@ -47,13 +47,13 @@ void memory_module::withdraw(const detail::memory_name& name) {
                     ", which does not expose it (any more): withdraw once, on the rank that called expose");
 }
 
-void memory_module::begin(thread_context& on, memory_transfer& transfer) {
+void memory_module::begin(thread_context& thread, memory_transfer& transfer) {
   if (transfer.name().segment == 0 || transfer.target().value() >= messages_.size()) {
-    transfer.end(memory_status::never_exposed, on);
+    transfer.end(memory_status::never_exposed, thread);
     return;
   }
   if (transfer.target() == messages_.rank() && !messages_.deferred()) {
-    transfer.end(copy_here(transfer), on);
+    transfer.end(copy_here(transfer), thread);
     return;
   }
   const bool direct =
@@ -62,76 +62,78 @@ void memory_module::begin(thread_context& on, memory_transfer& transfer) {
     const std::scoped_lock lock(mutex_);
     transfers_.start(transfer, direct ? memory_transfers::direct_bytes_max : memory_transfers::piece_bytes_max);
   }
-  pump(on, transfer.target());
+  pump(thread, transfer.target());
 }
 
 /// Copies in pieces as well, so that a withdraw need not wait for more than one.
 memory_status memory_module::copy_here(memory_transfer& transfer) {
-  std::uint64_t at = 0;
+  std::uint64_t index = 0;
   do {
     auto range = segments_.access(transfer.name(), transfer.offset(), transfer.bytes(), transfer.what());
     if (!range) return range.error();
-    const std::uint64_t bytes = std::min(transfer.bytes() - at, memory_transfers::piece_bytes_max);
-    std::byte* const there = range->bytes().data() + at;
-    static_cast<void>(transfer.with_own_memory([&](std::byte* own) {
-      transfer.what() == intent::write ? copy_bytes(there, own + at, bytes) : copy_bytes(own + at, there, bytes);
+    const std::uint64_t bytes = std::min(transfer.bytes() - index, memory_transfers::piece_bytes_max);
+    std::byte* const remote = range->bytes().data() + index;
+    static_cast<void>(transfer.with_own_memory([&](std::byte* own_bytes) {
+      transfer.what() == intent::write ? copy_bytes(remote, own_bytes + index, bytes)
+                                       : copy_bytes(own_bytes + index, remote, bytes);
     }));
-    at += bytes;
-  } while (at != transfer.bytes());
+    index += bytes;
+  } while (index != transfer.bytes());
   return memory_status::done;
 }
 
-void memory_module::pump(thread_context& by, rank_id to) {
+void memory_module::pump(thread_context& thread, rank_id target) {
   for (;;) {
     std::optional<memory_transfers::piece> leaving;
     std::vector<transfer_ref> dropped;
     {
       const std::scoped_lock lock(mutex_);
-      leaving = transfers_.next(to);
+      leaving = transfers_.next(target);
       dropped = transfers_.take_dropped();
     }
-    for (const transfer_ref& each : dropped) each->end(memory_status::done, by);
+    for (const transfer_ref& each : dropped) each->end(memory_status::done, thread);
     if (!leaving) return;
-    send(by, *leaving, send_mode::any);
+    send(thread, *leaving, send_mode::any);
   }
 }
 
-void memory_module::send(thread_context& by, const memory_transfers::piece& leaving, send_mode how) {
-  memory_transfer& of = *leaving.transfer;
-  const rank_id to = of.target();
-  const memory_request asked{.name = of.name(),
+void memory_module::send(thread_context& thread, const memory_transfers::piece& leaving, send_mode mode) {
+  memory_transfer& transfer = *leaving.transfer;
+  const rank_id target = transfer.target();
+  const memory_request asked{.name = transfer.name(),
                              .token = leaving.token,
-                             .offset = of.offset(),
-                             .length = of.bytes(),
+                             .offset = transfer.offset(),
+                             .length = transfer.bytes(),
                              .at = leaving.at,
                              .bytes = leaving.bytes};
-  if (how == send_mode::any && register_region(by, leaving, asked)) return;
+  if (mode == send_mode::any && register_region(thread, leaving, asked)) return;
   const bool shared = messages_.by_pointer();
-  if (of.what() == intent::read) {
-    messages_.post_counted_to_module<&memory_module::on_get>(by, to, asked, shared ? memory_bytes(of) : memory_bytes());
+  if (transfer.what() == intent::read) {
+    messages_.post_counted_to_module<&memory_module::on_get>(thread, target, asked,
+                                                             shared ? memory_bytes(transfer) : memory_bytes());
     return;
   }
   if (shared) {
-    messages_.post_bulk_to_module<&memory_module::on_put>(by, to, asked, memory_bytes(of));
+    messages_.post_bulk_to_module<&memory_module::on_put>(thread, target, asked, memory_bytes(transfer));
     return;
   }
   // Packed inside the call, while the caller has not taken its memory back.
-  const bool sent = of.with_own_memory([&](const std::byte* own) {
+  const bool sent = transfer.with_own_memory([&](const std::byte* own_bytes) {
     messages_.post_bulk_to_module<&memory_module::on_put>(
-        by, to, asked, memory_bytes(std::span<const std::byte>(own + leaving.at, leaving.bytes)));
+        thread, target, asked, memory_bytes(std::span<const std::byte>(own_bytes + leaving.at, leaving.bytes)));
   });
   if (sent) return;
   NACRE_MARK("a put is dropped before a piece of it is packed");
   std::optional<memory_transfers::piece> kept;
   {
     const std::scoped_lock lock(mutex_);
-    kept = transfers_.take_reply(to, leaving.token, memory_status::done, 0);
+    kept = transfers_.take_reply(target, leaving.token, memory_status::done, 0);
   }
-  if (kept) answer(by, *kept, memory_status::done);
+  if (kept) answer(thread, *kept, memory_status::done);
 }
 
 /// Registers a piece, so that the target copies it by itself. False: it travels in messages.
-bool memory_module::register_region(thread_context& by, const memory_transfers::piece& leaving,
+bool memory_module::register_region(thread_context& thread, const memory_transfers::piece& leaving,
                                     const memory_request& asked) {
   if (direct_ == nullptr || leaving.bytes < direct_bytes_min_ || !direct_->reaches(leaving.transfer->target())) {
     return false;
@@ -142,19 +144,19 @@ bool memory_module::register_region(thread_context& by, const memory_transfers::
     const std::scoped_lock lock(mutex_);
     transfers_.note_region(leaving, *region);
   }
-  messages_.post_counted_to_module<&memory_module::on_direct>(by, rank_id(asked.name.rank), asked, *region,
+  messages_.post_counted_to_module<&memory_module::on_direct>(thread, rank_id(asked.name.rank), asked, *region,
                                                               leaving.transfer->what());
   return true;
 }
 
 /// A piece is in place, or has failed.
-void memory_module::answer(thread_context& by, const memory_transfers::piece& answered, memory_status status) {
+void memory_module::answer(thread_context& thread, const memory_transfers::piece& answered, memory_status status) {
   std::optional<memory_status> over;
   {
     const std::scoped_lock lock(mutex_);
     over = transfers_.complete(answered, status);
   }
-  if (over) answered.transfer->end(*over, by);
+  if (over) answered.transfer->end(*over, thread);
 }
 
 void memory_module::on_done(context& ctx, std::uint64_t token, memory_status status) {
@@ -188,7 +190,7 @@ void memory_module::on_data(context& ctx, std::uint64_t token, memory_bytes data
   if (!answered) return refuse(ctx, "bytes of memory that nobody has asked for");
   const auto arrived = data.bytes();
   static_cast<void>(answered->transfer->with_own_memory(
-      [&](std::byte* own) { copy_bytes(own + answered->at, arrived.data(), arrived.size()); }));
+      [&](std::byte* own_bytes) { copy_bytes(own_bytes + answered->at, arrived.data(), arrived.size()); }));
   answer(ctx.current_thread(), *answered, memory_status::done);
   pump(ctx.current_thread(), ctx.source());
 }

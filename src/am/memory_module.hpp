@@ -28,7 +28,7 @@ class memory_bytes {
  public:
   memory_bytes() = default;
   explicit memory_bytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
-  explicit memory_bytes(memory_transfer& of) noexcept : transfer_(&of) {}
+  explicit memory_bytes(memory_transfer& transfer) noexcept : transfer_(&transfer) {}
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] memory_transfer* transfer() const noexcept { return transfer_.get(); }
@@ -48,8 +48,8 @@ class memory_bytes {
 };
 
 /// Source and target may be the same memory.
-inline void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-  if (bytes != 0) std::memmove(to, from, bytes);
+inline void copy_bytes(std::byte* target, const std::byte* source, std::uint64_t bytes) noexcept {
+  if (bytes != 0) std::memmove(target, source, bytes);
 }
 
 /// A piece, as the initiating rank asks for it. The target checks everything in it.
@@ -83,7 +83,7 @@ class memory_module {
     std::uint64_t seed = 0;              ///< of the keys in virtual time; elsewhere they come from the kernel
     std::uint64_t direct_bytes_min = 0;  ///< pieces of so much are registered
   };
-  memory_module(am_engine& messages, const settings& how);
+  memory_module(am_engine& messages, const settings& settings);
   memory_module(const memory_module&) = delete;
   memory_module& operator=(const memory_module&) = delete;
   ~memory_module();
@@ -93,15 +93,15 @@ class memory_module {
   /// A range of memory that this rank exposes, for a copy by the rank itself. Any thread.
   [[nodiscard]] expected<memory_segments::lease, memory_status> access_own(const detail::memory_name& name,
                                                                            std::uint64_t offset, std::uint64_t length,
-                                                                           memory_segments::intent what) {
-    return segments_.access(name, offset, length, what);
+                                                                           memory_segments::intent purpose) {
+    return segments_.access(name, offset, length, purpose);
   }
   /// Begins a transfer; the caller keeps its own reference.
-  void begin(thread_context& on, memory_transfer& transfer);
+  void begin(thread_context& thread, memory_transfer& transfer);
 
   /// Inside the poll loop, at every poll: completes copies that the transport has ended.
-  void poll(thread_context& by) {
-    if (!copies_.empty()) end_copies(by);  // changed inside the poll loop only
+  void poll(thread_context& thread) {
+    if (!copies_.empty()) end_copies(thread);  // changed inside the poll loop only
   }
 
   /// Whether the transport copies something for this rank. Inside the poll loop.
@@ -110,7 +110,8 @@ class memory_module {
   // For the modules of other ranks, inside the poll loop.
   void on_put(context& ctx, memory_request asked, memory_bytes data);
   void on_get(context& ctx, memory_request asked, memory_bytes data);
-  void on_direct(context& ctx, memory_request asked, transport::registered_region region, memory_segments::intent what);
+  void on_direct(context& ctx, memory_request asked, transport::registered_region region,
+                 memory_segments::intent purpose);
   void on_done(context& ctx, std::uint64_t token, memory_status status);
   void on_data(context& ctx, std::uint64_t token, memory_bytes data);
 
@@ -125,15 +126,15 @@ class memory_module {
   [[nodiscard]] std::array<std::uint64_t, 2> new_key();
   [[nodiscard]] memory_status copy_here(memory_transfer& transfer);
   [[nodiscard]] bool well_formed(context& ctx, const memory_request& asked);
-  [[nodiscard]] bool register_region(thread_context& by, const memory_transfers::piece& leaving,
+  [[nodiscard]] bool register_region(thread_context& thread, const memory_transfers::piece& leaving,
                                      const memory_request& asked);
-  void end_copies(thread_context& by);
+  void end_copies(thread_context& thread);
   void stop_copies(std::optional<std::uint32_t> segment);
-  void pump(thread_context& by, rank_id to);
+  void pump(thread_context& thread, rank_id target);
   enum class send_mode : std::uint8_t { any, message };
-  void send(thread_context& by, const memory_transfers::piece& leaving, send_mode how);
-  void answer(thread_context& by, const memory_transfers::piece& answered, memory_status status);
-  void refuse(context& ctx, const char* what);
+  void send(thread_context& thread, const memory_transfers::piece& leaving, send_mode mode);
+  void answer(thread_context& thread, const memory_transfers::piece& answered, memory_status status);
+  void refuse(context& ctx, const char* name);
 
   am_engine& messages_;
   transport::direct_memory* const direct_;  // null: the transport has none

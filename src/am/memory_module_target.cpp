@@ -37,12 +37,12 @@ void memory_module::on_put(context& ctx, memory_request asked, memory_bytes data
     return refuse(ctx, "a piece of another length than it says");
   memory_status status = memory_status::done;
   if (auto range = segments_.access(asked.name, asked.offset, asked.length, intent::write)) {
-    std::byte* const there = range->bytes().data() + asked.at;
+    std::byte* const remote = range->bytes().data() + asked.at;
     if (owner == nullptr) {
-      copy_bytes(there, data.bytes().data(), asked.bytes);
+      copy_bytes(remote, data.bytes().data(), asked.bytes);
     } else {
-      static_cast<void>(
-          owner->with_own_memory([&](const std::byte* own) { copy_bytes(there, own + asked.at, asked.bytes); }));
+      static_cast<void>(owner->with_own_memory(
+          [&](const std::byte* own_bytes) { copy_bytes(remote, own_bytes + asked.at, asked.bytes); }));
     }
   } else {
     status = range.error();
@@ -52,65 +52,65 @@ void memory_module::on_put(context& ctx, memory_request asked, memory_bytes data
 
 void memory_module::on_get(context& ctx, memory_request asked, memory_bytes data) {
   if (!well_formed(ctx, asked)) return;
-  thread_context& by = ctx.current_thread();
+  thread_context& thread = ctx.current_thread();
   auto range = segments_.access(asked.name, asked.offset, asked.length, intent::read);
   if (!range) {
-    messages_.post_counted_to_module<&memory_module::on_done>(by, ctx.source(), asked.token, range.error());
+    messages_.post_counted_to_module<&memory_module::on_done>(thread, ctx.source(), asked.token, range.error());
     return;
   }
-  const std::span<const std::byte> there = range->bytes().subspan(asked.at, asked.bytes);
+  const std::span<const std::byte> remote = range->bytes().subspan(asked.at, asked.bytes);
   if (memory_transfer* const borrower = data.transfer()) {
-    static_cast<void>(
-        borrower->with_own_memory([&](std::byte* own) { copy_bytes(own + asked.at, there.data(), there.size()); }));
-    messages_.post_counted_to_module<&memory_module::on_done>(by, ctx.source(), asked.token, memory_status::done);
+    static_cast<void>(borrower->with_own_memory(
+        [&](std::byte* own_bytes) { copy_bytes(own_bytes + asked.at, remote.data(), remote.size()); }));
+    messages_.post_counted_to_module<&memory_module::on_done>(thread, ctx.source(), asked.token, memory_status::done);
     return;
   }
-  messages_.post_bulk_to_module<&memory_module::on_data>(by, ctx.source(), asked.token, memory_bytes(there));
+  messages_.post_bulk_to_module<&memory_module::on_data>(thread, ctx.source(), asked.token, memory_bytes(remote));
 }
 
-void memory_module::on_direct(context& ctx, memory_request asked, transport::registered_region region, intent what) {
+void memory_module::on_direct(context& ctx, memory_request asked, transport::registered_region region, intent intent) {
   if (!well_formed(ctx, asked)) return;
   if (direct_ == nullptr) return refuse(ctx, "memory where nobody registers any");
-  thread_context& by = ctx.current_thread();
+  thread_context& thread = ctx.current_thread();
   memory_status status = memory_status::done;
   {
     // Withdraw finds each copy that begins here, or the copy cannot begin: withdraw looks under this lock when no new
     // lease can be had.
     const std::scoped_lock lock(copies_mutex_);
     if (copies_.size() >= copies_max * messages_.size()) return refuse(ctx, "more pieces than it may at a time");
-    auto range = segments_.access(asked.name, asked.offset, asked.length, what);
+    auto range = segments_.access(asked.name, asked.offset, asked.length, intent);
     if (!range) {
       status = range.error();
     } else {
-      const auto way = what == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
+      const auto way = intent == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
       const transport::direct_copy wanted{.peer = ctx.source(),
                                           .region = region,
                                           .way = way,
                                           .own = range->bytes().subspan(asked.at, asked.bytes),
                                           .tag = ++last_tag_};
-      const transport::copy_outcome how = direct_->copy(wanted);
-      if (how == transport::copy_outcome::pending) {
-        by.counters().created.add(1);
+      const transport::copy_outcome outcome = direct_->copy(wanted);
+      if (outcome == transport::copy_outcome::pending) {
+        thread.counters().created.add(1);
         copies_.emplace(last_tag_, copy_under_way{ctx.source(), asked.token, std::move(*range)});
         return;
       }
-      if (how == transport::copy_outcome::failed) status = memory_status::unreachable;
+      if (outcome == transport::copy_outcome::failed) status = memory_status::unreachable;
     }
   }
-  messages_.post_counted_to_module<&memory_module::on_done>(by, ctx.source(), asked.token, status);
+  messages_.post_counted_to_module<&memory_module::on_done>(thread, ctx.source(), asked.token, status);
 }
 
-void memory_module::end_copies(thread_context& by) {
+void memory_module::end_copies(thread_context& thread) {
   while (const auto end = direct_->take_ended()) {
     const std::scoped_lock lock(copies_mutex_);
-    const auto at = copies_.find(end->tag);
-    const copy_under_way& over = at->second;
+    const auto position = copies_.find(end->tag);
+    const copy_under_way& over = position->second;
     const memory_status status = end->well    ? memory_status::done
                                  : !over.held ? memory_status::withdrawn
                                               : memory_status::unreachable;
-    messages_.post_counted_to_module<&memory_module::on_done>(by, over.caller, over.token, status);
-    by.counters().done.add(1);
-    copies_.erase(at);
+    messages_.post_counted_to_module<&memory_module::on_done>(thread, over.caller, over.token, status);
+    thread.counters().done.add(1);
+    copies_.erase(position);
   }
 }
 
@@ -129,8 +129,8 @@ void memory_module::stop_copies(std::optional<std::uint32_t> segment) {
   for (const auto& each : held) direct_->stop(each.first);
 }
 
-void memory_module::refuse(context& ctx, const char* what) {
-  messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent " + what);
+void memory_module::refuse(context& ctx, const char* name) {
+  messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent " + name);
 }
 
 }  // namespace nacre

@@ -33,16 +33,16 @@ class lending_desk final : public transport::direct_memory {
   std::size_t regions_max = 100;
 
   bool reaches(rank_id) const noexcept override { return true; }
-  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> region,
-                                                   transport::copy_way what) override {
-    EXPECT_EQ(to, target);
+  std::optional<registered_region> register_region(rank_id destination, std::span<std::byte> region,
+                                                   transport::copy_way way) override {
+    EXPECT_EQ(destination, target);
     if (regions.size() == regions_max) return std::nullopt;
-    regions.push_back({region, what});
+    regions.push_back({region, way});
     return registered_region{.id = regions.size()};
   }
-  void deregister(rank_id from, const registered_region& what) noexcept override {
-    EXPECT_EQ(from, target);
-    ++regions[what.id - 1].deregistrations;
+  void deregister(rank_id source, const registered_region& region) noexcept override {
+    EXPECT_EQ(source, target);
+    ++regions[region.id - 1].deregistrations;
   }
   transport::copy_outcome copy(const transport::direct_copy&) override { return transport::copy_outcome::failed; }
   void stop(std::uint64_t) noexcept override {}

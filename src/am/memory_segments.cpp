@@ -50,10 +50,11 @@ detail::memory_name memory_segments::expose(std::span<std::byte> bytes, detail::
 
 bool memory_segments::withdraw(const detail::memory_name& name, const std::function<void()>& hasten) {
   std::unique_lock lock(mutex_);
-  const auto at = exposed_.find(name.segment);
-  if (name.rank != self_.value() || at == exposed_.end() || !same_key(at->second.key, name.key)) return false;
-  const std::uint32_t leases = at->second.leases;
-  exposed_.erase(at);
+  const auto position = exposed_.find(name.segment);
+  if (name.rank != self_.value() || position == exposed_.end() || !same_key(position->second.key, name.key))
+    return false;
+  const std::uint32_t leases = position->second.leases;
+  exposed_.erase(position);
   if (leases == 0) return true;
   ending_.emplace(name.segment, leases);
   lock.unlock();
@@ -64,41 +65,41 @@ bool memory_segments::withdraw(const detail::memory_name& name, const std::funct
 }
 
 memory_status memory_segments::check(const detail::memory_name& name, std::uint64_t offset, std::uint64_t length,
-                                     intent what) const {
+                                     intent intent) const {
   if (name.segment == 0 || name.segment > last_) return memory_status::never_exposed;
-  const auto at = exposed_.find(name.segment);
-  if (at == exposed_.end()) {
+  const auto position = exposed_.find(name.segment);
+  if (position == exposed_.end()) {
     NACRE_MARK("an access comes after its memory has been withdrawn");
     return memory_status::withdrawn;
   }
-  const segment& found = at->second;
-  if (!same_key(found.key, name.key)) return memory_status::wrong_key;
-  const std::uint64_t size = found.bytes.size();
+  const segment& segment = position->second;
+  if (!same_key(segment.key, name.key)) return memory_status::wrong_key;
+  const std::uint64_t size = segment.bytes.size();
   if (offset > size || length > size - offset) return memory_status::out_of_range;
-  if (what == intent::write && found.access == detail::memory_access::read_only) return memory_status::read_only;
+  if (intent == intent::write && segment.access == detail::memory_access::read_only) return memory_status::read_only;
   return memory_status::done;
 }
 
 expected<memory_segments::lease, memory_status> memory_segments::access(const detail::memory_name& name,
                                                                         std::uint64_t offset, std::uint64_t length,
-                                                                        intent what) {
+                                                                        intent intent) {
   const std::scoped_lock lock(mutex_);
-  const memory_status status = check(name, offset, length, what);
+  const memory_status status = check(name, offset, length, intent);
   if (status != memory_status::done) return unexpected(status);
-  segment& found = exposed_.find(name.segment)->second;
-  ++found.leases;
-  return lease(*this, name.segment, found.bytes.subspan(offset, length));
+  segment& segment = exposed_.find(name.segment)->second;
+  ++segment.leases;
+  return lease(*this, name.segment, segment.bytes.subspan(offset, length));
 }
 
 void memory_segments::end_lease(std::uint32_t number) {
   const std::scoped_lock lock(mutex_);
-  if (const auto at = exposed_.find(number); at != exposed_.end()) {
-    --at->second.leases;
+  if (const auto position = exposed_.find(number); position != exposed_.end()) {
+    --position->second.leases;
     return;
   }
-  const auto at = ending_.find(number);
-  if (--at->second != 0) return;
-  ending_.erase(at);
+  const auto position = ending_.find(number);
+  if (--position->second != 0) return;
+  ending_.erase(position);
   unused_.notify_all();
 }
 

@@ -67,8 +67,8 @@ class memory_segments {
     std::span<std::byte> bytes_;
   };
 
-  /// `before`: the number before that of the first memory.
-  explicit memory_segments(rank_id self, std::uint32_t before = 0) : self_(self), last_(before) {}
+  /// `previous`: the number before that of the first memory.
+  explicit memory_segments(rank_id self, std::uint32_t previous = 0) : self_(self), last_(previous) {}
 
   /// `key` must be new and unpredictable.
   [[nodiscard]] detail::memory_name expose(std::span<std::byte> bytes, detail::memory_access access,
@@ -79,10 +79,10 @@ class memory_segments {
       const detail::memory_name& name, const std::function<void()>& hasten = [] {});
 
   enum class intent : std::uint8_t { read, write };
-  [[nodiscard]] friend constexpr bool wire_valid(intent what) noexcept { return what <= intent::write; }
+  [[nodiscard]] friend constexpr bool wire_valid(intent intent) noexcept { return intent <= intent::write; }
   /// The range, to be touched while the lease lives. The arguments are untrusted: each is checked.
   [[nodiscard]] expected<lease, memory_status> access(const detail::memory_name& name, std::uint64_t offset,
-                                                      std::uint64_t length, intent what);
+                                                      std::uint64_t length, intent intent);
   /// Segments exposed and not withdrawn.
   [[nodiscard]] std::size_t count() const;
 
@@ -94,7 +94,7 @@ class memory_segments {
     std::uint32_t leases = 0;
   };
   [[nodiscard]] memory_status check(const detail::memory_name& name, std::uint64_t offset, std::uint64_t length,
-                                    intent what) const;
+                                    intent intent) const;
   void end_lease(std::uint32_t segment);
 
   const rank_id self_;

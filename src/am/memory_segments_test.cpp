@@ -68,12 +68,12 @@ TEST(memory_segments, nothing_touches_the_memory_after_withdraw_has_returned) {
     }
     while (ready != 2) std::this_thread::yield();
     ASSERT_TRUE(s.withdraw(name));
-    const std::uint64_t before = touched;
+    const std::uint64_t previous = touched;
     std::fill(memory->begin(), memory->end(), std::byte{9});  // a race, were anybody still there
     EXPECT_TRUE(std::all_of(memory->begin(), memory->end(), [](std::byte each) { return each == std::byte{9}; }));
     memory.reset();
     for (std::thread& each : others) each.join();
-    EXPECT_LE(touched, before + 2);  // counted after its lease
+    EXPECT_LE(touched, previous + 2);  // counted after its lease
   }
 }
 

@@ -133,8 +133,9 @@ class memory_machine {
                 memory_transfers::window_bytes);
       bytes data;
       if (leaving->transfer->what() == intent::write) {
-        EXPECT_TRUE(leaving->transfer->with_own_memory(
-            [&](const std::byte* own) { data.assign(own + leaving->at, own + leaving->at + leaving->bytes); }));
+        EXPECT_TRUE(leaving->transfer->with_own_memory([&](const std::byte* own_bytes) {
+          data.assign(own_bytes + leaving->at, own_bytes + leaving->at + leaving->bytes);
+        }));
       }
       bag_.push_back(request{s.self.value(), target, *leaving, std::move(data)});
     }
@@ -167,12 +168,12 @@ class memory_machine {
 
   void serve(const request& asked) {
     site& s = sites_[asked.to];
-    const memory_transfer& of = *asked.what.transfer;
-    auto range = s.segments.access(of.name(), of.offset(), of.bytes(), of.what());
+    const memory_transfer& transfer = *asked.what.transfer;
+    auto range = s.segments.access(transfer.name(), transfer.offset(), transfer.bytes(), transfer.what());
     ASSERT_TRUE(range) << describe(range.error());
     reply answer{asked.to, asked.from, asked.what.token, memory_status::done, {}};
     const auto part = range->bytes().subspan(asked.what.at, asked.what.bytes);
-    if (of.what() == intent::write) {
+    if (transfer.what() == intent::write) {
       std::copy(asked.data.begin(), asked.data.end(), part.begin());
     } else {
       answer.data.assign(part.begin(), part.end());
@@ -185,9 +186,9 @@ class memory_machine {
     const auto answered = s.transfers.take_reply(rank_id(answer.from), answer.token, answer.status, answer.data.size());
     ASSERT_TRUE(answered);
     EXPECT_TRUE(answered->transfer->with_own_memory(
-        [&](std::byte* own) { std::copy(answer.data.begin(), answer.data.end(), own + answered->at); }));
-    if (const auto over = s.transfers.complete(*answered, answer.status)) {
-      EXPECT_EQ(*over, memory_status::done);
+        [&](std::byte* own_bytes) { std::copy(answer.data.begin(), answer.data.end(), own_bytes + answered->at); }));
+    if (const auto memory_status = s.transfers.complete(*answered, answer.status)) {
+      EXPECT_EQ(*memory_status, memory_status::done);
       finish(s, answered->transfer.get());
     }
     pump(s, answer.from);
@@ -195,12 +196,12 @@ class memory_machine {
 
   /// At the very moment at which the transfer is over the bytes are where they belong.
   void finish(site& s, memory_transfer* ended) {
-    const auto at =
+    const auto position =
         std::find_if(s.open.begin(), s.open.end(), [&](const auto& each) { return each->transfer == ended; });
-    ASSERT_NE(at, s.open.end());
-    const operation& op = **at;
+    ASSERT_NE(position, s.open.end());
+    const operation& op = **position;
     site& target = sites_[op.target];
-    const auto place = [&](bytes& of) { return of.begin() + static_cast<std::ptrdiff_t>(op.offset); };
+    const auto place = [&](bytes& bytes) { return bytes.begin() + static_cast<std::ptrdiff_t>(op.offset); };
     if (ended->what() == intent::write) {
       EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.memory)));
       std::copy(op.own.begin(), op.own.end(), place(target.model));
@@ -208,7 +209,7 @@ class memory_machine {
       EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.model)));
     }
     ended->release();  // as the caller's future
-    s.open.erase(at);
+    s.open.erase(position);
   }
 
   void send_forged_requests(const request& asked) {
@@ -243,7 +244,7 @@ class memory_machine {
 
   void send_forged_replies(const reply& true_one) {
     memory_transfers& t = sites_[true_one.to].transfers;
-    const std::size_t before = t.in_flight();
+    const std::size_t previous = t.in_flight();
     const std::uint64_t token = true_one.token;
     const rank_id from(true_one.from);
     const std::uint64_t length = true_one.data.size();
@@ -255,7 +256,7 @@ class memory_machine {
     EXPECT_FALSE(t.take_reply(from, token + (std::uint64_t{1} << 32), memory_status::done, length));
     EXPECT_FALSE(t.take_reply(from, token + 1'000'000, memory_status::done, length));
     EXPECT_FALSE(t.take_reply(from, 0, memory_status::done, 0));
-    EXPECT_EQ(t.in_flight(), before);
+    EXPECT_EQ(t.in_flight(), previous);
     forged += 8;
   }
 

@@ -9,26 +9,26 @@
 
 namespace nacre {
 
-void memory_transfer::end(memory_status status, thread_context& by) {
+void memory_transfer::end(memory_status status, thread_context& thread) {
   if (status == memory_status::done) {
-    complete(by);
+    complete(thread);
     return;
   }
-  const char* what = plan_.what == intent::write ? "put of " : "get of ";
-  complete_with_error(what + std::to_string(bytes()) + " bytes at byte " + std::to_string(offset()) + " of memory " +
+  const char* text = plan_.what == intent::write ? "put of " : "get of ";
+  complete_with_error(text + std::to_string(bytes()) + " bytes at byte " + std::to_string(offset()) + " of memory " +
                           std::to_string(name().segment) + " of rank " + std::to_string(name().rank) + " (" +
                           std::to_string(name().bytes) + " bytes) failed: " + describe(status),
-                      by);
+                      thread);
 }
 
-std::optional<transport::registered_region> memory_transfer::register_region(transport::direct_memory& by,
-                                                                             std::uint64_t at, std::uint64_t bytes) {
+std::optional<transport::registered_region> memory_transfer::register_region(transport::direct_memory& direct_memory,
+                                                                             std::uint64_t index, std::uint64_t bytes) {
   const std::scoped_lock lock(guard_);
   if (!has_own_memory_) return std::nullopt;
   const auto way = what() == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
-  const auto made = by.register_region(target(), {own_ + at, bytes}, way);
+  const auto made = direct_memory.register_region(target(), {own_ + index, bytes}, way);
   if (!made) return std::nullopt;
-  direct_ = &by;
+  direct_ = &direct_memory;
   regions_.push_back(*made);
   return made;
 }
@@ -58,10 +58,10 @@ void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) 
   targets_[begun.target().value()].queue.push_back(&begun);
 }
 
-std::optional<memory_transfers::piece> memory_transfers::next(rank_id to) {
-  const auto found = targets_.find(to.value());
-  if (found == targets_.end()) return std::nullopt;
-  path_to_rank& path = found->second;
+std::optional<memory_transfers::piece> memory_transfers::next(rank_id target) {
+  const auto match = targets_.find(target.value());
+  if (match == targets_.end()) return std::nullopt;
+  path_to_rank& path = match->second;
   while (!path.queue.empty()) {
     memory_transfer& front = *path.queue.front();
     if (front.status_ != memory_status::done || !front.has_own_memory()) {
@@ -102,32 +102,32 @@ void memory_transfers::resend(piece& answered) {
   answered.token = waiting_.open(answered);
 }
 
-std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id from, std::uint64_t token,
+std::optional<memory_transfers::piece> memory_transfers::take_reply(rank_id source, std::uint64_t token,
                                                                     memory_status status, std::uint64_t data_bytes) {
-  const piece* const found = waiting_.find(token);
-  if (found == nullptr || found->transfer->target() != from) return std::nullopt;
-  piece answered = *found;
+  const piece* const match = waiting_.find(token);
+  if (match == nullptr || match->transfer->target() != source) return std::nullopt;
+  piece answered = *match;
   answered.token = token;
   const bool carries = status == memory_status::done && path_ == data_path::reply && !answered.region &&
                        answered.transfer->what() == memory_transfer::intent::read;
   if (data_bytes != (carries ? answered.bytes : 0)) return std::nullopt;
   waiting_.close(token);
-  targets_[from.value()].cost -= answered.bytes + piece_cost;
+  targets_[source.value()].cost -= answered.bytes + piece_cost;
   return answered;
 }
 
 std::optional<memory_status> memory_transfers::complete(const piece& answered, memory_status status) {
-  memory_transfer& of = *answered.transfer;
-  if (status != memory_status::done) of.status_ = status;
-  --of.outstanding_;
-  if (of.queued_ && of.status_ != memory_status::done) {
-    auto& queue = targets_[of.target().value()].queue;
-    queue.erase(std::find(queue.begin(), queue.end(), &of));
-    of.queued_ = false;
+  memory_transfer& transfer = *answered.transfer;
+  if (status != memory_status::done) transfer.status_ = status;
+  --transfer.outstanding_;
+  if (transfer.queued_ && transfer.status_ != memory_status::done) {
+    auto& queue = targets_[transfer.target().value()].queue;
+    queue.erase(std::find(queue.begin(), queue.end(), &transfer));
+    transfer.queued_ = false;
   }
-  if (of.outstanding_ != 0 || of.queued_) return std::nullopt;
+  if (transfer.outstanding_ != 0 || transfer.queued_) return std::nullopt;
   open_.erase(answered.transfer);
-  return of.status_;
+  return transfer.status_;
 }
 
 }  // namespace nacre

@@ -34,7 +34,7 @@ class memory_transfer final : public detail::future_value<void> {
     std::uint64_t offset = 0;  ///< bytes into the segment
     std::span<std::byte> own;  ///< the caller's memory; its size is the transfer's
   };
-  explicit memory_transfer(const plan& of) noexcept : plan_(of), own_(of.own.data()) {}
+  explicit memory_transfer(const plan& transfer_plan) noexcept : plan_(transfer_plan), own_(transfer_plan.own.data()) {}
 
   [[nodiscard]] const detail::memory_name& name() const noexcept { return plan_.name; }
   [[nodiscard]] rank_id target() const noexcept { return rank_id(plan_.name.rank); }
@@ -57,15 +57,15 @@ class memory_transfer final : public detail::future_value<void> {
   }
   /// Registers a piece for the target, which copies it by itself; nothing when the caller has taken its memory back, or
   /// the transport cannot register it. This and the following functions: any thread.
-  [[nodiscard]] std::optional<transport::registered_region> register_region(transport::direct_memory& by,
-                                                                            std::uint64_t at, std::uint64_t bytes);
+  [[nodiscard]] std::optional<transport::registered_region> register_region(transport::direct_memory& direct_memory,
+                                                                            std::uint64_t index, std::uint64_t bytes);
   /// Deregisters an answered piece. Returns when the target does not touch it.
   void deregister(const transport::registered_region& piece);
   /// Nothing touches the caller's memory any more.
   void deregister_all() noexcept;
 
   /// Makes the future ready, with an error unless `status` is done. Once.
-  void end(memory_status status, thread_context& by);
+  void end(memory_status status, thread_context& thread);
 
  private:
   friend class memory_transfers;
@@ -90,8 +90,8 @@ class memory_transfer final : public detail::future_value<void> {
 /// Keeps a transfer alive. The sender of a piece holds one, because the reply may come, and end the transfer, before
 /// the call that sends the piece returns.
 using transfer_ref = boost::intrusive_ptr<memory_transfer>;
-inline void intrusive_ptr_add_ref(memory_transfer* of) noexcept { of->acquire(); }
-inline void intrusive_ptr_release(memory_transfer* of) noexcept { of->release(); }
+inline void intrusive_ptr_add_ref(memory_transfer* transfer) noexcept { transfer->acquire(); }
+inline void intrusive_ptr_release(memory_transfer* transfer) noexcept { transfer->release(); }
 
 /// The transfers of one rank to others.
 ///
@@ -137,17 +137,17 @@ class memory_transfers {
 
   /// Queues a transfer.
   void start(memory_transfer& begun, std::uint64_t piece_bytes = piece_bytes_max);
-  /// The next piece that may leave for `to`, or none.
-  [[nodiscard]] std::optional<piece> next(rank_id to);
+  /// The next piece that may leave for `target`, or none.
+  [[nodiscard]] std::optional<piece> next(rank_id target);
   /// The piece is registered for the target, so its reply carries no bytes. Does nothing when the piece is answered
   /// already, as by a peer that lies.
   void note_region(const piece& leaving, const transport::registered_region& as);
   /// A piece that was answered leaves once more, not registered, under a new token.
   void resend(piece& answered);
-  /// The piece that a reply from `from` answers; it leaves the window. None: no such piece waits for `from`, or a reply
-  /// to it does not carry `data_bytes` bytes. It carries none for a put, a registered piece or an error, else the bytes
-  /// asked for.
-  [[nodiscard]] std::optional<piece> take_reply(rank_id from, std::uint64_t token, memory_status status,
+  /// The piece that a reply from `source` answers; it leaves the window. None: no such piece waits for `source`, or a
+  /// reply to it does not carry `data_bytes` bytes. It carries none for a put, a registered piece or an error, else the
+  /// bytes asked for.
+  [[nodiscard]] std::optional<piece> take_reply(rank_id source, std::uint64_t token, memory_status status,
                                                 std::uint64_t data_bytes);
   /// The bytes of an answered piece are in place. Returns the transfer's status if it is over: end it.
   [[nodiscard]] std::optional<memory_status> complete(const piece& answered, memory_status status);

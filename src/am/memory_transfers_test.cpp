@@ -15,12 +15,12 @@ using piece = memory_transfers::piece;
 using bytes = std::vector<std::byte>;
 
 struct lone_transfer {
-  explicit lone_transfer(std::uint64_t size, memory_transfers& with, intent what = intent::write,
+  explicit lone_transfer(std::uint64_t size, memory_transfers& memory_transfers, intent intent = intent::write,
                          std::uint64_t piece_bytes = memory_transfers::piece_bytes_max)
       : own(size) {
     state = new memory_transfer(
-        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = what, .offset = 0, .own = own});
-    with.start(*state, piece_bytes);
+        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = intent, .offset = 0, .own = own});
+    memory_transfers.start(*state, piece_bytes);
   }
   bytes own;
   memory_transfer* state;
@@ -28,17 +28,17 @@ struct lone_transfer {
 
 TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
   std::vector<piece> leaving;
-  while (const auto p = t.next(to)) leaving.push_back(*p);
+  while (const auto p = t.next(target)) leaving.push_back(*p);
   EXPECT_EQ(leaving.size(),
             memory_transfers::window_bytes / (memory_transfers::piece_bytes_max + memory_transfers::piece_cost));
   lone_transfer small(8, t);
-  const auto answered = t.take_reply(to, leaving.front().token, memory_status::done, 0);
+  const auto answered = t.take_reply(target, leaving.front().token, memory_status::done, 0);
   ASSERT_TRUE(answered);
   EXPECT_FALSE(t.complete(*answered, memory_status::done));
-  const auto first = t.next(to), second = t.next(to);
+  const auto first = t.next(target), second = t.next(target);
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(first->transfer == small.state || second->transfer == small.state);
   tall.state->release();
@@ -47,18 +47,18 @@ TEST(memory_transfers, a_short_transfer_does_not_wait_for_a_long_one) {
 
 TEST(memory_transfers, pieces_follow_each_other_whatever_is_answered_meanwhile) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(40 * memory_transfers::piece_bytes_max, t);
   std::vector<piece> leaving;
-  std::uint64_t at = 0;
-  for (std::size_t answered = 0; at != tall.own.size(); ++answered) {
-    while (const auto p = t.next(to)) {
-      EXPECT_EQ(p->at, at);
-      at += p->bytes;
+  std::uint64_t index = 0;
+  for (std::size_t answered = 0; index != tall.own.size(); ++answered) {
+    while (const auto p = t.next(target)) {
+      EXPECT_EQ(p->at, index);
+      index += p->bytes;
       leaving.push_back(*p);
     }
     ASSERT_LT(answered, leaving.size());
-    ASSERT_TRUE(t.take_reply(to, leaving[answered].token, memory_status::done, 0));
+    ASSERT_TRUE(t.take_reply(target, leaving[answered].token, memory_status::done, 0));
     EXPECT_FALSE(t.complete(leaving[answered], memory_status::done));
   }
   tall.state->abandon();
@@ -110,10 +110,10 @@ TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_
     const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
     const auto answered = t.take_reply(to, leaving[index].token, status, 0);
     ASSERT_TRUE(answered);
-    const auto over = t.complete(*answered, status);
+    const auto range = t.complete(*answered, status);
     EXPECT_FALSE(t.next(to));
-    ASSERT_EQ(over.has_value(), index + 1 == leaving.size());
-    EXPECT_EQ(over.value_or(memory_status::withdrawn), memory_status::withdrawn);
+    ASSERT_EQ(range.has_value(), index + 1 == leaving.size());
+    EXPECT_EQ(range.value_or(memory_status::withdrawn), memory_status::withdrawn);
   }
   EXPECT_EQ(t.open(), 0U);
   tall.state->release();
@@ -123,18 +123,18 @@ TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_trans
   memory_transfers t(memory_transfers::data_path::reply);
   const rank_id to(1);
   lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
-  lone_transfer behind(3 * memory_transfers::window_bytes, t);
+  lone_transfer transfer(3 * memory_transfers::window_bytes, t);
   const auto first = t.next(to);
   ASSERT_TRUE(first && first->transfer == tall.state);
   memory_transfer* const state = tall.state;
   state->abandon();
-  behind.state->abandon();  // before its first piece
+  transfer.state->abandon();  // before its first piece
   EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
   EXPECT_FALSE(t.next(to));
   EXPECT_EQ(t.open(), 1U);
   const auto dropped = t.take_dropped();
   ASSERT_EQ(dropped.size(), 1U);
-  EXPECT_EQ(dropped.front(), behind.state);
+  EXPECT_EQ(dropped.front(), transfer.state);
   const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
   ASSERT_TRUE(answered);
   ASSERT_TRUE(t.complete(*answered, memory_status::done));
@@ -143,13 +143,13 @@ TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_trans
 
 TEST(memory_transfers, a_transfer_that_ends_while_a_piece_of_it_is_being_sent_is_there_until_it_is) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer brief(8, t);
-  const auto leaving = t.next(to);
+  const auto leaving = t.next(target);
   ASSERT_TRUE(leaving);
   EXPECT_TRUE(leaving->transfer->with_own_memory([&](const std::byte*) {
     // As another thread of the rank does with a reply that comes before the call that sends it returns.
-    const auto answered = t.take_reply(to, leaving->token, memory_status::done, 0);
+    const auto answered = t.take_reply(target, leaving->token, memory_status::done, 0);
     ASSERT_TRUE(answered && t.complete(*answered, memory_status::done));
     brief.state->release();
   }));  // gives the lock of the transfer back

@@ -55,44 +55,44 @@ std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uin
     open_.reserve(targets_);  // so that a bundle that is counted is always listed, too
     slots_.resize(targets_);
   }
-  slot& into = slots_[target];
-  const auto fits = [&](std::size_t from) { return from <= into.room && bytes <= into.room - from; };
-  const bool same_run = into.held != nullptr && into.kind == kind;
-  const std::size_t at = aligned ? detail::run_aligned(into.used) : into.used;
-  if (!same_run || !fits(at)) {
+  slot& slot = slots_[target];
+  const auto fits = [&](std::size_t source) { return source <= slot.room && bytes <= slot.room - source; };
+  const bool same_run = slot.held != nullptr && slot.kind == kind;
+  const std::size_t index = aligned ? detail::run_aligned(slot.used) : slot.used;
+  if (!same_run || !fits(index)) {
     space_.check_open(kind.container);
-    const std::size_t run_at = detail::run_aligned(into.used);
-    if (into.held == nullptr || !fits(run_at + sizeof(detail::run_header))) {
-      if (into.held != nullptr) {
-        into.next_room = std::min(room_max, into.next_room * 2);
-        send(into, target);
+    const std::size_t run_at = detail::run_aligned(slot.used);
+    if (slot.held == nullptr || !fits(run_at + sizeof(detail::run_header))) {
+      if (slot.held != nullptr) {
+        slot.next_room = std::min(room_max, slot.next_room * 2);
+        send(slot, target);
       }
-      open(into, target, sizeof(detail::run_header) + bytes);
+      open(slot, target, sizeof(detail::run_header) + bytes);
     } else {
-      close_run(into);
-      std::memset(into.body + into.used, 0, run_at - into.used);
-      into.run_at = static_cast<std::uint32_t>(run_at);
+      close_run(slot);
+      std::memset(slot.body + slot.used, 0, run_at - slot.used);
+      slot.run_at = static_cast<std::uint32_t>(run_at);
     }
-    into.kind = kind;
-    into.used = into.run_at + static_cast<std::uint32_t>(sizeof(detail::run_header));
-    ::new (static_cast<void*>(into.body + into.run_at)) detail::run_header{kind, 0, 0};
+    slot.kind = kind;
+    slot.used = slot.run_at + static_cast<std::uint32_t>(sizeof(detail::run_header));
+    ::new (static_cast<void*>(slot.body + slot.run_at)) detail::run_header{kind, 0, 0};
   } else {
-    into.used = static_cast<std::uint32_t>(at);
+    slot.used = static_cast<std::uint32_t>(index);
   }
-  return take(into, bytes);
+  return take(slot, bytes);
 }
 
-void thread_operations::open(slot& into, std::uint32_t target, std::size_t bytes) {
-  into.next_room = std::max(into.next_room, room_min);
-  const std::size_t room = std::max<std::size_t>(into.next_room, bytes);
+void thread_operations::open(slot& slot, std::uint32_t target, std::size_t bytes) {
+  slot.next_room = std::max(slot.next_room, room_min);
+  const std::size_t room = std::max<std::size_t>(slot.next_room, bytes);
   check_payload(room);
-  into.held = make_message(room);
-  into.body = into.held->body();
-  into.room = static_cast<std::uint32_t>(room);
-  into.used = into.run_at = 0;
+  slot.held = make_message(room);
+  slot.body = slot.held->body();
+  slot.room = static_cast<std::uint32_t>(room);
+  slot.used = slot.run_at = 0;
   by_->counters().created.add(1);
-  if (into.listed) return;
-  into.listed = true;
+  if (slot.listed) return;
+  slot.listed = true;
   open_.push_back(target);
   if (open_since() != 0) return;
   const std::uint64_t now = std::max<std::uint64_t>(thread_.pool().instant(), 1);  // virtual time begins at 0
@@ -101,22 +101,22 @@ void thread_operations::open(slot& into, std::uint32_t target, std::size_t bytes
   space_.bundle_opened();
 }
 
-void thread_operations::close_run(slot& of) noexcept {
-  auto* const header = reinterpret_cast<detail::run_header*>(of.body + of.run_at);
-  header->bytes = of.used - of.run_at - static_cast<std::uint32_t>(sizeof(detail::run_header));
+void thread_operations::close_run(slot& slot) noexcept {
+  auto* const header = reinterpret_cast<detail::run_header*>(slot.body + slot.run_at);
+  header->bytes = slot.used - slot.run_at - static_cast<std::uint32_t>(sizeof(detail::run_header));
 }
 
-void thread_operations::send(slot& from, std::uint32_t target) {
-  close_run(from);
-  from.held->header.payload_bytes = from.used;
-  from.kind = {};
-  from.room = from.used = 0;
-  const detail::operation_target to{target / stripes_, target % stripes_};
-  space_.send(*by_, thread_, to, std::move(from.held));
+void thread_operations::send(slot& slot, std::uint32_t target) {
+  close_run(slot);
+  slot.held->header.payload_bytes = slot.used;
+  slot.kind = {};
+  slot.room = slot.used = 0;
+  const detail::operation_target operation_target{target / stripes_, target % stripes_};
+  space_.send(*by_, thread_, operation_target, std::move(slot.held));
 }
 
-void thread_operations::send_all(thread_context& by) {
-  by_ = &by;
+void thread_operations::send_all(thread_context& thread) {
+  by_ = &thread;
   for (const std::uint32_t target : open_) {
     slot& each = slots_[target];
     each.listed = false;
@@ -131,8 +131,8 @@ void thread_operations::send_all(thread_context& by) {
 
 /// Packing may throw, for want of memory or by a function of the key. Then what is left stays pending, with its unit,
 /// and the next flush goes on with it.
-void thread_operations::flush(thread_context& by) {
-  NACRE_ASSERT(&by == &thread_, "pending operations were flushed by another thread than the one that makes them");
+void thread_operations::flush(thread_context& thread) {
+  NACRE_ASSERT(&thread == &thread_, "pending operations were flushed by another thread than the one that makes them");
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   const bool pending = has_pending_;
   if (pending) {
@@ -143,14 +143,14 @@ void thread_operations::flush(thread_context& by) {
     pending_last_ = ~std::uint32_t{0};
     has_pending_ = false;
   }
-  send_all(by);
+  send_all(thread);
   note_none_waits();
-  if (pending) by.counters().done.add(1);
+  if (pending) thread.counters().done.add(1);
 }
 
-void thread_operations::flush_bundles(thread_context& by) {
+void thread_operations::flush_bundles(thread_context& thread) {
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
-  send_all(by);
+  send_all(thread);
   if (!has_pending_) note_none_waits();
 }
 

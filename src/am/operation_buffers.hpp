@@ -27,12 +27,13 @@ class operation_space;
 /// targets does not hold much.
 class thread_operations final : public detail::operation_buffers, public send_buffer {
  public:
-  thread_operations(thread_context& on, operation_space& space) noexcept : thread_(on), space_(space), by_(&on) {}
+  thread_operations(thread_context& thread, operation_space& space) noexcept
+      : thread_(thread), space_(space), by_(&thread) {}
 
   /// Sends all, pending operations included. The owning thread.
-  void flush(thread_context& by) override;
+  void flush(thread_context& thread) override;
   /// Sends the bundles. Any thread.
-  void flush_bundles(thread_context& by);
+  void flush_bundles(thread_context& thread);
   /// Since when a bundle has been open, in ticks of the worker pool; 0: none is. Any thread.
   [[nodiscard]] std::uint64_t open_since() const noexcept {
     return open_since_.load(std::memory_order_acquire);  // pairs with the stores in open and send_all
@@ -51,10 +52,10 @@ class thread_operations final : public detail::operation_buffers, public send_bu
  private:
   std::byte* claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes, bool aligned) override;
   void begin_pending(std::uint32_t container) override;
-  void open(slot& into, std::uint32_t target, std::size_t bytes);
-  void close_run(slot& of) noexcept;
-  void send(slot& from, std::uint32_t target);
-  void send_all(thread_context& by);
+  void open(slot& slot, std::uint32_t target, std::size_t bytes);
+  void close_run(slot& slot) noexcept;
+  void send(slot& slot, std::uint32_t target);
+  void send_all(thread_context& thread);
 
   thread_context& thread_;
   operation_space& space_;

@@ -18,8 +18,8 @@ constexpr double bound_seconds = 500e-6;  // after which the poll loop sends the
 constexpr std::uint32_t operations_a_dispatch = 4;  // whose cost is that of beginning and ending a handler
 
 /// The row of a bundle. It keeps the message, so it is counted when its operations have run.
-detail::outcome take_bundle(engine&, thread_context& by, message_ptr& m, void* target, handler_id) {
-  static_cast<operation_space*>(target)->accept(by, std::move(m));
+detail::outcome take_bundle(engine&, thread_context& thread, message_ptr& m, void* target, handler_id) {
+  static_cast<operation_space*>(target)->accept(thread, std::move(m));
   return detail::outcome::done;
 }
 detail::handler_info bundle_row{
@@ -114,11 +114,11 @@ void operation_space::hold(detail::container_part& part) {
   }
 }
 
-void operation_space::release(thread_context& by, detail::container_part& part) {
+void operation_space::release(thread_context& thread, detail::container_part& part) {
   for (std::uint32_t stripe = 0; stripe < part.stripes(); ++stripe) {
     const std::scoped_lock held(elements(stripe));
     detail::container_part::stripe_state& state = part.state(stripe);
-    if (--state.holds == 0 && !state.aside.empty()) executors_[stripe]->accept_first(by, state.aside);
+    if (--state.holds == 0 && !state.aside.empty()) executors_[stripe]->accept_first(thread, state.aside);
   }
 }
 
@@ -126,8 +126,8 @@ void operation_space::bundle_opened() {
   if (!link_.declared().virtual_time) link_.wake();
 }
 
-void operation_space::send(thread_context& by, const thread_context& owner, detail::operation_target to,
-                           message_ptr bundle) {
+void operation_space::send(thread_context& thread, const thread_context& owner,
+                           detail::operation_target operation_target, message_ptr bundle) {
   static_cast<void>(owner);
   message_header& header = bundle->header;
   header.kind = message_kind::module;
@@ -135,26 +135,26 @@ void operation_space::send(thread_context& by, const thread_context& owner, deta
   header.channel = channel::application;
   header.handler = bundle_row.id.value();
   header.source = link_.rank().value();
-  header.sequence = to.stripe;
-  const bool own = to.rank == link_.rank().value();
-  messages_.pool().charge_own(own ? own_work::send_local : own_work::send);
-  if (own || messages_.by_pointer()) messages_.acquire_window(by, *bundle);
-  if (own && !messages_.deferred()) return executors_[to.stripe]->accept(by, std::move(bundle));
+  header.sequence = operation_target.stripe;
+  const bool is_own = operation_target.rank == link_.rank().value();
+  messages_.pool().charge_own(is_own ? own_work::send_local : own_work::send);
+  if (is_own || messages_.by_pointer()) messages_.acquire_window(thread, *bundle);
+  if (is_own && !messages_.deferred()) return executors_[operation_target.stripe]->accept(thread, std::move(bundle));
   const std::uint64_t bytes = sizeof(message_header) + header.payload_bytes;
-  by.counters().messages_sent.add(1);
-  by.counters().bytes_sent.add(bytes);
-  by.record_send(rank_id(to.rank), bytes);
-  link_.send(&by, rank_id(to.rank), std::move(bundle));
+  thread.counters().messages_sent.add(1);
+  thread.counters().bytes_sent.add(bytes);
+  thread.record_send(rank_id(operation_target.rank), bytes);
+  link_.send(&thread, rank_id(operation_target.rank), std::move(bundle));
 }
 
-std::uint64_t operation_space::flush_overdue(thread_context& by) {
+std::uint64_t operation_space::flush_overdue(thread_context& thread) {
   std::uint64_t soonest = 0;
   for (const auto& each : buffers_) {
     const std::uint64_t since = each->open_since();
     if (since == 0) continue;
     const std::uint64_t now = messages_.pool().instant();
     if (now >= since + bound_ticks_) {
-      each->flush_bundles(by);
+      each->flush_bundles(thread);
     } else if (soonest == 0 || since + bound_ticks_ - now < soonest) {
       soonest = since + bound_ticks_ - now;
     }
@@ -162,24 +162,24 @@ std::uint64_t operation_space::flush_overdue(thread_context& by) {
   return soonest;
 }
 
-void operation_space::accept(thread_context& by, message_ptr bundle) {
+void operation_space::accept(thread_context& thread, message_ptr bundle) {
   const std::uint32_t stripe = bundle->header.sequence;
-  if (stripe < executors_.size()) return executors_[stripe]->accept(by, std::move(bundle));
+  if (stripe < executors_.size()) return executors_[stripe]->accept(thread, std::move(bundle));
   messages_.fail("a message from rank " + std::to_string(bundle->header.source) +
                  " holds operations for a part of containers that this rank does not have");
 }
 
-void operation_space::run(thread_context& on, std::uint32_t stripe, message_ptr& bundle) {
+void operation_space::run(thread_context& thread, std::uint32_t stripe, message_ptr& bundle) {
   for (std::size_t offset = 0; offset < bundle->header.payload_bytes;) {
-    if (!run_one(on, stripe, bundle, offset)) return;
+    if (!run_one(thread, stripe, bundle, offset)) return;
   }
 }
 
 /// Runs the run at `offset`, which moves behind it. False: the job ends.
-bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset) {
+bool operation_space::run_one(thread_context& thread, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset) {
   const std::span<const std::byte> rest = bundle->payload().subspan(offset);
-  const auto refuse = [&](const std::string& why) {
-    messages_.fail("operations from rank " + std::to_string(bundle->header.source) + " " + why);
+  const auto refuse = [&](const std::string& reason) {
+    messages_.fail("operations from rank " + std::to_string(bundle->header.source) + " " + reason);
     return false;
   };
   detail::run_header header;
@@ -195,19 +195,19 @@ bool operation_space::run_one(thread_context& on, std::uint32_t stripe, message_
   detail::container_part* const part = find(header.kind.container);
   if (part == nullptr) return refuse("came too late: " + ended(header.kind.container));
   if (part->state(stripe).holds != 0) {
-    on.counters().created.add(1);
+    thread.counters().created.add(1);
     set_aside(*part, stripe, *bundle, rest.first(whole));
     return true;
   }
   messages_.pool().charge_own(own_work::dispatch, header.count / operations_a_dispatch + 1);
-  on.counters().handlers.add(header.count);
-  on.record_begin(trace::event_kind::handler_begin, row->id);
+  thread.counters().handlers.add(header.count);
+  thread.record_begin(trace::event_kind::handler_begin, row->id);
   detail::operation_run run{rest.subspan(sizeof header, header.bytes), header.count, *part, stripe};
-  const detail::outcome how = row->invoke(messages_.core(), on, bundle, &run, row->id);
+  const detail::outcome outcome = row->invoke(messages_.core(), thread, bundle, &run, row->id);
   if (is_forked_child()) [[unlikely]]
     end_forked_child(0);
-  on.record_end();
-  return how == detail::outcome::done || refuse("do not decode as the arguments of " + std::string(row->name));
+  thread.record_end();
+  return outcome == detail::outcome::done || refuse("do not decode as the arguments of " + std::string(row->name));
 }
 
 void operation_space::set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
@@ -220,25 +220,25 @@ void operation_space::set_aside(detail::container_part& part, std::uint32_t stri
   part.state(stripe).aside.push_back(std::move(copy));
 }
 
-void operation_executor::schedule(thread_context& by) { space_.messages().pool().make_ready(by, *this); }
+void operation_executor::schedule(thread_context& thread) { space_.messages().pool().make_ready(thread, *this); }
 
-void operation_executor::accept(thread_context& by, message_ptr bundle) {
+void operation_executor::accept(thread_context& thread, message_ptr bundle) {
   {
     const std::scoped_lock held(inbox_lock_);
     inbox_.push_back(std::move(bundle));
     if (std::exchange(scheduled_, true)) return;
   }
-  schedule(by);
+  schedule(thread);
 }
 
-void operation_executor::accept_first(thread_context& by, message_list& bundles) {
+void operation_executor::accept_first(thread_context& thread, message_list& bundles) {
   {
     const std::scoped_lock held(inbox_lock_);
     bundles.append(inbox_);
     inbox_.append(bundles);
     if (std::exchange(scheduled_, true)) return;
   }
-  schedule(by);
+  schedule(thread);
 }
 
 message_ptr operation_executor::next() {
@@ -248,10 +248,12 @@ message_ptr operation_executor::next() {
   return first;
 }
 
-void operation_executor::run_item(work& self, thread_context& on) { static_cast<operation_executor&>(self).run(on); }
+void operation_executor::run_item(work& self, thread_context& thread) {
+  static_cast<operation_executor&>(self).run(thread);
+}
 
 /// Runs bundles as an item of bounded length. Those that are left when the time is over wait behind other work.
-void operation_executor::run(thread_context& on) {
+void operation_executor::run(thread_context& thread) {
   worker_pool& pool = space_.messages().pool();
   const std::uint64_t begin = pool.instant();
   const auto slice = static_cast<std::uint64_t>(20e-6 / pool.seconds_a_tick());
@@ -264,15 +266,15 @@ void operation_executor::run(thread_context& on) {
       const std::scoped_lock held(elements_);
       bundle = next();
       left = bundle != nullptr;
-      if (left) space_.run(on, stripe_, bundle);
+      if (left) space_.run(thread, stripe_, bundle);
     }
     if (!left) break;
     bundle.reset();
-    on.counters().done.add(1);
+    thread.counters().done.add(1);
     now = pool.instant();
   }
-  on.counters().handler_ticks.add(now - begin);
-  if (left) schedule(on);
+  thread.counters().handler_ticks.add(now - begin);
+  if (left) schedule(thread);
 }
 
 }  // namespace nacre

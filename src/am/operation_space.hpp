@@ -30,16 +30,16 @@ class operation_executor final : public work {
       : work(&run_item), space_(space), stripe_(stripe) {}
 
   /// Takes a bundle that has been counted as created. Any thread of the rank.
-  void accept(thread_context& by, message_ptr bundle);
+  void accept(thread_context& thread, message_ptr bundle);
   /// Takes messages that come before all others, and have been counted. Any thread of the rank.
-  void accept_first(thread_context& by, message_list& bundles);
+  void accept_first(thread_context& thread, message_list& bundles);
   /// Held while a bundle runs, and by others that touch elements of the stripe.
   [[nodiscard]] spinlock& elements() noexcept { return elements_; }
 
  private:
-  static void run_item(work& self, thread_context& on);
-  void run(thread_context& on);
-  void schedule(thread_context& by);
+  static void run_item(work& self, thread_context& thread);
+  void run(thread_context& thread);
+  void schedule(thread_context& thread);
   [[nodiscard]] message_ptr next();
 
   operation_space& space_;
@@ -58,8 +58,8 @@ class operation_space {
   operation_space(const operation_space&) = delete;
   operation_space& operator=(const operation_space&) = delete;
 
-  [[nodiscard]] detail::operation_buffers& buffers(const thread_context& of) noexcept {
-    return *buffers_[of.id().value()];
+  [[nodiscard]] detail::operation_buffers& buffers(const thread_context& thread) noexcept {
+    return *buffers_[thread.id().value()];
   }
 
   /// The number that the next container gets.
@@ -80,7 +80,7 @@ class operation_space {
   void keep(std::unique_ptr<detail::container_part> part) { kept_.push_back(std::move(part)); }
   /// Operations that come for the container are set aside until `release`.
   void hold(detail::container_part& part);
-  void release(thread_context& by, detail::container_part& part);
+  void release(thread_context& thread, detail::container_part& part);
 
   /// The part of an open container; null when it has ended or was never made. Any thread.
   [[nodiscard]] detail::container_part* find(std::uint32_t container);
@@ -91,20 +91,21 @@ class operation_space {
 
   /// A bundle has been opened: the poll loop should see to it if its thread does not.
   void bundle_opened();
-  /// Sends a bundle that has been counted. `by` is the caller, `owner` the thread context whose bundle it is.
-  void send(thread_context& by, const thread_context& owner, detail::operation_target to, message_ptr bundle);
+  /// Sends a bundle that has been counted. `thread` is the caller, `owner` the thread context whose bundle it is.
+  void send(thread_context& thread, const thread_context& owner, detail::operation_target operation_target,
+            message_ptr bundle);
   /// Inside the poll loop: sends bundles that have waited for too long. The result is as that of
   /// am_engine::flush_overdue.
-  std::uint64_t flush_overdue(thread_context& by);
+  std::uint64_t flush_overdue(thread_context& thread);
 
   /// A bundle has arrived.
-  void accept(thread_context& by, message_ptr bundle);
+  void accept(thread_context& thread, message_ptr bundle);
   /// Runs a bundle, and leaves it to the caller. Under the lock of the stripe.
-  void run(thread_context& on, std::uint32_t stripe, message_ptr& bundle);
+  void run(thread_context& thread, std::uint32_t stripe, message_ptr& bundle);
   [[nodiscard]] am_engine& messages() noexcept { return messages_; }
 
  private:
-  bool run_one(thread_context& on, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset);
+  bool run_one(thread_context& thread, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset);
   void set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
                  std::span<const std::byte> run);
   [[nodiscard]] static std::string ended(std::uint32_t container);

@@ -55,23 +55,23 @@ message_ptr ordered_messages::take_first() noexcept {
 }
 
 /// After the messages, so that each token finds one.
-void ordered_messages::make_ready(thread_context& by, std::uint32_t count) {
-  for (std::uint32_t each = 0; each < count; ++each) by.pool().make_ready(by, token_);
+void ordered_messages::make_ready(thread_context& thread, std::uint32_t count) {
+  for (std::uint32_t each = 0; each < count; ++each) thread.pool().make_ready(thread, token_);
 }
 
-void ordered_messages::put_back(thread_context& by, message_ptr rest) {
+void ordered_messages::put_back(thread_context& thread, message_ptr rest) {
   {
     const std::scoped_lock lock(busy_);
     rests_.push_back(std::move(rest));
   }
-  make_ready(by);
+  make_ready(thread);
 }
 
-void ordered_messages::run_first(work& item, thread_context& on) {
-  ordered_messages& of = static_cast<token&>(item).owner;
-  message_ptr m = of.take_first();
+void ordered_messages::run_first(work& item, thread_context& thread) {
+  ordered_messages& ordered_messages = static_cast<token&>(item).owner;
+  message_ptr m = ordered_messages.take_first();
   NACRE_ASSERT(m != nullptr, "the scheduler got more tokens than there are messages");
-  on.messages().run_taken(on, std::move(m), of);
+  thread.messages().run_taken(thread, std::move(m), ordered_messages);
 }
 
 }  // namespace nacre

@@ -43,16 +43,16 @@ class ordered_messages {
   /// Takes the message that the next token runs; null if there is none.
   [[nodiscard]] message_ptr take_first() noexcept;
   /// Hands the scheduler tokens for so many messages that have been appended.
-  void make_ready(thread_context& by, std::uint32_t count = 1);
+  void make_ready(thread_context& thread, std::uint32_t count = 1);
   /// Adds the rest of a bundle that has begun, and makes it ready.
-  void put_back(thread_context& by, message_ptr rest);
+  void put_back(thread_context& thread, message_ptr rest);
 
  private:
   struct token : work {
-    explicit token(ordered_messages& of) noexcept : work(&run_first), owner(of) {}
+    explicit token(ordered_messages& ordered_messages) noexcept : work(&run_first), owner(ordered_messages) {}
     ordered_messages& owner;
   };
-  static void run_first(work& item, thread_context& on);
+  static void run_first(work& item, thread_context& thread);
 
   const first taken_;
   token token_{*this};

@@ -11,7 +11,7 @@
 
 namespace nacre {
 
-own_bundles::own_bundles(thread_context& main, const settings& how) : main_(main), how_(how) {}
+own_bundles::own_bundles(thread_context& main, const settings& settings) : main_(main), how_(settings) {}
 
 bool own_bundles::belongs_in_bundle(const message& m) const noexcept {
   const bool is_short = short_[m.header.handler % short_.size()].load(std::memory_order_relaxed);  // a hint
@@ -21,7 +21,7 @@ bool own_bundles::belongs_in_bundle(const message& m) const noexcept {
 own_bundles::opened own_bundles::append(message_ptr m) {
   const bool bundled = belongs_in_bundle(*m);
   const std::size_t bytes = bundle::part_bytes(m->header.payload_bytes);
-  to_hand_over what;
+  to_hand_over handover;
   auto result = opened::no;
   {
     const biased_lock::owner_guard lock(busy_);
@@ -32,7 +32,7 @@ own_bundles::opened own_bundles::append(message_ptr m) {
     const std::uint64_t now = main_.pool().instant();
     if (workers_.open != nullptr) {
       if (bundled) workers_.grow_room(how_.bytes_max);
-      close(now, what);
+      close(now, handover);
     }
     if (bundled && may_start(workers_, bytes, now)) {
       start_bundle(workers_, bundle::uniform, *m, m->header.payload_bytes, now);
@@ -41,16 +41,16 @@ own_bundles::opened own_bundles::append(message_ptr m) {
       if (how_.window != nullptr && m->ops == nullptr) how_.window->acquire(*m);
       entries_.append(std::move(m));
       workers_.closed_at = now;
-      ++what.entries;
+      ++handover.entries;
     }
   }
-  hand_over(main_, what);
+  hand_over(main_, handover);
   return result;
 }
 
 own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
   const std::size_t payload_bytes = bundle::payload_bytes_of(*m), bytes = bundle::part_bytes(payload_bytes);
-  to_hand_over what;
+  to_hand_over handover;
   auto result = joined::no;
   {
     const biased_lock::owner_guard lock(busy_);
@@ -62,7 +62,7 @@ own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
     const std::uint64_t now = main_.pool().instant();
     if (objects_.open != nullptr) {
       objects_.grow_room(how_.bytes_max);
-      close_objects(now, what);
+      close_objects(now, handover);
     }
     if (may_start(objects_, bytes, now)) {
       start_bundle(objects_, bundle::objects, *m, payload_bytes, now);
@@ -71,7 +71,7 @@ own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
     }
     objects_.closed_at = now;
   }
-  hand_over(main_, what);
+  hand_over(main_, handover);
   return result;
 }
 
@@ -104,70 +104,70 @@ message_ptr own_bundles::filling::close(std::uint64_t now) noexcept {
   return std::move(open);
 }
 
-void own_bundles::close(std::uint64_t now, to_hand_over& what) {
+void own_bundles::close(std::uint64_t now, to_hand_over& handover) {
   entries_.append(workers_.close(now));
-  ++what.entries;
+  ++handover.entries;
   note_what_waits();
 }
 
 /// Under the lock, so that bundles come in their order.
-void own_bundles::close_objects(std::uint64_t now, to_hand_over& what) {
-  if (work* const item = how_.to_objects(objects_.close(now))) what.item = item;
+void own_bundles::close_objects(std::uint64_t now, to_hand_over& handover) {
+  if (work* const item = how_.to_objects(objects_.close(now))) handover.item = item;
   note_what_waits();
 }
 
 /// Only main opens bundles, so that it need not look under the lock in most cases.
 void own_bundles::close_for_objects() {
   if (since() == 0) return;
-  to_hand_over what;
+  to_hand_over handover;
   {
     const biased_lock::owner_guard lock(busy_);
     if (objects_.open == nullptr) return;
-    close_objects(main_.pool().instant(), what);
+    close_objects(main_.pool().instant(), handover);
   }
-  hand_over(main_, what);
+  hand_over(main_, handover);
 }
 
 void own_bundles::note_what_waits() {
   if (workers_.open == nullptr && objects_.open == nullptr) note_none_waits();
 }
 
-void own_bundles::flush(thread_context& by) {
-  to_hand_over what;
-  if (&by == &main_) {
+void own_bundles::flush(thread_context& thread) {
+  to_hand_over handover;
+  if (&thread == &main_) {
     const biased_lock::owner_guard lock(busy_);
-    close_all(what);
+    close_all(handover);
   } else {
     const std::scoped_lock lock(busy_);
-    close_all(what);
+    close_all(handover);
   }
-  hand_over(by, what);
+  hand_over(thread, handover);
 }
 
-void own_bundles::close_all(to_hand_over& what) {
+void own_bundles::close_all(to_hand_over& handover) {
   const std::uint64_t now = main_.pool().instant();
   if (workers_.open != nullptr) {
     workers_.shrink_room();
-    close(now, what);
+    close(now, handover);
   }
   if (objects_.open != nullptr) {
     objects_.shrink_room();
-    close_objects(now, what);
+    close_objects(now, handover);
   }
 }
 
-std::uint64_t own_bundles::flush_overdue(thread_context& by) {
+std::uint64_t own_bundles::flush_overdue(thread_context& thread) {
   const std::uint64_t open_since = since();
   if (open_since == 0) return 0;
   const std::uint64_t now = main_.pool().instant(), due = open_since + how_.bound_ticks;
   if (now < due) return due - now;
-  flush(by);
+  flush(thread);
   return 0;
 }
 
-void own_bundles::hand_over(thread_context& by, const to_hand_over& what) {
-  entries_.make_ready(by, what.entries);
-  if (what.item != nullptr) main_.pool().make_ready(by, *what.item);
+void own_bundles::hand_over(thread_context& thread, const to_hand_over& handover) {
+  entries_.make_ready(thread, handover.entries);
+  if (handover.item != nullptr) main_.pool().make_ready(thread, *handover.item);
 }
 
 }  // namespace nacre

@@ -52,7 +52,7 @@ class own_bundles final : public send_buffer {
     /// Takes the next bundle for objects, by one thread at a time; returns the item to make ready, or null.
     std::function<work*(message_ptr)> to_objects{};
   };
-  own_bundles(thread_context& main, const settings& how);
+  own_bundles(thread_context& main, const settings& settings);
   own_bundles(const own_bundles&) = delete;
   own_bundles& operator=(const own_bundles&) = delete;
 
@@ -67,7 +67,7 @@ class own_bundles final : public send_buffer {
   [[nodiscard]] joined append_to_object(message_ptr& m);
   /// The next message to an object goes alone. The application's thread.
   void close_for_objects();
-  void flush(thread_context& by) override;
+  void flush(thread_context& thread) override;
   /// Notes how many ticks a message for `handler` took; of several in a bundle, their average.
   void note_ticks(std::uint32_t handler, std::uint64_t ticks) noexcept {
     const bool is_short = ticks < how_.short_ticks;
@@ -75,7 +75,7 @@ class own_bundles final : public send_buffer {
     if (known.load(std::memory_order_relaxed) != is_short) known.store(is_short, std::memory_order_relaxed);  // a hint
   }
   /// As aggregator::flush_overdue.
-  std::uint64_t flush_overdue(thread_context& by);
+  std::uint64_t flush_overdue(thread_context& thread);
 
  private:
   static constexpr std::uint32_t room_min = 512;
@@ -110,11 +110,11 @@ class own_bundles final : public send_buffer {
   }
   void start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes, std::uint64_t now);
   void add_part(filling& in, message& m, std::size_t payload_bytes);
-  void close(std::uint64_t now, to_hand_over& what);
-  void close_objects(std::uint64_t now, to_hand_over& what);
-  void close_all(to_hand_over& what);
+  void close(std::uint64_t now, to_hand_over& handover);
+  void close_objects(std::uint64_t now, to_hand_over& handover);
+  void close_all(to_hand_over& handover);
   void note_what_waits();
-  void hand_over(thread_context& by, const to_hand_over& what);
+  void hand_over(thread_context& thread, const to_hand_over& handover);
 
   thread_context& main_;
   const settings how_;

@@ -36,9 +36,9 @@ class bundles_of_main : public testing::Test {
   }
   joined to_object(std::size_t bytes = payload_bytes) {
     message_ptr m = next_message(message_kind::object, bytes);
-    const joined how = under_test.append_to_object(m);
-    EXPECT_EQ(m == nullptr, how != joined::no) << "a message is lost or doubled";
-    return how;
+    const joined manner = under_test.append_to_object(m);
+    EXPECT_EQ(m == nullptr, manner != joined::no) << "a message is lost or doubled";
+    return manner;
   }
   opened to_workers() { return under_test.append(next_message(message_kind::rank)); }
   /// Messages join bundles from the second one on.
@@ -60,9 +60,9 @@ class bundles_of_main : public testing::Test {
   }
   /// The bytes of the next bundle that is closed because it is full.
   std::size_t full_bundle() {
-    const std::size_t before = closed.size();
-    for (int messages = 0; closed.size() == before && messages < 1000; ++messages) to_object();
-    return closed.size() == before ? 0 : closed.back()->header.payload_bytes;
+    const std::size_t previous = closed.size();
+    for (int messages = 0; closed.size() == previous && messages < 1000; ++messages) to_object();
+    return closed.size() == previous ? 0 : closed.back()->header.payload_bytes;
   }
   /// The items that were made ready since the last call.
   std::vector<work*> made_ready() {

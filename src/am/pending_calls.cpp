@@ -31,25 +31,25 @@ call_extras& pending_calls::extras_of(call& waiting) {
   return *waiting.extras;
 }
 
-std::uint64_t pending_calls::open(detail::future_state& state, answers by) {
+std::uint64_t pending_calls::open(detail::future_state& state, answers answers) {
   state.acquire();
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t number = calls_.open({.state = &state, .by = by});
+  const std::uint64_t number = calls_.open({.state = &state, .by = answers});
   state.set_call_number(number);
   return number;
 }
 
 detail::future_state* pending_calls::close(std::uint64_t number, std::unique_ptr<call_extras>& extras) {
   const std::scoped_lock lock(mutex_);
-  call* const found = calls_.find(number);
-  if (found == nullptr || found->state == nullptr) return nullptr;
-  if (found->extras != nullptr) {
-    extras.reset(found->extras);
+  call* const call = calls_.find(number);
+  if (call == nullptr || call->state == nullptr) return nullptr;
+  if (call->extras != nullptr) {
+    extras.reset(call->extras);
     // A timer that fires at this moment lives until it has had the mutex.
     if (const call_deadline* const limit = extras->limit; limit != nullptr && limit->has_passed())
       extras->too_late = limit->seconds();
   }
-  detail::future_state* const state = take(*found);
+  detail::future_state* const state = take(*call);
   calls_.close(number);
   return state;
 }
@@ -57,23 +57,23 @@ detail::future_state* pending_calls::close(std::uint64_t number, std::unique_ptr
 bool pending_calls::set_deadline(std::uint64_t number, std::unique_ptr<call_deadline>& limit,
                                  const std::function<void()>& set) {
   const std::scoped_lock lock(mutex_);
-  call* const found = calls_.find(number);
-  if (found == nullptr || found->state == nullptr) return false;
-  call_extras& extras = extras_of(*found);
+  call* const call = calls_.find(number);
+  if (call == nullptr || call->state == nullptr) return false;
+  call_extras& extras = extras_of(*call);
   set();
   extras.limit = limit.release();
   return true;
 }
 
-detail::future_state* pending_calls::give_up(std::uint64_t number, end how, std::vector<rank_id>& watchers) {
+detail::future_state* pending_calls::give_up(std::uint64_t number, end end, std::vector<rank_id>& watchers) {
   const std::scoped_lock lock(mutex_);
-  call* const found = calls_.find(number);
-  if (found == nullptr || found->state == nullptr) return nullptr;
-  if (found->extras != nullptr) watchers = found->extras->watchers;
-  found->given_up = how;
+  call* const call = calls_.find(number);
+  if (call == nullptr || call->state == nullptr) return nullptr;
+  if (call->extras != nullptr) watchers = call->extras->watchers;
+  call->given_up = end;
   ++given_up_;
-  if (how == end::cancelled) cancelled_.fetch_add(1, std::memory_order_relaxed);  // a hint; the mutex orders the rest
-  return take(*found);
+  if (end == end::cancelled) cancelled_.fetch_add(1, std::memory_order_relaxed);  // a hint; the mutex orders the rest
+  return take(*call);
 }
 
 bool pending_calls::forget(std::uint64_t number, std::unique_ptr<call_extras>& extras) {
@@ -93,24 +93,24 @@ bool pending_calls::is_given_up(const call& one) {
 
 bool pending_calls::is_given_up(std::uint64_t number) const {
   const std::scoped_lock lock(mutex_);
-  const call* const found = calls_.find(number);
-  return found != nullptr && is_given_up(*found);
+  const call* const call = calls_.find(number);
+  return call != nullptr && is_given_up(*call);
 }
 
 pending_calls::standing pending_calls::watch(std::uint64_t number, rank_id watcher) {
   const std::scoped_lock lock(mutex_);
-  call* const found = calls_.find(number);
-  if (found == nullptr) return standing::over;
-  std::vector<rank_id>& watchers = extras_of(*found).watchers;
+  call* const call = calls_.find(number);
+  if (call == nullptr) return standing::over;
+  std::vector<rank_id>& watchers = extras_of(*call).watchers;
   if (std::find(watchers.begin(), watchers.end(), watcher) == watchers.end()) watchers.push_back(watcher);
-  return is_given_up(*found) ? standing::given_up : standing::waits;
+  return is_given_up(*call) ? standing::given_up : standing::waits;
 }
 
 bool pending_calls::take_cancelled(std::uint64_t number) {
   {
     const std::scoped_lock lock(mutex_);
-    const call* const found = calls_.find(number);
-    if (found == nullptr || found->given_up != end::cancelled) return false;
+    const call* const call = calls_.find(number);
+    if (call == nullptr || call->given_up != end::cancelled) return false;
   }
   return forget(number);  // only the message that asks here can end this state meanwhile
 }
@@ -121,12 +121,12 @@ std::size_t pending_calls::count() const {
 }
 
 std::size_t pending_calls::commands(std::size_t slots_max) const {
-  std::size_t found = 0;
+  std::size_t found_count = 0;
   const std::scoped_lock lock(mutex_);
-  calls_.visit(
-      [&](std::uint64_t, const call& each) { found += each.state != nullptr && each.by == answers::command ? 1 : 0; },
-      slots_max);
-  return found;
+  calls_.visit([&](std::uint64_t,
+                   const call& each) { found_count += each.state != nullptr && each.by == answers::command ? 1 : 0; },
+               slots_max);
+  return found_count;
 }
 
 void pending_calls::visit(std::size_t slots_max,

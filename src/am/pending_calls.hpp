@@ -48,7 +48,7 @@ class pending_calls {
   /// The code that answers a call: a handler, or the extension module that a command is for.
   enum class answers : std::uint8_t { handler, command };
   /// Keeps a reference to `state` until its reply comes, and tells it its number. Never returns 0.
-  [[nodiscard]] std::uint64_t open(detail::future_state& state, answers by = answers::handler);
+  [[nodiscard]] std::uint64_t open(detail::future_state& state, answers answers = answers::handler);
   /// Returns the reference, and ends the deadline; null when no call with that id waits. `extras`: gets those of the
   /// call, if it has any. The reply comes too late if a deadline has passed, though it has not fired yet.
   [[nodiscard]] detail::future_state* close(std::uint64_t number, std::unique_ptr<call_extras>& extras);
@@ -63,7 +63,7 @@ class pending_calls {
   enum class end : std::uint8_t { expired, cancelled };
   /// Gives a call up; its reply may still come, and is dropped then. Returns the reference as close does. `watchers`:
   /// gets the ranks that are to be told.
-  [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end how, std::vector<rank_id>& watchers);
+  [[nodiscard]] detail::future_state* give_up(std::uint64_t number, end end, std::vector<rank_id>& watchers);
   /// A reply has come that close did not find a call for. True when the call was given up; the id is not valid any
   /// more. `extras`: as in close.
   bool forget(std::uint64_t number, std::unique_ptr<call_extras>& extras);

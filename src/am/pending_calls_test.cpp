@@ -83,21 +83,21 @@ TEST(pending_calls, calls_that_never_come_back_are_given_up_with_the_rank) {
 }
 
 /// Gives a call up that nobody watches.
-detail::future_state* give_up(pending_calls& calls, std::uint64_t number, pending_calls::end how) {
+detail::future_state* give_up(pending_calls& calls, std::uint64_t number, pending_calls::end end) {
   std::vector<rank_id> watchers;
-  detail::future_state* const state = calls.give_up(number, how, watchers);
+  detail::future_state* const state = calls.give_up(number, end, watchers);
   EXPECT_TRUE(watchers.empty());
   return state;
 }
 
 TEST(pending_calls, a_late_reply_to_a_call_that_was_given_up_is_known_once) {
-  for (const auto how : {pending_calls::end::expired, pending_calls::end::cancelled}) {
+  for (const auto end : {pending_calls::end::expired, pending_calls::end::cancelled}) {
     pending_calls calls;
     auto* const state = new value;
     const std::uint64_t number = calls.open(*state);
     EXPECT_FALSE(calls.forget(number)) << "it waits";
-    EXPECT_EQ(give_up(calls, number, how), state);
-    EXPECT_EQ(give_up(calls, number, how), nullptr);
+    EXPECT_EQ(give_up(calls, number, end), state);
+    EXPECT_EQ(give_up(calls, number, end), nullptr);
     EXPECT_EQ(calls.count(), 0U);
     EXPECT_EQ(calls.close(number), nullptr);
     EXPECT_TRUE(calls.forget(number));
@@ -167,8 +167,9 @@ class limited_calls : public testing::Test {
   std::uint64_t open_limited() {
     const std::uint64_t number = calls_.open(*state_);
     auto limit = limit_for(number);
-    call_deadline& own = *limit;
-    EXPECT_TRUE(calls_.set_deadline(number, limit, [&] { static_cast<void>(duties_.timers().set(own, seconds(1))); }));
+    call_deadline& call_deadline = *limit;
+    EXPECT_TRUE(calls_.set_deadline(number, limit,
+                                    [&] { static_cast<void>(duties_.timers().set(call_deadline, seconds(1))); }));
     return number;
   }
   ~limited_calls() override { state_->release(); }

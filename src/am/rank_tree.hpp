@@ -20,12 +20,12 @@ inline constexpr std::uint32_t tree_children_max = 4;
 /// ranks. The tree of termination is another, in quiescence/wave_detector.
 [[nodiscard]] inline std::vector<rank_run> children_of(const rank_run& whole,
                                                        std::uint32_t children_max = tree_children_max) {
-  const std::uint32_t behind = whole.end - whole.begin - 1, children = std::min(behind, children_max);
+  const std::uint32_t rest = whole.end - whole.begin - 1, children = std::min(rest, children_max);
   std::vector<rank_run> all;
   all.reserve(children);
   std::uint32_t begin = whole.begin + 1;
   for (std::uint32_t child = 0; child < children; ++child) {
-    const std::uint32_t end = begin + behind / children + (child < behind % children ? 1 : 0);
+    const std::uint32_t end = begin + rest / children + (child < rest % children ? 1 : 0);
     all.push_back({begin, end});
     begin = end;
   }
@@ -39,13 +39,14 @@ struct tree_place {
 };
 [[nodiscard]] inline tree_place place_in_tree(std::uint32_t rank, std::uint32_t ranks,
                                               std::uint32_t children_max = tree_children_max) {
-  tree_place found;
-  rank_run at{0, ranks};
+  tree_place place;
+  rank_run position{0, ranks};
   for (;;) {
-    found.children = children_of(at, children_max);
-    if (at.begin == rank) return found;
-    found.parent = at.begin;
-    at = *std::find_if(found.children.begin(), found.children.end(), [&](const rank_run& r) { return rank < r.end; });
+    place.children = children_of(position, children_max);
+    if (position.begin == rank) return place;
+    place.parent = position.begin;
+    position =
+        *std::find_if(place.children.begin(), place.children.end(), [&](const rank_run& r) { return rank < r.end; });
   }
 }
 

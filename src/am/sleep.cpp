@@ -32,18 +32,18 @@ class sleep_state final : public future_value<void>, public timer {
   }
 
  private:
-  static void on_due(timer& self, thread_context& by) {
-    auto& own = static_cast<sleep_state&>(self);
-    own.complete(by);
-    own.release();
+  static void on_due(timer& self, thread_context& thread) {
+    auto& state = static_cast<sleep_state&>(self);
+    state.complete(thread);
+    state.release();
   }
   void on_abandon() noexcept override {
     if (!outlives_job() && pool_.remove_timer(*this)) release();
   }
-  bool give_up(thread_context& by) override {
+  bool give_up(thread_context& thread) override {
     const bool timed = pool_.remove_timer(*this);
     if (!timed && due_ != never) return true;  // it ends at this moment
-    complete_with_error("the sleep was cancelled", by);
+    complete_with_error("the sleep was cancelled", thread);
     if (timed) release();
     return true;
   }
@@ -54,10 +54,10 @@ class sleep_state final : public future_value<void>, public timer {
 
 }  // namespace
 
-future_value<void>* start_sleep(thread_context& on, double seconds) {
+future_value<void>* start_sleep(thread_context& thread, double seconds) {
   must_not_be_forked_child();
   check_seconds(seconds, "a sleep");
-  auto* const state = new sleep_state(on.pool(), on.pool().instant_after(seconds));
+  auto* const state = new sleep_state(thread.pool(), thread.pool().instant_after(seconds));
   try {
     state->begin();
   } catch (...) {

@@ -27,14 +27,14 @@ class many : public testing::Test {
     for (detail::future_state* each : states) each->release();
   }
   std::vector<future<int>> calls(std::size_t count) {
-    std::vector<future<int>> made;
+    std::vector<future<int>> futures;
     for (std::size_t index = 0; index < count; ++index) {
       auto* const state = new detail::future_value<int>;
       state->acquire();  // as the table of pending calls does
       states.push_back(state);
-      made.emplace_back(state);
+      futures.emplace_back(state);
     }
-    return made;
+    return futures;
   }
   void answer(std::size_t index) {
     const std::vector<std::byte> bytes = pack(static_cast<int>(10 * index));

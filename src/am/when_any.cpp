@@ -68,20 +68,20 @@ class first_state final : public future_value<std::size_t> {
     return false;
   }
 
-  static void on_part(waiter& self, thread_context& by) {
-    auto& own = static_cast<part_waiter&>(self);
-    first_state& all = *own.all;
-    all.win(static_cast<std::size_t>(&own - all.waiters_.data()), &by);
+  static void on_part(waiter& self, thread_context& thread) {
+    auto& own_waiter = static_cast<part_waiter&>(self);
+    first_state& all = *own_waiter.all;
+    all.win(static_cast<std::size_t>(&own_waiter - all.waiters_.data()), &thread);
     all.release();
   }
 
-  void win(std::size_t index, thread_context* by) {
+  void win(std::size_t index, thread_context* thread) {
     std::size_t expected = none;
-    if (winner_.compare_exchange_strong(expected, index)) met(by);
+    if (winner_.compare_exchange_strong(expected, index)) met(thread);
   }
 
   /// The end of `begin`, or the winner.
-  void met(thread_context* by) {
+  void met(thread_context* thread) {
     if (met_.fetch_add(1) == 0) return;
     for (std::size_t index = 0; index < waiters_.size(); ++index) {
       // A part that cannot be taken back has notified, or is about to: its waiter finds a winner, and does no more.
@@ -90,9 +90,9 @@ class first_state final : public future_value<std::size_t> {
     const std::size_t winner = winner_;
     if (winner == dropped) return;
     set_value(winner);
-    if (by == nullptr) return complete_unawaited();
+    if (thread == nullptr) return complete_unawaited();
     acquire();
-    completion_.complete(*by);
+    completion_.complete(*thread);
   }
 
   void on_abandon() noexcept override {

@@ -27,34 +27,34 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time)
 
 backplane::~backplane() = default;
 
-void backplane::send(const thread_context* by, rank_id to, message_ptr m) {
-  NACRE_EXPECT(to.value() < size_, "a message to a rank that does not exist");
+void backplane::send(const thread_context* thread, rank_id target, message_ptr m) {
+  NACRE_EXPECT(target.value() < size_, "a message to a rank that does not exist");
   if (m->packed() && m->ops != nullptr && !declared_.by_pointer) {  // it is forwarded, and holds credit until here
     m->ops->destroy(*m);
     credit_account::let_go(*m);
   }
-  if (to == rank_ && !declared_.virtual_time) return send_to_self(std::move(m));
+  if (target == rank_ && !declared_.virtual_time) return send_to_self(std::move(m));
   if (declared_.concurrent_submit) {
     message_list single;
     single.push_back(std::move(m));
-    link_->submit(to, single);
+    link_->submit(target, single);
     NACRE_ENSURE(single.empty(), "a transport that any thread may submit to takes everything; see its contract");
     return;
   }
   // relaxed: equal only if this thread has stored it
-  if (by != nullptr && holder_.load(std::memory_order_relaxed) == by) return pass(to, std::move(m));
+  if (thread != nullptr && holder_.load(std::memory_order_relaxed) == thread) return pass(target, std::move(m));
   if (declared_.virtual_time) {  // it leaves now, at the sender's time
-    pass(to, std::move(m));
+    pass(target, std::move(m));
     flush();
     return;
   }
   if (!try_poll_lock()) {
-    outbox& box = peers_.box(to, m->header.channel);
+    outbox& box = peers_.box(target, m->header.channel);
     put(box, std::move(m));
     link_->wake();
     return;
   }
-  pass(to, std::move(m));
+  pass(target, std::move(m));
   flush();
   poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
   if (listed_.load(std::memory_order_relaxed) != nullptr)
@@ -63,10 +63,10 @@ void backplane::send(const thread_context* by, rank_id to, message_ptr m) {
 
 /// Sends past the outbox when nothing is in it, else through it. A message that needs no credit and finds room makes no
 /// outbox. Under poll_lock_; the caller flushes later.
-void backplane::pass(rank_id to, message_ptr m) {
+void backplane::pass(rank_id target, message_ptr m) {
   const channel via = m->header.channel;
   const bool spends = needs_credit(m->header) && !declared_.by_pointer;
-  outbox* const box = spends ? &peers_.box(to, via) : peers_.find_box(to, via);
+  outbox* const box = spends ? &peers_.box(target, via) : peers_.find_box(target, via);
   if (box != nullptr && !box->clear.load(std::memory_order_relaxed)) return put(*box, std::move(m));  // see outbox
   if (spends) {
     const std::uint64_t cost = due_.prices.cost_of(m->header);
@@ -75,9 +75,9 @@ void backplane::pass(rank_id to, message_ptr m) {
   }
   message_list single;
   single.push_back(std::move(m));
-  link_->submit(to, single);
+  link_->submit(target, single);
   if (single.empty()) return;
-  outbox& rest = peers_.box(to, via);
+  outbox& rest = peers_.box(target, via);
   rest.leaving.append(single);
   const std::scoped_lock lock(rest.mutex);
   rest.clear.store(false, std::memory_order_relaxed);  // see outbox
@@ -158,9 +158,9 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
       }
       if (box.leaving.empty()) return moved;
     }
-    const std::size_t before = box.leaving.size();
+    const std::size_t previous = box.leaving.size();
     link_->submit(box.to, box.leaving);
-    moved |= box.leaving.size() < before;
+    moved |= box.leaving.size() < previous;
     blocked = !box.leaving.empty();
     if (blocked) return moved;
   }
@@ -192,26 +192,26 @@ void backplane::take_own(message_list& arrived) {
   arrived.append(own_);
 }
 
-bool backplane::progress(thread_context& by, bool thorough) {
+bool backplane::progress(thread_context& thread, bool thorough) {
   if (!try_poll_lock()) {
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next poll
     try {
-      sink_->flush(by);
+      sink_->flush(thread);
     } catch (...) {
-      sink_->escaped(by);
+      sink_->escaped(thread);
     }
     return false;
   }
-  holder_.store(&by, std::memory_order_relaxed);  // a thread compares it with its own context only
+  holder_.store(&thread, std::memory_order_relaxed);  // a thread compares it with its own context only
   polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // for hints
   if (refused_.load(std::memory_order_relaxed)) {         // a miss leaves it to the next poll
     refused_.exchange(false, std::memory_order_acq_rel);  // so this poll sees all that woke the refused threads
   }
   bool moved = false;
   try {
-    moved = move_messages(by, thorough);
+    moved = move_messages(thread, thorough);
   } catch (...) {
-    sink_->escaped(by);
+    sink_->escaped(thread);
   }
   holder_.store(nullptr, std::memory_order_relaxed);
   poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
@@ -219,8 +219,8 @@ bool backplane::progress(thread_context& by, bool thorough) {
 }
 
 /// One poll, under poll_lock_.
-bool backplane::move_messages(thread_context& by, bool thorough) {
-  sink_->flush(by);
+bool backplane::move_messages(thread_context& thread, bool thorough) {
+  sink_->flush(thread);
   bool moved = flush();
   message_list arrived;
   moved |= link_->poll(arrived, messages_per_poll);
@@ -228,18 +228,18 @@ bool backplane::move_messages(thread_context& by, bool thorough) {
   take_own(arrived);
   if (!arrived.empty()) {
     moved = true;
-    sink_->deliver(by, arrived);
-    sink_->flush(by);
+    sink_->deliver(thread, arrived);
+    sink_->flush(thread);
   }
   if (!due_.empty() || !asked_.empty()) moved |= grant_credits();
   flush();
-  if (moved || thorough) duties_.take(by);
+  if (moved || thorough) duties_.take(thread);
   if (!thorough) return moved;
   if (declared_.separate_processes) {
     while (const auto failure = link_->failed()) sink_->peer_failed(*failure);
   }
-  moved |= duties_.run_timers(by);
-  duties_.run_hooks(by, congested() ? congestion_.check(time_.now()) : std::chrono::nanoseconds::max());
+  moved |= duties_.run_timers(thread);
+  duties_.run_hooks(thread, congested() ? congestion_.check(time_.now()) : std::chrono::nanoseconds::max());
   return moved;
 }
 

@@ -27,11 +27,11 @@ namespace nacre {
 /// Where arrived messages go. Called inside the poll loop: must not block and must not call `progress`.
 class message_sink {
  public:
-  virtual void deliver(thread_context& by, message_list& arrived) = 0;
-  /// A poll by `by` begins, was refused, or has delivered its messages: if the thread context has nothing to run, its
-  /// collected messages are sent now.
-  virtual void flush(thread_context& by) = 0;
-  virtual void peer_failed(const transport::failure& what) = 0;
+  virtual void deliver(thread_context& thread, message_list& arrived) = 0;
+  /// A poll by `thread` begins, was refused, or has delivered its messages: if the thread context has nothing to run,
+  /// its collected messages are sent now.
+  virtual void flush(thread_context& thread) = 0;
+  virtual void peer_failed(const transport::failure& failure) = 0;
   /// In a catch clause: an exception has escaped from a work item, a scheduler or a poll. The job ends, because the
   /// interrupted action stays undone.
   virtual void escaped(thread_context& /*by*/) { throw; }
@@ -68,10 +68,10 @@ class backplane {
   /// Null where the transport has none. To be used inside the poll loop.
   [[nodiscard]] transport::datagram_service* datagrams() noexcept { return link_->datagrams(); }
 
-  /// Takes a message for any rank, the own one included. Returns at once. Any thread; `by` is the caller's thread
+  /// Takes a message for any rank, the own one included. Returns at once. Any thread; `thread` is the caller's thread
   /// context, if it has one.
-  void send(const thread_context* by, rank_id to, message_ptr m);
-  void send(rank_id to, message_ptr m) { send(nullptr, to, std::move(m)); }
+  void send(const thread_context* thread, rank_id target, message_ptr m);
+  void send(rank_id target, message_ptr m) { send(nullptr, target, std::move(m)); }
 
   /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congestion_.congested(); }
@@ -81,14 +81,14 @@ class backplane {
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return congestion_.waiting_bytes(); }
 
   /// The cost of all messages that a peer has sent under its credit and that are not released. For people and tests.
-  [[nodiscard]] std::uint64_t held_bytes(rank_id from, channel via) { return peers_.account(from, via).held(); }
+  [[nodiscard]] std::uint64_t held_bytes(rank_id source, channel via) { return peers_.account(source, via).held(); }
 
   /// Polls, if the poll lock is free: sends waiting messages, receives, delivers, runs due timers and poll hooks.
-  /// Returns true when anything moved. `by` is the thread context that runs arriving messages of the communication
+  /// Returns true when anything moved. `thread` is the thread context that runs arriving messages of the communication
   /// category. A poll that is not `thorough` skips failures, timers and hooks. They would delay a message that arrives
   /// between two idle polls, and work that a message has just made ready. A thorough poll comes after each item of
   /// work, after each poll that has moved something, after some idle polls, and before a thread waits.
-  bool progress(thread_context& by, bool thorough = true);
+  bool progress(thread_context& thread, bool thorough = true);
 
   /// How often a thread has begun to sleep here. A hint for hooks: there is no hurry while it stays the same.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
@@ -118,14 +118,14 @@ class backplane {
  private:
   static constexpr std::size_t messages_per_poll = 256;
 
-  bool move_messages(thread_context& by, bool thorough);
+  bool move_messages(thread_context& thread, bool thorough);
   /// Tests first, so that waiting threads do not take the cache line from the thread that has the lock.
   [[nodiscard]] bool try_poll_lock() noexcept {
     return !poll_lock_.test(std::memory_order_relaxed) &&        // a hint
            !poll_lock_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a poll
   }
   void send_to_self(message_ptr m);
-  void pass(rank_id to, message_ptr m);
+  void pass(rank_id target, message_ptr m);
   void put(outbox& box, message_ptr m);
   void list(outbox& box) noexcept;
   bool flush() {
@@ -141,7 +141,7 @@ class backplane {
   void take_credits(message_list& arrived);
   void take_credit(const message& m);
   bool grant_credits();
-  void send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask);
+  void send_credit(rank_id target, channel via, std::uint64_t bytes, bool ask);
 
   std::unique_ptr<transport::endpoint> link_;
   clock& time_;

@@ -49,12 +49,12 @@ TEST(backplane, messages_to_every_rank_arrive_once_and_in_order) {
   constexpr std::uint32_t messages = 1000;
   inproc_job job(ranks);
   for (std::uint32_t i = 0; i < messages; ++i) {
-    for (std::uint32_t to = 0; to < ranks; ++to) job.planes[0]->send(rank_id(to), numbered(i));
+    for (std::uint32_t target = 0; target < ranks; ++target) job.planes[0]->send(rank_id(target), numbered(i));
   }
   job.drain();
-  for (std::uint32_t to = 0; to < ranks; ++to) {
-    EXPECT_EQ(job.sinks[to].all(), counting(0, messages)) << "rank " << to;
-    EXPECT_EQ(job.sinks[to].last_thread, &job.by);
+  for (std::uint32_t target = 0; target < ranks; ++target) {
+    EXPECT_EQ(job.sinks[target].all(), counting(0, messages)) << "rank " << target;
+    EXPECT_EQ(job.sinks[target].last_thread, &job.by);
   }
   EXPECT_GT(job.sinks[1].deliveries.size(), 1U) << "a poll has a bound, whatever has arrived";
 }
@@ -89,13 +89,13 @@ TEST(backplane, messages_sent_inside_a_poll_go_straight_to_the_link_and_keep_the
   scripted_rank one;
   thread_context other;
   one.link->room[1] = 2;
-  for (const std::uint32_t before : {0U, 1U}) {
+  for (const std::uint32_t previous : {0U, 1U}) {
     one.sink.on_message = [&](std::uint32_t) {
       const std::size_t taken = one.link->taken[1].size();
-      one.plane.send(&other, rank_id(2), numbered(before));
-      EXPECT_EQ(one.link->taken[2].size(), before) << "another thread's message waits for the flush";
-      for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.by, rank_id(1), numbered(3 * before + i));
-      EXPECT_EQ(one.link->taken[1].size(), taken + (before == 0 ? 2 : 0)) << "behind what waits, nothing passes";
+      one.plane.send(&other, rank_id(2), numbered(previous));
+      EXPECT_EQ(one.link->taken[2].size(), previous) << "another thread's message waits for the flush";
+      for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.by, rank_id(1), numbered(3 * previous + i));
+      EXPECT_EQ(one.link->taken[1].size(), taken + (previous == 0 ? 2 : 0)) << "behind what waits, nothing passes";
     };
     one.link->incoming.push_back(numbered(100, 2));
     EXPECT_TRUE(one.poll());
@@ -142,7 +142,8 @@ TEST(backplane, a_full_link_holds_up_no_other_rank_and_not_the_own) {
   scripted_rank one;
   one.link->room[1] = 0;
   for (std::uint32_t i = 0; i < 4; ++i) {
-    for (std::uint32_t to = 0; to < scripted_endpoint::ranks; ++to) one.plane.send(rank_id(to), numbered(i));
+    for (std::uint32_t target = 0; target < scripted_endpoint::ranks; ++target)
+      one.plane.send(rank_id(target), numbered(i));
   }
   EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[2], counting(0, 4));
@@ -218,11 +219,11 @@ TEST(backplane, collected_messages_leave_when_a_poll_begins_is_refused_or_has_de
   scripted_rank one;
   thread_context other;
   std::vector<const thread_context*> flushed;
-  one.sink.on_flush = [&](thread_context& by) {
-    flushed.push_back(&by);
+  one.sink.on_flush = [&](thread_context& thread) {
+    flushed.push_back(&thread);
     if (flushed.size() != 1) return;
     EXPECT_TRUE(one.sink.deliveries.empty());
-    one.plane.send(&by, rank_id(1), numbered(0));
+    one.plane.send(&thread, rank_id(1), numbered(0));
     EXPECT_EQ(one.link->taken[1], counting(0, 1)) << "the thread has the poll lock already";
   };
   one.sink.on_message = [&](std::uint32_t) {

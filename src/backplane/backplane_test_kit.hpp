@@ -55,11 +55,11 @@ class scripted_endpoint final : public transport::endpoint {
   std::uint32_t size() const noexcept override { return ranks; }
   const transport::capabilities& declared() const noexcept override { return declared_; }
 
-  void submit(rank_id to, message_list& batch) override {
-    std::size_t& free = room[to.value()];
+  void submit(rank_id target, message_list& batch) override {
+    std::size_t& free = room[target.value()];
     if (on_submit) on_submit();
     while (free > 0 && !batch.empty()) {
-      taken[to.value()].push_back(batch.pop_front()->header.sequence);
+      taken[target.value()].push_back(batch.pop_front()->header.sequence);
       if (free != boundless) --free;
     }
   }
@@ -101,10 +101,10 @@ class scripted_endpoint final : public transport::endpoint {
 /// Remembers the messages that it got, one list for each delivery.
 class remembering_sink final : public message_sink {
  public:
-  void deliver(thread_context& by, message_list& arrived) override {
+  void deliver(thread_context& thread, message_list& arrived) override {
     EXPECT_FALSE(inside) << "a delivery began inside another one";
     inside = true;
-    last_thread = &by;
+    last_thread = &thread;
     deliveries.emplace_back();
     while (const message_ptr m = arrived.pop_front()) {
       deliveries.back().push_back(m->header.sequence);
@@ -112,10 +112,10 @@ class remembering_sink final : public message_sink {
     }
     inside = false;
   }
-  void flush(thread_context& by) override {
-    if (on_flush) on_flush(by);
+  void flush(thread_context& thread) override {
+    if (on_flush) on_flush(thread);
   }
-  void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
+  void peer_failed(const transport::failure& failure) override { failures.push_back(failure.reason); }
   [[nodiscard]] bool idle() const override { return true; }
 
   [[nodiscard]] numbers all() const {

@@ -26,8 +26,8 @@ constexpr std::uint32_t messages = 10'000;  // of one thread to one rank
 /// Reports two threads that are inside at once.
 class turnstile {
  public:
-  turnstile(std::atomic<bool>& occupied, const char* what) : occupied_(occupied) {
-    EXPECT_FALSE(occupied_.exchange(true)) << "two threads at once in " << what;
+  turnstile(std::atomic<bool>& occupied, const char* name) : occupied_(occupied) {
+    EXPECT_FALSE(occupied_.exchange(true)) << "two threads at once in " << name;
   }
   ~turnstile() { occupied_ = false; }
   turnstile(const turnstile&) = delete;
@@ -95,15 +95,15 @@ class echo_endpoint final : public transport::endpoint {
 
 /// One thread: sends its messages to every rank and polls now and then, until its rank has received `expected`.
 void send_and_poll(backplane& plane, const checking_sink& sink, std::uint32_t self, std::uint32_t expected) {
-  thread_context own;
+  thread_context thread;
   rng random(self);
   for (std::uint32_t i = 0; i < messages; ++i) {
-    for (std::uint32_t to = 0; to < plane.size(); ++to) plane.send(rank_id(to), numbered(i, self));
-    if (random.below(4) == 0) plane.progress(own);
+    for (std::uint32_t target = 0; target < plane.size(); ++target) plane.send(rank_id(target), numbered(i, self));
+    if (random.below(4) == 0) plane.progress(thread);
   }
   const auto start = std::chrono::steady_clock::now();
   while (sink.received < expected && std::chrono::steady_clock::now() - start < patience) {
-    if (!plane.progress(own)) std::this_thread::yield();
+    if (!plane.progress(thread)) std::this_thread::yield();
   }
 }
 
@@ -141,15 +141,15 @@ TEST(backplane_threads, share_a_link_for_one_thread_that_takes_only_some_of_a_ba
   std::vector<std::thread> threads;
   for (std::uint32_t self = 0; self < threads_a_rank; ++self) {
     threads.emplace_back([&, self] {
-      thread_context own;
+      thread_context thread;
       begin.arrive_and_wait();
       for (std::uint32_t i = 0; i < messages; ++i) {
         plane.send(rank_id(1), numbered(i, self));
-        if (i % 8 == self) plane.progress(own);
+        if (i % 8 == self) plane.progress(thread);
       }
       const auto start = std::chrono::steady_clock::now();
       while (sink.received < threads_a_rank * messages && std::chrono::steady_clock::now() - start < patience) {
-        if (!plane.progress(own)) std::this_thread::yield();
+        if (!plane.progress(thread)) std::this_thread::yield();
       }
     });
   }
@@ -178,9 +178,9 @@ TEST(backplane_threads, run_a_timer_and_a_poll_hook_one_at_a_time) {
   std::vector<std::thread> threads;
   for (std::uint32_t self = 0; self < threads_a_rank; ++self) {
     threads.emplace_back([&] {
-      thread_context own;
+      thread_context thread;
       begin.arrive_and_wait();
-      for (std::uint32_t i = 0; i < messages; ++i) plane.progress(own);
+      for (std::uint32_t i = 0; i < messages; ++i) plane.progress(thread);
     });
   }
   for (std::thread& each : threads) each.join();

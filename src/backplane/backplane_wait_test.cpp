@@ -28,8 +28,8 @@ using std::chrono::nanoseconds;
 TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_returns) {
   scripted_rank one;
   std::vector<nanoseconds> runs;
-  one.plane.duties().add_timer(milliseconds(10), [&](thread_context& by) -> nanoseconds {
-    EXPECT_EQ(&by, &one.by);
+  one.plane.duties().add_timer(milliseconds(10), [&](thread_context& thread) -> nanoseconds {
+    EXPECT_EQ(&thread, &one.by);
     runs.push_back(one.time.now());
     return milliseconds(runs.size() == 1 ? 3 : 5);
   });
@@ -156,10 +156,10 @@ TEST(backplane_wait, ends_for_a_timer_on_a_real_link) {
     ran = true;
     return patience;
   });
-  thread_context by;
+  thread_context thread;
   while (!ran && time.now() - start < patience) {
     plane.wait(patience);
-    plane.progress(by);
+    plane.progress(thread);
   }
   EXPECT_GE(time.now() - start, milliseconds(2));
   EXPECT_LT(time.now() - start, patience);
@@ -170,14 +170,14 @@ TEST(backplane_wait, a_wake_or_an_own_message_before_the_wait_is_kept) {
   backplane plane(lone_endpoint(), time);
   remembering_sink sink;
   plane.attach(sink);
-  thread_context by;
+  thread_context thread;
   const nanoseconds start = time.now();
   plane.wake();
   plane.wait(patience);
   plane.send(rank_id(0), numbered(0));
   plane.wait(patience);
   EXPECT_LT(time.now() - start, patience);
-  plane.progress(by);
+  plane.progress(thread);
   EXPECT_EQ(sink.all(), counting(0, 1));
 }
 

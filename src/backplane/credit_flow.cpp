@@ -48,19 +48,19 @@ void backplane::take_credit(const message& m) {
   const bool sane = header.source < size_ && header.handler < channel_count &&
                     header.handler != static_cast<std::uint32_t>(channel::system);
   if (!sane) return sink_->peer_failed({.peer = {}, .reason = "a credit message makes no sense"});
-  const rank_id from(header.source);
+  const rank_id source(header.source);
   const auto via = static_cast<channel>(header.handler);
   if (header.sequence == flag_ask) {
-    credit_account& account = peers_.account(from, via);
+    credit_account& account = peers_.account(source, via);
     if (!account.asked) asked_.push_back(&account);
     account.ask(header.object);
     account.asked = true;
     return;
   }
-  outbox& box = peers_.box(from, via);
+  outbox& box = peers_.box(source, via);
   const std::scoped_lock lock(box.mutex);
   if (!box.window.restore(header.object)) {
-    return sink_->peer_failed({.peer = from, .reason = "granted more than it was sent"});
+    return sink_->peer_failed({.peer = source, .reason = "granted more than it was sent"});
   }
   box.asked = false;
   if (!box.waiting.empty() && !box.listed) list(box);
@@ -96,7 +96,7 @@ bool backplane::grant_credits() {
   return granted;
 }
 
-void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool ask) {
+void backplane::send_credit(rank_id target, channel via, std::uint64_t bytes, bool ask) {
   message_ptr m = make_message(0);
   m->header.kind = message_kind::credit;
   m->header.channel = channel::system;
@@ -105,7 +105,7 @@ void backplane::send_credit(rank_id to, channel via, std::uint64_t bytes, bool a
   m->header.handler = static_cast<std::uint32_t>(via);
   m->header.object = bytes;
   m->header.sequence = ask ? flag_ask : 0;
-  put(peers_.box(to, channel::system), std::move(m));
+  put(peers_.box(target, channel::system), std::move(m));
 }
 
 }  // namespace nacre

@@ -74,7 +74,7 @@ class holding_sink final : public message_sink {
     held_bytes_max = std::max(held_bytes_max, held_bytes);
   }
   void flush(thread_context&) override {}
-  void peer_failed(const transport::failure& what) override { failures.push_back(what.reason); }
+  void peer_failed(const transport::failure& failure) override { failures.push_back(failure.reason); }
   [[nodiscard]] bool idle() const override { return at_rest; }
   void release_one() {
     const message_ptr m = held.pop_front();
@@ -91,8 +91,8 @@ class holding_sink final : public message_sink {
 
 struct pair_of_ranks {
   // Two channels share the memory of the one peer.
-  explicit pair_of_ranks(const backplane::settings& how = {.receive_bytes = 2 * window, .send_bytes = 2 * window})
-      : bounds(how) {
+  explicit pair_of_ranks(const backplane::settings& settings = {.receive_bytes = 2 * window, .send_bytes = 2 * window})
+      : bounds(settings) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) planes[rank]->attach(sinks[rank]);
   }
   /// Both poll until nothing moves.
@@ -207,8 +207,8 @@ TEST(credit_flow, a_congested_rank_has_backpressure_while_it_drains_and_yields_b
   using std::chrono::milliseconds;
   pair_of_ranks two;
   backplane& full = *two.planes[0];
-  const auto later = [&](milliseconds by) {
-    two.time.advance(by);
+  const auto later = [&](milliseconds time) {
+    two.time.advance(time);
     two.drain();
     return full.backpressure();
   };
@@ -240,12 +240,12 @@ TEST(credit_flow, replies_forwarded_and_system_messages_need_no_credit) {
   pair_of_ranks two;
   for (std::uint32_t i = 0; i < 100; ++i) two.send(i, 60);
   two.drain();
-  const std::size_t before = two.sinks[1].numbers.size();
-  ASSERT_LT(before, 100U);
+  const std::size_t previous = two.sinks[1].numbers.size();
+  ASSERT_LT(previous, 100U);
   two.send(1000, 8, message_kind::rank, channel::system);
   two.send(1001, 8, message_kind::rank, channel::bulk);  // another window
   two.drain();
-  EXPECT_EQ(two.sinks[1].numbers.size(), before + 2);
+  EXPECT_EQ(two.sinks[1].numbers.size(), previous + 2);
   pair_of_ranks others;
   others.send(0, window - 40);
   others.drain();

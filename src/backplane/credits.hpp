@@ -139,8 +139,8 @@ class due_accounts {
 /// each calls `release`, on any thread.
 class alignas(cache_line_bytes) credit_account : public body_ops {
  public:
-  credit_account(rank_id from, channel on, due_accounts& due) noexcept
-      : body_ops{nullptr, nullptr, &release, true}, peer(from), via(on), due_(due) {}
+  credit_account(rank_id source, channel channel, due_accounts& due) noexcept
+      : body_ops{nullptr, nullptr, &release, true}, peer(source), via(channel), due_(due) {}
   credit_account(const credit_account&) = delete;
   credit_account& operator=(const credit_account&) = delete;
 

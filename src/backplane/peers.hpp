@@ -17,7 +17,8 @@ namespace nacre {
 
 /// Messages to one rank on one channel that have not left.
 struct alignas(cache_line_bytes) outbox {
-  outbox(rank_id target, channel on, std::uint64_t window_bytes) noexcept : to(target), via(on), window(window_bytes) {}
+  outbox(rank_id target, channel channel, std::uint64_t window_bytes) noexcept
+      : to(target), via(channel), window(window_bytes) {}
 
   [[nodiscard]] std::uint32_t key() const noexcept { return peer_key(to, via); }
 
@@ -44,14 +45,16 @@ class peer_table {
  public:
   peer_table(std::uint64_t window_bytes, due_accounts& due) : window_bytes_(window_bytes), due_(due) {}
 
-  /// Null: no message to `to` on this channel has ever waited or spent credit.
-  [[nodiscard]] outbox* find_box(rank_id to, channel via) const noexcept { return boxes_.find(peer_key(to, via)); }
-  [[nodiscard]] outbox& box(rank_id to, channel via) {
-    return boxes_.of(peer_key(to, via),
-                     [&] { return std::make_unique<outbox>(to, via, via == channel::system ? 0 : window_bytes_); });
+  /// Null: no message to `target` on this channel has ever waited or spent credit.
+  [[nodiscard]] outbox* find_box(rank_id target, channel via) const noexcept {
+    return boxes_.find(peer_key(target, via));
   }
-  [[nodiscard]] credit_account& account(rank_id from, channel via) {
-    return accounts_.of(peer_key(from, via), [&] { return std::make_unique<credit_account>(from, via, due_); });
+  [[nodiscard]] outbox& box(rank_id target, channel via) {
+    return boxes_.of(peer_key(target, via),
+                     [&] { return std::make_unique<outbox>(target, via, via == channel::system ? 0 : window_bytes_); });
+  }
+  [[nodiscard]] credit_account& account(rank_id source, channel via) {
+    return accounts_.of(peer_key(source, via), [&] { return std::make_unique<credit_account>(source, via, due_); });
   }
 
  private:

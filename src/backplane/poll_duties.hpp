@@ -48,13 +48,13 @@ class poll_duties {
   /// The present on the rank's clock.
   [[nodiscard]] std::chrono::nanoseconds now() const { return time_.now(); }
 
-  void take(thread_context& by) const {
-    for (const taker& each : takers_) each(by);
+  void take(thread_context& thread) const {
+    for (const taker& each : takers_) each(thread);
   }
   /// Runs the timers that are due. True when one of a handler or main was, so that something has happened.
-  bool run_timers(thread_context& by);
+  bool run_timers(thread_context& thread);
   /// `other_due`: when the poll loop is needed next for another reason.
-  void run_hooks(thread_context& by, std::chrono::nanoseconds other_due);
+  void run_hooks(thread_context& thread, std::chrono::nanoseconds other_due);
 
  private:
   clock& time_;

@@ -17,24 +17,24 @@ class repeated_timers {
  public:
   using action = std::function<std::chrono::nanoseconds(thread_context&)>;
 
-  /// Runs `what` at `due`, and then each time after the interval that it returns.
-  void add(std::chrono::nanoseconds due, action what) {
-    all_.push_back(std::make_unique<repeated>(std::move(what)));
+  /// Runs `body` at `due`, and then each time after the interval that it returns.
+  void add(std::chrono::nanoseconds due, action body) {
+    all_.push_back(std::make_unique<repeated>(std::move(body)));
     heap_.set(*all_.back(), due);
     due_now_.reserve(all_.size());
   }
   /// When the earliest is due; nanoseconds::max() when there is none.
   [[nodiscard]] std::chrono::nanoseconds due() const noexcept { return heap_.due(); }
   /// Runs those that are due, each once.
-  void run(thread_context& by, std::chrono::nanoseconds now) {
+  void run(thread_context& thread, std::chrono::nanoseconds now) {
     while (timer* const next = heap_.take_due(now)) due_now_.push_back(static_cast<repeated*>(next));
-    for (repeated* const each : due_now_) heap_.set(*each, now + each->what(by));
+    for (repeated* const each : due_now_) heap_.set(*each, now + each->what(thread));
     due_now_.clear();
   }
 
  private:
   struct repeated final : timer {
-    explicit repeated(action how) : timer(nullptr), what(std::move(how)) {}
+    explicit repeated(action body) : timer(nullptr), what(std::move(body)) {}
     action what;
   };
   timer_heap heap_;

@@ -20,7 +20,7 @@ class timer {
   explicit timer(callback when_due) noexcept : fire_(when_due) {}
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
-  void fire(thread_context& by) { fire_(*this, by); }
+  void fire(thread_context& thread) { fire_(*this, thread); }
 
  protected:
   ~timer() = default;

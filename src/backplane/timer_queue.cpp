@@ -6,11 +6,11 @@ namespace nacre {
 
 bool timer_queue::set(timer& added, instant due) {
   const std::scoped_lock lock(mutex_);
-  const instant before = heap_.due();
+  const instant previous = heap_.due();
   heap_.set(added, due);
   created_.fetch_add(1, std::memory_order_release);  // before anything that the caller does next; see `created`
   publish_due();
-  return due < before;
+  return due < previous;
 }
 
 bool timer_queue::remove(timer& gone) noexcept {
@@ -28,12 +28,12 @@ timer* timer_queue::take_due(instant now) noexcept {
   return next;
 }
 
-bool timer_queue::run(thread_context& by, instant now) {
+bool timer_queue::run(thread_context& thread, instant now) {
   bool fired = false;
   for (int count = 0; count < fired_max && due() <= now; ++count) {
     timer* const next = take_due(now);
     if (next == nullptr) break;                     // another thread has removed it
-    next->fire(by);                                 // may end its life
+    next->fire(thread);                             // may end its life
     done_.fetch_add(1, std::memory_order_release);  // after all that it has started; see `done`
     fired = true;
   }

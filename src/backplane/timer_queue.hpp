@@ -38,7 +38,7 @@ class timer_queue {
   [[nodiscard]] instant due() const noexcept { return instant(due_ns_.load()); }  // seq_cst: see thread_pool
   /// Fires timers that are due at `now`, at most fired_max of them: the others keep the poll loop from sleeping, and
   /// come after the messages that have arrived meanwhile. True when one has fired. Inside the poll loop.
-  bool run(thread_context& by, instant now);
+  bool run(thread_context& thread, instant now);
 
   /// The units that have been set, and those of them that have fired or been removed. Read `done` first. Any thread.
   [[nodiscard]] std::uint64_t created() const noexcept { return created_.load(std::memory_order_acquire); }

@@ -22,11 +22,11 @@ using std::chrono::nanoseconds;
 
 struct calling_timer final : timer {
   calling_timer() : timer(&on_due) {}
-  static void on_due(timer& self, thread_context& by) {
-    auto& own = static_cast<calling_timer&>(self);
-    const auto what = own.action;  // a copy: the waiting thread may end the timer as soon as it counts
-    ++own.fired;
-    if (what) what(by);
+  static void on_due(timer& self, thread_context& thread) {
+    auto& own_calling_timer = static_cast<calling_timer&>(self);
+    const auto what = own_calling_timer.action;  // a copy: the waiting thread may end the timer as soon as it counts
+    ++own_calling_timer.fired;
+    if (what) what(thread);
   }
   std::function<void(thread_context&)> action;
   std::atomic<int> fired{0};
@@ -145,8 +145,8 @@ TEST(timer_queue, each_of_many_timers_fires_or_is_removed_though_threads_do_both
       --left;
     });
   }
-  thread_context by;
-  while (left != 0) plane.progress(by);
+  thread_context caller;
+  while (left != 0) plane.progress(caller);
   for (std::thread& each : setters) each.join();
   EXPECT_EQ(fired + removed, threads * rounds);
   EXPECT_FALSE(plane.duties().timers().pending());

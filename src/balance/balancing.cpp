@@ -26,27 +26,28 @@ void add_to(std::atomic<double>& sum, double seconds) noexcept {
 
 /// `loads` is in the order of ids.
 bool holds(const std::vector<object_load>& loads, object_id object) {
-  const auto at = std::lower_bound(loads.begin(), loads.end(), object,
-                                   [](const object_load& each, object_id of) { return each.object < of; });
-  return at != loads.end() && at->object == object;
+  const auto position =
+      std::lower_bound(loads.begin(), loads.end(), object,
+                       [](const object_load& each, object_id object_name) { return each.object < object_name; });
+  return position != loads.end() && position->object == object;
 }
 
 }  // namespace
 
 balancing::balancing(am_engine& messages, object_space& objects, backplane& link, clock& time,
-                     const config& configuration, const site& at)
+                     const config& configuration, const site& site)
     : messages_(messages),
       objects_(objects),
       time_(time),
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
       traffic_half_life_(configuration.get_duration("balance.traffic_half_life")),
-      ranks_on_host_(at.ranks_on_host),
+      ranks_on_host_(site.ranks_on_host),
       model_name_(configuration.get_string("balance.load")),
       policy_name_(configuration.get_string("balancer")),
       model_(balance::make_load_model(model_name_, configuration)),
       policy_(make_balancer(policy_name_, configuration)),
-      random_(nacre::rng(at.seed).fork(link.rank().value())),
+      random_(nacre::rng(site.seed).fork(link.rank().value())),
       account_(configuration.get_double("balance.time_share"), burst_seconds),
       timer_(messages.pool(), messages.deferred()) {
   messages_.attach_module(*this);
@@ -54,8 +55,8 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
   if (messages_.size() == 1 && !is_registered_balancer(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
     if (policy_->observes_communication()) objects_.traffic().begin_counting();
-    link.duties().add_timer(interval_, [this](thread_context& by) { return tick(by); });
-    link.duties().add_hook([this](thread_context& by) { return look_soon(by); });
+    link.duties().add_timer(interval_, [this](thread_context& thread) { return tick(thread); });
+    link.duties().add_hook([this](thread_context& thread) { return look_soon(thread); });
   }
 }
 
@@ -63,10 +64,10 @@ balancing::~balancing() = default;
 
 /// Runs one look. While the rank has nothing else to do, a look costs the account nothing.
 template <class Body>
-void balancing::look(thread_context& by, Body body) {
-  by_ = &by;
+void balancing::look(thread_context& thread, Body body) {
+  by_ = &thread;
   const bool rests = at_rest();
-  timer_.begin(by);
+  timer_.begin(thread);
   messages_.pool().charge_own(own_work::look);
   account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
@@ -84,13 +85,13 @@ void balancing::look(thread_context& by, Body body) {
 
 /// Returns the time until the next tick. At rest the interval grows after some ticks, so that waiting costs no core. A
 /// busy rank waits until looks are within their share again.
-std::chrono::nanoseconds balancing::tick(thread_context& by) {
+std::chrono::nanoseconds balancing::tick(thread_context& thread) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
   objects_.traffic().begin_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
-  take_queued_messages(by);
+  take_queued_messages(thread);
   if (may_look()) {
-    look(by, [this] {
+    look(thread, [this] {
       if (policy_->observes_loads()) tell_changes();
       policy_->on_tick(*this);
     });
@@ -103,30 +104,30 @@ std::chrono::nanoseconds balancing::tick(thread_context& by) {
   return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
 }
 
-void balancing::take_queued_messages(thread_context& by) {
-  for (bool first = true; !queue_.empty() && (first || may_look()); first = false) take_queued_message(by);
+void balancing::take_queued_messages(thread_context& thread) {
+  for (bool first = true; !queue_.empty() && (first || may_look()); first = false) take_queued_message(thread);
 }
 
-void balancing::take_queued_message(thread_context& by) {
+void balancing::take_queued_message(thread_context& thread) {
   const queued_message next = std::move(queue_.front());
   queue_.pop_front();
-  look(by, [&] { policy_->on_message(*this, next.from, next.bytes); });
+  look(thread, [&] { policy_->on_message(*this, next.from, next.bytes); });
 }
 
 /// Looks before the next tick in two cases: a worker has just become idle, or other ranks wait for work and this rank
 /// can spare some. After a worker has become idle the first look comes a moment later (dry_wait_min), since work that
 /// its last item has made may be about to arrive; each further wait is twice as long.
-std::chrono::nanoseconds balancing::look_soon(thread_context& by) {
+std::chrono::nanoseconds balancing::look_soon(thread_context& thread) {
   constexpr auto never = std::chrono::nanoseconds::max();
-  by_ = &by;
-  if (!queue_.empty() && may_look()) take_queued_messages(by);
+  by_ = &thread;
+  if (!queue_.empty() && may_look()) take_queued_messages(thread);
   const std::uint32_t idle = messages_.pool().idle_workers();
   if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
   if (idle == 0) dry_look_at_ = never;
   idle_seen_ = idle;
   const bool dry = dry_look_at_ != never && time_.now() >= dry_look_at_;
   if ((dry || (wanted() && idle < workers() && summary().waiting > idle_workers())) && may_look()) {
-    look(by, [this] { policy_->on_tick(*this); });
+    look(thread, [this] { policy_->on_tick(*this); });
   }
   if (dry) {
     dry_wait_ *= 2;
@@ -156,11 +157,12 @@ void balancing::look_soon_again() {
 /// object of the walk.
 void balancing::tell_changes() {
   const std::span<const object_load> now = local_loads();
-  auto before = told_.cbegin();
+  auto previous = told_.cbegin();
   for (const object_load& each : now) {
-    while (before != told_.cend() && before->object < each.object) ++before;
-    const bool known = before != told_.cend() && before->object == each.object;
-    if (!known || before->load != each.load || before->messages != each.messages || before->running != each.running) {
+    while (previous != told_.cend() && previous->object < each.object) ++previous;
+    const bool known = previous != told_.cend() && previous->object == each.object;
+    if (!known || previous->load != each.load || previous->messages != each.messages ||
+        previous->running != each.running) {
       policy_->on_load(each);
     }
   }
@@ -178,10 +180,10 @@ balancing::costs balancing::so_far() const noexcept {  // relaxed: the figures o
 rank_id balancing::rank() const noexcept { return messages_.rank(); }
 std::uint32_t balancing::size() const noexcept { return messages_.size(); }
 
-std::span<const object_traffic> balancing::traffic(object_id of) {
+std::span<const object_traffic> balancing::traffic(object_id object) {
   traffic_.clear();
-  objects_.traffic().visit(of, [this](const traffic_partner& each, rank_id where) {
-    traffic_.push_back({.partner = each.object, .where = where, .messages = each.messages, .bytes = each.bytes});
+  objects_.traffic().visit(object, [this](const traffic_partner& each, rank_id rank) {
+    traffic_.push_back({.partner = each.object, .where = rank, .messages = each.messages, .bytes = each.bytes});
   });
   return traffic_;
 }
@@ -201,19 +203,19 @@ std::uint64_t balancing::arrivals() const {
   return sum;
 }
 
-void balancing::send(rank_id to, std::span<const std::byte> bytes) {
+void balancing::send(rank_id target, std::span<const std::byte> bytes) {
   messages_sent_.store(messages_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
-  messages_.post_to_module<&balancing::on_balancer_message>(*by_, to, std::vector(bytes.begin(), bytes.end()));
+  messages_.post_to_module<&balancing::on_balancer_message>(*by_, target, std::vector(bytes.begin(), bytes.end()));
 }
 
-bool balancing::move(object_id object, rank_id to, wish_kind how) {
+bool balancing::move(object_id object, rank_id target, wish_kind wish) {
   if (!enabled_.load(std::memory_order_relaxed)) return false;  // relaxed: see enable
   if (messages_.held.on()) return false;                        // what lies would go to and fro
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
-  const bool leaves = objects_.migration().move_out(*by_, object, to, how);
+  const bool leaves = objects_.migration().move_out(*by_, object, target, wish);
   // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
   if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();

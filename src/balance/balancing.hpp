@@ -51,10 +51,10 @@ class balancing final : private balancer_host {
     std::uint64_t messages = 0;       ///< that the balancer has sent to other ranks
   };
   balancing(am_engine& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
-            const site& at);
+            const site& site);
   ~balancing();
 
-  void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }  // a request; orders nothing
+  void enable(bool is_on) noexcept { enabled_.store(is_on, std::memory_order_relaxed); }  // a request; orders nothing
   /// Other ranks have asked this one for work. Any thread; a hint.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
   /// Any thread; exact while the rank is at rest.
@@ -69,19 +69,19 @@ class balancing final : private balancer_host {
     std::vector<std::byte> bytes;
   };
   template <class Body>
-  void look(thread_context& by, Body body);
-  std::chrono::nanoseconds tick(thread_context& by);
-  std::chrono::nanoseconds look_soon(thread_context& by);
+  void look(thread_context& thread, Body body);
+  std::chrono::nanoseconds tick(thread_context& thread);
+  std::chrono::nanoseconds look_soon(thread_context& thread);
   void look_soon_again();
-  void take_queued_messages(thread_context& by);
-  void take_queued_message(thread_context& by);
+  void take_queued_messages(thread_context& thread);
+  void take_queued_message(thread_context& thread);
   void tell_changes();
   [[nodiscard]] bool at_rest() const { return messages_.pool().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
 
   void find_waiting(std::size_t count);
-  void find_declared(std::size_t count, candidate_kind of);
-  void add(const object_estimate& each, std::vector<object_load>& to);
+  void find_declared(std::size_t count, candidate_kind kind);
+  void add(const object_estimate& each, std::vector<object_load>& object_loads);
   void price(std::vector<object_load>& all);
   void walk();
   [[nodiscard]] double estimated_load();
@@ -90,19 +90,19 @@ class balancing final : private balancer_host {
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept override { return ranks_on_host_; }
   [[nodiscard]] rank_load summary() override;
-  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override;
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override;
   [[nodiscard]] std::optional<object_load> load_of(object_id object) override;
   [[nodiscard]] std::span<const object_load> local_loads() override;
   void assume_message_seconds(double seconds) override { assumed_seconds_ = seconds; }
   [[nodiscard]] double total_load() override;
-  [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override;
+  [[nodiscard]] std::span<const object_traffic> traffic(object_id object) override;
   [[nodiscard]] std::uint32_t workers() const override;
   [[nodiscard]] std::uint32_t idle_workers() const override;
   [[nodiscard]] std::uint64_t arrivals() const override;
-  void send(rank_id to, std::span<const std::byte> bytes) override;
-  void migrate(object_id object, rank_id to) override { move(object, to, wish_kind::always); }
-  bool migrate_if_worth(object_id object, rank_id to) override { return move(object, to, wish_kind::if_worth); }
-  bool move(object_id object, rank_id to, wish_kind how);
+  void send(rank_id target, std::span<const std::byte> bytes) override;
+  void migrate(object_id object, rank_id target) override { move(object, target, wish_kind::always); }
+  bool migrate_if_worth(object_id object, rank_id target) override { return move(object, target, wish_kind::if_worth); }
+  bool move(object_id object, rank_id target, wish_kind wish);
   [[nodiscard]] nacre::rng& rng() override { return random_; }
   [[nodiscard]] double now() const override;
 

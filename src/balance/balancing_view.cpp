@@ -37,19 +37,19 @@ rank_load balancing::summary() {
   return {.waiting = ready - std::min(ready, objects_.loads().stale_items()), .running = workers() - idle_workers()};
 }
 
-void balancing::add(const object_estimate& each, std::vector<object_load>& to) {
+void balancing::add(const object_estimate& each, std::vector<object_load>& object_loads) {
   messages_.pool().charge_own(own_work::look_step);
-  const std::uint32_t behind = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
+  const std::uint32_t rest = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
   double move_seconds = objects_.migration().costs().of(each.packed_bytes);
   if (move_seconds > 0 && !messages_.deferred()) move_seconds = std::max(move_seconds, seconds_of_migration);
   // Of large objects few may move in vain, so one that has not run counts as others.
   const bool as_others = each.packed_bytes != 0 && !(each.message_seconds > 0);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
-  to.push_back({.object = each.id,
-                .messages = each.messages,
-                .migration_cost = move_seconds + behind * seconds_of_message_moved,
-                .running = each.running,
-                .seconds = (as_others ? each.handler_seconds : each.message_seconds) * each.messages});
+  object_loads.push_back({.object = each.id,
+                          .messages = each.messages,
+                          .migration_cost = move_seconds + rest * seconds_of_message_moved,
+                          .running = each.running,
+                          .seconds = (as_others ? each.handler_seconds : each.message_seconds) * each.messages});
 }
 
 /// Sets the load of each element of `all`; facts_ holds the facts of the element of the same index.
@@ -73,13 +73,13 @@ void balancing::find_waiting(std::size_t count) {
     finder(balancing& host, std::size_t most)
         : of(host), end(most), repeats(host.objects_.loads().stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
-      object_estimate found{};
-      switch (of.objects_.loads().look_at(item, found)) {
+      object_estimate estimate{};
+      switch (of.objects_.loads().look_at(item, estimate)) {
         case balancer_view::shown::stale:
           return verdict::stale;
         case balancer_view::shown::object:
-          if (repeats && !shown.insert(found.id).second) break;
-          of.add(found, of.found_);
+          if (repeats && !shown.insert(estimate.id).second) break;
+          of.add(estimate, of.found_);
           return of.found_.size() == end ? verdict::enough : verdict::go_on;
         case balancer_view::shown::none:
           break;
@@ -100,7 +100,7 @@ void balancing::find_waiting(std::size_t count) {
 }
 
 /// Appends up to `count` of the heaviest objects that declare a load and are not in found_ yet.
-void balancing::find_declared(std::size_t count, candidate_kind of) {
+void balancing::find_declared(std::size_t count, candidate_kind kind) {
   if (objects_.loads().declaring() == 0) return;
   std::vector<object_id> known;
   for (const object_load& each : found_) known.push_back(each.object);
@@ -110,19 +110,19 @@ void balancing::find_declared(std::size_t count, candidate_kind of) {
   std::array<std::size_t, load_index::buckets> of_bucket{};
   const std::size_t end = found_.size() + count;
   objects_.loads().visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
-    const bool wanted = !each.running && (of == candidate_kind::any || each.messages != 0);
+    const bool wanted = !each.running && (kind == candidate_kind::any || each.messages != 0);
     if (wanted && found_.size() < end && !std::binary_search(known.begin(), known.end(), each.id)) add(each, found_);
     return ++of_bucket[bucket] < of_bucket_max;
   });
 }
 
-std::span<const object_load> balancing::candidates(std::size_t most, candidate_kind of) {
+std::span<const object_load> balancing::candidates(std::size_t most, candidate_kind kind) {
   found_.clear();
   facts_.clear();
   if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // see enable
   const std::size_t sample = std::clamp(most + std::min(most, sample_more_max), sample_min, found_max);
   find_waiting(sample);
-  find_declared(sample, of);
+  find_declared(sample, kind);
   price(found_);
   const auto heavier = [](const object_load& a, const object_load& b) { return a.load > b.load; };
   if (!std::is_sorted(found_.begin(), found_.end(), heavier)) {

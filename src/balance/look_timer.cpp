@@ -22,14 +22,14 @@ double thread_seconds() noexcept {
 
 /// Two marks of one worker tell the part of the time that it had a processor. Other threads tell nothing: they sleep
 /// much of the time anyway.
-void look_timer::mark(const thread_context& by, double known) noexcept {
+void look_timer::mark(const thread_context& thread, double known) noexcept {
   constexpr double average_of = 4, least = 0.01;
   const std::uint64_t now = pool_.instant();
-  if (mark_.by == &by && by.role() == thread_role::worker && now > mark_.at) {
+  if (mark_.by == &thread && thread.role() == thread_role::worker && now > mark_.at) {
     const double passed = static_cast<double>(now - mark_.at) * pool_.seconds_a_tick();
     part_ += (std::clamp((known - mark_.thread_seconds) / passed, least, 1.0) - part_) / average_of;
   }
-  mark_ = {&by, now, known};
+  mark_ = {&thread, now, known};
 }
 
 double look_timer::worked() noexcept {
@@ -39,11 +39,11 @@ double look_timer::worked() noexcept {
   return worked_;
 }
 
-void look_timer::begin(const thread_context& by) noexcept {
-  by_ = &by;
+void look_timer::begin(const thread_context& thread) noexcept {
+  by_ = &thread;
   begin_ = pool_.instant();
   if (simulated_ || static_cast<double>(begin_ - mark_.at) * pool_.seconds_a_tick() < mark_seconds) return;
-  mark(by, thread_seconds());
+  mark(thread, thread_seconds());
 }
 
 double look_timer::end(double apart) noexcept {

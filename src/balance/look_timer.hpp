@@ -18,14 +18,14 @@ class look_timer {
  public:
   explicit look_timer(const worker_pool& pool, bool simulated) : pool_(pool), simulated_(simulated) {}
 
-  void begin(const thread_context& by) noexcept;
+  void begin(const thread_context& thread) noexcept;
   /// Seconds since begin, less `apart`, which were spent on something else.
   [[nodiscard]] double end(double apart) noexcept;
   /// An estimate of how long the rank has had a processor until now: less than wall time where others share it.
   [[nodiscard]] double worked() noexcept;
 
  private:
-  void mark(const thread_context& by, double known) noexcept;
+  void mark(const thread_context& thread, double known) noexcept;
 
   const worker_pool& pool_;
   bool simulated_;

@@ -45,7 +45,7 @@ class policy_table {
   /// Makes the registered policy of that name, else the built-in one. Throws setup_error that suggests a similar name.
   [[nodiscard]] std::unique_ptr<Policy> make(std::string_view name, const config& configuration, Site... site) {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = own_.find(name); found != own_.end()) return found->second(configuration, site...);
+    if (const auto match = own_.find(name); match != own_.end()) return match->second(configuration, site...);
     for (const built_in& each : built_ins_) {
       if (each.name == name) return each.make == nullptr ? nullptr : each.make(configuration, site...);
     }

@@ -31,12 +31,12 @@ std::string_view thread_label() noexcept { return {own_label.text.data(), own_la
 namespace detail {
 
 void assertion_failed(std::string_view kind, std::string_view expression, std::string_view message,
-                      source_place where) {
+                      source_place place) {
   std::string block = "nacre: ";
   block.append(kind).append(" failed: ").append(message);
   block.append("\n  check:  ").append(expression);
-  block.append("\n  place:  ").append(where.file).append(":").append(std::to_string(where.line));
-  block.append(" in ").append(where.function);
+  block.append("\n  place:  ").append(place.file).append(":").append(std::to_string(place.line));
+  block.append(" in ").append(place.function);
   block.append("\n  thread: ").append(thread_label().empty() ? "(no label)" : thread_label()).append("\n");
   // One write, so that the reports of several threads do not mix. The process ends whether or not the write succeeds.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, block.data(), block.size());

@@ -54,8 +54,9 @@ TEST(asymmetric_fence, one_of_two_threads_that_store_and_then_load_sees_the_othe
   }
   other.join();
   for (int each = 0; each < rounds; ++each) {
-    const auto at = static_cast<std::size_t>(each);
-    ASSERT_TRUE(seen_often[at] == each + 1 || seen_seldom[at] == each + 1) << "neither saw the other in round " << each;
+    const auto index = static_cast<std::size_t>(each);
+    ASSERT_TRUE(seen_often[index] == each + 1 || seen_seldom[index] == each + 1)
+        << "neither saw the other in round " << each;
   }
 }
 

@@ -30,11 +30,11 @@ struct parcel : mpsc_node {
   std::uint64_t* content() { return reinterpret_cast<std::uint64_t*>(this + 1); }
 
   static parcel* make(std::uint64_t number, std::size_t words) {
-    auto* const made = new (allocate_block(sizeof(parcel) + words * 8)) parcel;
-    made->number = number;
-    made->words = words;
-    for (std::size_t i = 0; i < words; ++i) made->content()[i] = number + i;
-    return made;
+    auto* const result = new (allocate_block(sizeof(parcel) + words * 8)) parcel;
+    result->number = number;
+    result->words = words;
+    for (std::size_t i = 0; i < words; ++i) result->content()[i] = number + i;
+    return result;
   }
   static bool check_and_release(parcel* one) {
     bool intact = true;

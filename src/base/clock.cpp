@@ -35,12 +35,12 @@ moment read_both() noexcept {
   moment best{};
   std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
   for (int attempt = 0; attempt < 8; ++attempt) {
-    const std::uint64_t before = ticks();
+    const std::uint64_t previous = ticks();
     const std::int64_t now = monotonic_ns();
-    const std::uint64_t width = ticks() - before;
+    const std::uint64_t width = ticks() - previous;
     if (width >= narrowest) continue;
     narrowest = width;
-    best = {before + width / 2, now};
+    best = {previous + width / 2, now};
   }
   return best;
 }

@@ -18,11 +18,11 @@ nanoseconds system_now() {
 /// Returns how far `source` is ahead of the system's clock, from a reading that nothing interrupted.
 double lead_ns(clock& source) {
   for (;;) {
-    const nanoseconds before = source.now();
+    const nanoseconds previous = source.now();
     const nanoseconds system = system_now();
-    const nanoseconds after = source.now();
-    if (after - before < std::chrono::microseconds(20)) {
-      return static_cast<double>((before + (after - before) / 2 - system).count());
+    const nanoseconds successor = source.now();
+    if (successor - previous < std::chrono::microseconds(20)) {
+      return static_cast<double>((previous + (successor - previous) / 2 - system).count());
     }
   }
 }
@@ -49,10 +49,10 @@ TEST(steady_clock_source, starts_with_the_system_clock_and_runs_as_fast) {
 
 TEST(ticks, advance_at_the_stated_rate) {
   const nanoseconds start = system_now();
-  const std::uint64_t before = ticks();
+  const std::uint64_t previous = ticks();
   while (system_now() - start < std::chrono::milliseconds(20)) {
   }
-  const double passed = static_cast<double>(ticks() - before);
+  const double passed = static_cast<double>(ticks() - previous);
   const double seconds = std::chrono::duration<double>(system_now() - start).count();
   EXPECT_NEAR(passed / ticks_per_second(), seconds, 0.1 * seconds);
 }

@@ -75,9 +75,9 @@ void config::store(std::string_view name, std::string_view text, setting_source 
   if (target == nullptr) throw_unknown(name, source, place);
   const std::string fault = find_fault(target->declaration, text);
   if (!fault.empty()) throw_bad_value(target->declaration, text, source, std::string(place) + " " + fault);
-  const std::string before = get_string("config");
+  const std::string previous = get_string("config");
   target->texts[index_of(source)] = text;
-  if (get_string("config") != before) load_named_file();
+  if (get_string("config") != previous) load_named_file();
 }
 
 void config::load_named_file() {
@@ -106,8 +106,8 @@ void config::throw_unknown(std::string_view name, setting_source source, std::st
 }
 
 config::setting* config::find(std::string_view name) noexcept {
-  const auto found = std::ranges::find(settings_, name, [](const setting& one) { return one.declaration.name; });
-  return found == settings_.end() ? nullptr : &*found;
+  const auto match = std::ranges::find(settings_, name, [](const setting& one) { return one.declaration.name; });
+  return match == settings_.end() ? nullptr : &*match;
 }
 
 const config::setting* config::find(std::string_view name) const noexcept {
@@ -115,9 +115,9 @@ const config::setting* config::find(std::string_view name) const noexcept {
 }
 
 const config::setting& config::require(std::string_view name) const {
-  const setting* const found = find(name);
-  NACRE_EXPECT(found != nullptr, "no table declares option " + std::string(name));
-  return *found;
+  const setting* const setting = find(name);
+  NACRE_EXPECT(setting != nullptr, "no table declares option " + std::string(name));
+  return *setting;
 }
 
 const std::string& config::text_of(std::string_view name, std::initializer_list<option_kind> readable) const {

@@ -54,12 +54,12 @@ TEST(config, the_command_line_loses_our_options_and_keeps_the_rest_in_order) {
 
 TEST(config, precedence_does_not_depend_on_the_order_of_application) {
   const temporary_file file("workers = 3\ntransport = 'sim'\nspin = '5us'\n[tcp]\nport = 3\n");
-  const auto from_file = [&](config& into) { into.apply_toml_file(file.path()); };
-  const auto from_environment = [](config& into) {
+  const auto from_file = [&](config& configuration) { configuration.apply_toml_file(file.path()); };
+  const auto from_environment = [](config& configuration) {
     const char* const entries[] = {"NACRE_WORKERS=4", "NACRE_TRANSPORT=tcp", nullptr};
-    into.apply_environment(entries);
+    configuration.apply_environment(entries);
   };
-  const auto from_command_line = [](config& into) { apply(into, {"prog", "--nacre.workers=5"}); };
+  const auto from_command_line = [](config& configuration) { apply(configuration, {"prog", "--nacre.workers=5"}); };
   const auto check = [](const config& settings) {
     EXPECT_EQ(settings.get_int("workers"), 5);
     EXPECT_EQ(settings.get_string("transport"), "tcp");
@@ -150,8 +150,8 @@ TEST(config, errors_in_a_file_name_the_line) {
   const auto complaint_about = [&settings](const std::string& content) {
     const temporary_file file(content);
     std::string text = complaint([&] { settings.apply_toml_file(file.path()); });
-    if (const std::size_t at = text.find(file.path()); at != std::string::npos) {
-      text.replace(at, file.path().size(), "FILE");
+    if (const std::size_t index = text.find(file.path()); index != std::string::npos) {
+      text.replace(index, file.path().size(), "FILE");
     }
     return text;
   };
@@ -172,9 +172,9 @@ TEST(config, errors_in_a_file_name_the_line) {
             "FILE:1: a file cannot name another file (its options would have no effect): remove this line");
 }
 
-std::string repeated(std::size_t count, const std::string& what) {
+std::string repeated(std::size_t count, const std::string& name) {
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += what;
+  for (std::size_t i = 0; i < count; ++i) text += name;
   return text;
 }
 

@@ -83,14 +83,14 @@ class arguments {
   std::vector<char*> pointers_;
 };
 
-inline void apply(config& into, std::initializer_list<std::string> words) {
+inline void apply(config& configuration, std::initializer_list<std::string> words) {
   arguments list(words);
-  into.apply_command_line(list.count, list.values());
+  configuration.apply_command_line(list.count, list.values());
 }
 
-inline void apply_environment(config& into, const char* entry) {
+inline void apply_environment(config& configuration, const char* entry) {
   const char* const entries[] = {"PATH=/bin", entry, nullptr};
-  into.apply_environment(entries);
+  configuration.apply_environment(entries);
 }
 
 /// Returns the text of the setup_error that `action` throws; empty when `action` throws none.

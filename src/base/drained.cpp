@@ -10,8 +10,8 @@
 namespace nacre {
 
 bool drained(int descriptor, std::chrono::milliseconds timeout) {
-  struct stat what {};
-  if (::fstat(descriptor, &what) != 0 || !S_ISFIFO(what.st_mode)) return true;
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return true;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     int left = 0;

@@ -203,8 +203,8 @@ TEST(epoch_domain, readers_never_see_a_destroyed_object_while_they_come_and_go) 
         writer.quiescent();
         if (i % 2 == 0) writer.collect();
         if (i % 16 != 0) continue;
-        const int before = looks.load(std::memory_order_relaxed);  // relaxed, for the same reason
-        while (looks.load(std::memory_order_relaxed) == before) std::this_thread::yield();
+        const int previous = looks.load(std::memory_order_relaxed);  // relaxed, for the same reason
+        while (looks.load(std::memory_order_relaxed) == previous) std::this_thread::yield();
       }
     }
     done.store(true);

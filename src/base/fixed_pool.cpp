@@ -55,34 +55,34 @@ void* fixed_pool::allocate() {
     void* const memory =
         chunks_ == 0 ? map_small_pages(chunk_bytes, chunk_bytes) : map_huge_pages(chunk_bytes, chunk_bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    auto* const made = new (memory) chunk;
-    made->unused = static_cast<std::byte*>(memory) + sizeof(chunk);
-    with_room_.push_front(*made);
+    auto* const result = new (memory) chunk;
+    result->unused = static_cast<std::byte*>(memory) + sizeof(chunk);
+    with_room_.push_front(*result);
     ++chunks_;
   }
-  chunk& from = *with_room_.front();
-  void* block = from.free;
+  chunk& source = *with_room_.front();
+  void* block = source.free;
   if (block != nullptr) {
-    from.free = from.free->next;
+    source.free = source.free->next;
   } else {
-    block = from.unused;
-    from.unused += bytes_;
+    block = source.unused;
+    source.unused += bytes_;
   }
-  ++from.taken;
-  if (from.full(bytes_)) with_room_.remove(from);
+  ++source.taken;
+  if (source.full(bytes_)) with_room_.remove(source);
   return block;
 }
 
 void fixed_pool::release(void* block) noexcept {
   const std::scoped_lock lock(mutex_);
-  chunk& to = chunk_of(block);
-  const bool was_full = to.full(bytes_);
-  to.free = new (block) free_block{to.free};
-  if (was_full) with_room_.push_front(to);
-  if (--to.taken != 0 || (with_room_.front() == &to && to.next == nullptr)) return;
-  with_room_.remove(to);
+  chunk& chunk = chunk_of(block);
+  const bool was_full = chunk.full(bytes_);
+  chunk.free = new (block) free_block{chunk.free};
+  if (was_full) with_room_.push_front(chunk);
+  if (--chunk.taken != 0 || (with_room_.front() == &chunk && chunk.next == nullptr)) return;
+  with_room_.remove(chunk);
   --chunks_;
-  ::munmap(&to, chunk_bytes);
+  ::munmap(&chunk, chunk_bytes);
 }
 
 #endif

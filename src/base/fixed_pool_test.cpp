@@ -67,16 +67,16 @@ TEST(fixed_pool, chunks_that_nobody_uses_go_back_to_the_system) {
 }
 
 /// Returns the advice that the kernel has for the pages of an address: "hg" (huge pages), "nh" (small pages), or empty.
-std::string page_advice(const void* at) {
-  const auto place = reinterpret_cast<std::uintptr_t>(at);
+std::string page_advice(const void* position) {
+  const auto place = reinterpret_cast<std::uintptr_t>(position);
   std::ifstream maps("/proc/self/smaps");
-  bool here = false;
+  bool is_here = false;
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
     std::uintptr_t begin = 0, end = 0;
     char dash = 0;
-    if (words >> std::hex >> begin >> dash >> end && dash == '-') here = begin <= place && place < end;
-    if (!here || line.rfind("VmFlags:", 0) != 0) continue;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') is_here = begin <= place && place < end;
+    if (!is_here || line.rfind("VmFlags:", 0) != 0) continue;
     for (const char* advice : {"hg", "nh"}) {
       if (line.find(std::string(" ") + advice) != std::string::npos) return advice;
     }
@@ -108,18 +108,18 @@ TEST(fixed_pool, threads_never_have_the_same_block_at_once) {
   for (int thread = 0; thread < 3; ++thread) {
     threads.emplace_back([&, thread] {
       rng random(static_cast<std::uint64_t>(thread) + 1);
-      std::vector<int*> own;
+      std::vector<int*> blocks;
       for (int round = 0; round < 30'000; ++round) {
-        if (own.size() < 100 && random.below(2) == 0) {
-          own.push_back(static_cast<int*>(pool.allocate()));
-          own.back()[8] = thread;
-        } else if (!own.empty()) {
-          if (own.back()[8] != thread) ++wrong[static_cast<std::size_t>(thread)];
-          pool.release(own.back());
-          own.pop_back();
+        if (blocks.size() < 100 && random.below(2) == 0) {
+          blocks.push_back(static_cast<int*>(pool.allocate()));
+          blocks.back()[8] = thread;
+        } else if (!blocks.empty()) {
+          if (blocks.back()[8] != thread) ++wrong[static_cast<std::size_t>(thread)];
+          pool.release(blocks.back());
+          blocks.pop_back();
         }
       }
-      for (int* each : own) pool.release(each);
+      for (int* each : blocks) pool.release(each);
     });
   }
   for (std::thread& each : threads) each.join();

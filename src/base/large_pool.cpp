@@ -22,9 +22,9 @@ void* map_pages(std::size_t bytes) noexcept {
   return bytes < page_chunks::huge_page_bytes ? process_chunks().map(bytes) : map_huge_pages(bytes);
 }
 
-void unmap_pages(void* at, std::size_t bytes) noexcept {
-  if (bytes < page_chunks::huge_page_bytes) return process_chunks().unmap(at, bytes);
-  ::munmap(at, bytes);
+void unmap_pages(void* position, std::size_t bytes) noexcept {
+  if (bytes < page_chunks::huge_page_bytes) return process_chunks().unmap(position, bytes);
+  ::munmap(position, bytes);
 }
 
 }  // namespace
@@ -44,14 +44,14 @@ void* large_pool::take(std::uint32_t index) noexcept {
 }
 
 large_pool::kept_block* large_pool::pop(std::uint32_t index) noexcept {
-  size_class& from = classes_[index];
-  const std::scoped_lock lock(from.mutex);
-  kept_block* const block = from.newest;
+  size_class& size_class = classes_[index];
+  const std::scoped_lock lock(size_class.mutex);
+  kept_block* const block = size_class.newest;
   if (block == nullptr) return nullptr;
-  from.newest = block->older;
-  (from.newest == nullptr ? from.oldest : from.newest->newer) = nullptr;
-  --from.count;
-  if (from.count < from.count_least) from.count_least = from.count;
+  size_class.newest = block->older;
+  (size_class.newest == nullptr ? size_class.oldest : size_class.newest->newer) = nullptr;
+  --size_class.count;
+  if (size_class.count < size_class.count_least) size_class.count_least = size_class.count;
   kept_bytes_.fetch_sub(mapped_bytes(index), std::memory_order_relaxed);  // only reserve compares this sum
   return block;
 }
@@ -60,14 +60,14 @@ void large_pool::give_back(void* memory, std::uint32_t index) noexcept {
   const std::size_t bytes = mapped_bytes(index);
   live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);  // a statistic: orders nothing
   if (!reserve(bytes)) return pages_.unmap(memory, bytes);
-  size_class& to = classes_[index];
-  const std::scoped_lock lock(to.mutex);
+  size_class& size_class = classes_[index];
+  const std::scoped_lock lock(size_class.mutex);
   auto* const block = static_cast<kept_block*>(memory);
-  block->older = to.newest;
+  block->older = size_class.newest;
   block->newer = nullptr;
-  (to.newest == nullptr ? to.oldest : to.newest->newer) = block;
-  to.newest = block;
-  ++to.count;
+  (size_class.newest == nullptr ? size_class.oldest : size_class.newest->newer) = block;
+  size_class.newest = block;
+  ++size_class.count;
 }
 
 /// Counts `bytes` as kept and returns true, if the bound allows; otherwise returns false.
@@ -81,19 +81,19 @@ bool large_pool::reserve(std::size_t bytes) noexcept {
 
 /// Unmaps the blocks that have been kept longest: as many as were never needed since the last trim, or all.
 void large_pool::drop_oldest(std::uint32_t index, bool all) noexcept {
-  size_class& from = classes_[index];
+  size_class& size_class = classes_[index];
   kept_block* dropped = nullptr;
   {
-    const std::scoped_lock lock(from.mutex);
-    for (std::size_t left = all ? from.count : from.count_least; left > 0; --left) {
-      kept_block* const block = from.oldest;
-      from.oldest = block->newer;
-      (from.oldest == nullptr ? from.newest : from.oldest->older) = nullptr;
+    const std::scoped_lock lock(size_class.mutex);
+    for (std::size_t left = all ? size_class.count : size_class.count_least; left > 0; --left) {
+      kept_block* const block = size_class.oldest;
+      size_class.oldest = block->newer;
+      (size_class.oldest == nullptr ? size_class.newest : size_class.oldest->older) = nullptr;
       block->older = dropped;
       dropped = block;
-      --from.count;
+      --size_class.count;
     }
-    from.count_least = from.count;
+    size_class.count_least = size_class.count;
   }
   while (dropped != nullptr) {
     kept_block* const next = dropped->older;

@@ -17,7 +17,7 @@ namespace nacre {
 /// The functions from which a large_pool gets its pages; tests pass functions that run out of memory.
 struct page_source {
   void* (*map)(std::size_t bytes) noexcept;  ///< zeroed, on a page boundary; null when there are none
-  void (*unmap)(void* at, std::size_t bytes) noexcept;
+  void (*unmap)(void* position, std::size_t bytes) noexcept;
 };
 /// Returns the system's pages, huge ones where the kernel has them. Blocks smaller than a huge page share one, see
 /// page_chunks.

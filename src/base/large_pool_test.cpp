@@ -37,10 +37,10 @@ struct counted_item {
     mapped += static_cast<std::int64_t>(bytes);
     return system_pages().map(bytes);
   }
-  static void unmap(void* at, std::size_t bytes) noexcept {
+  static void unmap(void* position, std::size_t bytes) noexcept {
     mapped -= static_cast<std::int64_t>(bytes);
     left += static_cast<std::int64_t>(bytes);
-    system_pages().unmap(at, bytes);
+    system_pages().unmap(position, bytes);
   }
   static page_source source(std::size_t bytes) {
     mapped = 0;

@@ -16,9 +16,9 @@ mark*& first_mark() noexcept {
 mark::mark(std::string_view name) noexcept : name_(name), next_(first_mark()) { first_mark() = this; }
 
 std::vector<const mark*> mark::all() {
-  std::vector<const mark*> found;
-  for (const mark* each = first_mark(); each != nullptr; each = each->next_) found.push_back(each);
-  return found;
+  std::vector<const mark*> marks;
+  for (const mark* each = first_mark(); each != nullptr; each = each->next_) marks.push_back(each);
+  return marks;
 }
 
 }  // namespace nacre

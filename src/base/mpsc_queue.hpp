@@ -107,8 +107,8 @@ class mpsc_queue {
   void link(mpsc_node* node) noexcept {
     node->next.store(nullptr, std::memory_order_relaxed);  // published by the exchange below
     // Pairs with the next producer's exchange: its store into this node's link comes after the one above.
-    mpsc_node* const before = newest_.exchange(node, std::memory_order_acq_rel);
-    before->next.store(node, std::memory_order_release);  // pairs with the acquire loads in pop
+    mpsc_node* const previous = newest_.exchange(node, std::memory_order_acq_rel);
+    previous->next.store(node, std::memory_order_release);  // pairs with the acquire loads in pop
   }
 
   alignas(cache_line_bytes) std::atomic<mpsc_node*> newest_;  // producers

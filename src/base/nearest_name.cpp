@@ -9,15 +9,15 @@
 namespace nacre {
 
 std::size_t edit_distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> two_before(right.size() + 1), before(right.size() + 1), row(right.size() + 1);
+  std::vector<std::size_t> two_before(right.size() + 1), values(right.size() + 1), row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= left.size(); ++i) {
-    two_before.swap(before);
-    before.swap(row);
+    two_before.swap(values);
+    values.swap(row);
     row[0] = i;
     for (std::size_t j = 1; j <= right.size(); ++j) {
-      const std::size_t substitution = before[j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1);
-      row[j] = std::min({before[j] + 1, row[j - 1] + 1, substitution});
+      const std::size_t substitution = values[j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1);
+      row[j] = std::min({values[j] + 1, row[j - 1] + 1, substitution});
       const bool swapped = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
       if (swapped) row[j] = std::min(row[j], two_before[j - 2] + 1);
     }

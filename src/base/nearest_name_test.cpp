@@ -17,7 +17,7 @@ namespace {
 /// Computes the distance straight from its definition, in exponential time.
 std::size_t distance_by_definition(std::string_view left, std::string_view right) {
   if (left.empty() || right.empty()) return left.size() + right.size();
-  const auto shorter = [](std::string_view word, std::size_t by) { return word.substr(0, word.size() - by); };
+  const auto shorter = [](std::string_view word, std::size_t step) { return word.substr(0, word.size() - step); };
   std::size_t best = std::min(distance_by_definition(shorter(left, 1), right) + 1,
                               distance_by_definition(left, shorter(right, 1)) + 1);
   const std::size_t last = left.back() == right.back() ? 0 : 1;

@@ -20,25 +20,25 @@ namespace {
 
 /// An errno value, or 0. An existing file is not opened: opening a pipe would wait for its reader.
 int fault_of(const std::string& path) {
-  struct stat about {};
-  if (::stat(path.c_str(), &about) == 0) {
-    if (S_ISDIR(about.st_mode)) return EISDIR;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return EISDIR;
     return ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
   }
   if (errno != ENOENT) return errno;
-  const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (made < 0) return errno == EEXIST ? 0 : errno;  // EEXIST: a dangling link, or another process was faster
-  ::close(made);
+  const int made_count = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (made_count < 0) return errno == EEXIST ? 0 : errno;  // EEXIST: a dangling link, or another process was faster
+  ::close(made_count);
   ::unlink(path.c_str());
   return 0;
 }
 
 }  // namespace
 
-void check_output(const std::string& path, std::string_view what, std::string_view option) {
+void check_output(const std::string& path, std::string_view name, std::string_view option) {
   const int fault = fault_of(path);
   if (fault == 0) return;
-  throw setup_error({.problem = std::string(what) + " '" + path + "' cannot be written: " + std::strerror(fault),
+  throw setup_error({.problem = std::string(name) + " '" + path + "' cannot be written: " + std::strerror(fault),
                      .why = std::string(option) + " asks for it",
                      .remedy = "name a file in a folder that exists and may be written"});
 }
@@ -66,9 +66,9 @@ std::string target_of(const std::string& path) {
 }  // namespace
 
 std::string replace_output(const std::string& path, std::string_view text) {
-  struct stat about {};
-  const bool exists = ::stat(path.c_str(), &about) == 0;
-  if (exists && !S_ISREG(about.st_mode)) return write_output(path, text);
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) return write_output(path, text);
   struct stat link {};
   if (!exists && ::lstat(path.c_str(), &link) == 0)
     return write_output(path, text);  // a link to a file that is missing
@@ -76,7 +76,7 @@ std::string replace_output(const std::string& path, std::string_view text) {
   const std::string temporary = target + ".new." + std::to_string(::getpid());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return write_output(path, text);
-  if (exists) static_cast<void>(::fchmod(file, about.st_mode & 07777));
+  if (exists) static_cast<void>(::fchmod(file, status.st_mode & 07777));
   int fault = write_all(file, text);
   if (fault == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) fault = errno;
   if (fault == 0) return {};

@@ -33,11 +33,11 @@ void* map_advised(std::size_t bytes, std::size_t boundary, int advice) noexcept 
   void* const mapped = ::mmap(nullptr, bytes + boundary, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(mapped);
-  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (boundary - 1);
-  if (before != 0) ::munmap(begin, before);
-  ::munmap(begin + before + bytes, boundary - before);
-  ::madvise(begin + before, bytes, advice);  // a kernel without this advice changes nothing
-  return begin + before;
+  const std::size_t previous = -reinterpret_cast<std::uintptr_t>(mapped) & (boundary - 1);
+  if (previous != 0) ::munmap(begin, previous);
+  ::munmap(begin + previous + bytes, boundary - previous);
+  ::madvise(begin + previous, bytes, advice);  // a kernel without this advice changes nothing
+  return begin + previous;
 }
 
 }  // namespace
@@ -53,35 +53,35 @@ void* map_small_pages(std::size_t bytes, std::size_t boundary) noexcept {
 void* page_chunks::map(std::size_t bytes) noexcept {
   NACRE_EXPECT(bytes % page_bytes == 0 && bytes < huge_page_bytes, "whole pages, less than a huge one");
   const std::scoped_lock lock(mutex_);
-  chunk* from = with_room_.front();
-  while (from != nullptr && from->block_bytes != bytes) from = from->next;
-  if (from == nullptr) {
+  chunk* source = with_room_.front();
+  while (source != nullptr && source->block_bytes != bytes) source = source->next;
+  if (source == nullptr) {
     void* const memory = map_huge_pages(chunk_bytes, chunk_bytes);
     if (memory == nullptr) return nullptr;
     const std::size_t count = std::min((chunk_bytes - page_bytes) / bytes, blocks_max);
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
-    from = new (memory) chunk{.block_bytes = bytes, .all = all, .free = all};
-    with_room_.push_front(*from);
+    source = new (memory) chunk{.block_bytes = bytes, .all = all, .free = all};
+    with_room_.push_front(*source);
   }
-  const int index = std::countr_zero(from->free);
-  from->free &= from->free - 1;
-  if (from->free == 0) with_room_.remove(*from);
-  return from->block(index);
+  const int index = std::countr_zero(source->free);
+  source->free &= source->free - 1;
+  if (source->free == 0) with_room_.remove(*source);
+  return source->block(index);
 }
 
-void page_chunks::unmap(void* at, std::size_t bytes) noexcept {
-  const auto place = reinterpret_cast<std::uintptr_t>(at);
-  auto* const of = reinterpret_cast<chunk*>(place & ~(chunk_bytes - 1));
-  NACRE_EXPECT(of->block_bytes == bytes, "a block of another size than it was");
+void page_chunks::unmap(void* position, std::size_t bytes) noexcept {
+  const auto place = reinterpret_cast<std::uintptr_t>(position);
+  auto* const subject = reinterpret_cast<chunk*>(place & ~(chunk_bytes - 1));
+  NACRE_EXPECT(subject->block_bytes == bytes, "a block of another size than it was");
   const std::uint64_t bit = std::uint64_t{1} << (place % chunk_bytes - page_bytes) / bytes;
   const std::scoped_lock lock(mutex_);
-  if (of->free == 0) with_room_.push_front(*of);
-  of->free |= bit;
-  if (of->free == of->all) {
-    with_room_.remove(*of);
-    ::munmap(of, chunk_bytes);
+  if (subject->free == 0) with_room_.push_front(*subject);
+  subject->free |= bit;
+  if (subject->free == subject->all) {
+    with_room_.remove(*subject);
+    ::munmap(subject, chunk_bytes);
   } else {
-    ::madvise(at, bytes, MADV_DONTNEED);
+    ::madvise(position, bytes, MADV_DONTNEED);
   }
 }
 

@@ -36,8 +36,8 @@ class page_chunks {
   /// Returns zeroed pages; null when the system has none. `bytes` is a multiple of page_bytes and less than
   /// huge_page_bytes.
   [[nodiscard]] void* map(std::size_t bytes) noexcept;
-  /// `at` came from `map` with the same number of bytes.
-  void unmap(void* at, std::size_t bytes) noexcept;
+  /// `position` came from `map` with the same number of bytes.
+  void unmap(void* position, std::size_t bytes) noexcept;
 
  private:
   struct chunk;

@@ -22,14 +22,14 @@ namespace {
 constexpr std::size_t page = page_chunks::page_bytes;
 constexpr std::size_t one_mib = std::size_t{1} << 20;
 
-bool is_mapped(const void* at) {
-  const auto start = reinterpret_cast<std::uintptr_t>(at) / page * page;
+bool is_mapped(const void* position) {
+  const auto start = reinterpret_cast<std::uintptr_t>(position) / page * page;
   return ::msync(reinterpret_cast<void*>(start), page, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
-bool is_resident(const std::byte* at) {
+bool is_resident(const std::byte* position) {
   unsigned char held = 0;
-  EXPECT_EQ(::mincore(const_cast<std::byte*>(at), page, &held), 0);
+  EXPECT_EQ(::mincore(const_cast<std::byte*>(position), page, &held), 0);
   return (held & 1) != 0;
 }
 
@@ -94,16 +94,16 @@ TEST(page_chunks, memory_goes_back_to_the_system_block_by_block_and_the_chunk_wi
 
 TEST(page_chunks, small_pages_lie_on_their_boundary_and_take_memory_one_by_one) {
   constexpr std::size_t bytes = 2 * one_mib, boundary = 64 * one_mib;
-  auto* const at = static_cast<std::byte*>(map_small_pages(bytes, boundary));
-  ASSERT_NE(at, nullptr);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % boundary, 0U);
-  at[one_mib] = at[bytes - 1] = std::byte{1};
+  auto* const position = static_cast<std::byte*>(map_small_pages(bytes, boundary));
+  ASSERT_NE(position, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(position) % boundary, 0U);
+  position[one_mib] = position[bytes - 1] = std::byte{1};
   std::vector<std::size_t> taken;
   for (std::size_t index = 0; index < bytes / page; ++index) {
-    if (is_resident(at + index * page)) taken.push_back(index);
+    if (is_resident(position + index * page)) taken.push_back(index);
   }
   EXPECT_EQ(taken, (std::vector<std::size_t>{one_mib / page, bytes / page - 1}));
-  ASSERT_EQ(::munmap(at, bytes), 0);
+  ASSERT_EQ(::munmap(position, bytes), 0);
 }
 
 TEST(page_chunks, may_be_used_by_several_threads) {

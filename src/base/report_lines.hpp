@@ -62,11 +62,11 @@ class report_lines {
     return lines_.size() < kept_max_ ||
            (kept_max_ != 0 && std::tie(kind, number) < std::tie(lines_.back().kind, lines_.back().number));
   }
-  void insert(line made) {
-    const auto behind = std::upper_bound(lines_.begin(), lines_.end(), made, [](const line& a, const line& b) {
+  void insert(line result) {
+    const auto next = std::upper_bound(lines_.begin(), lines_.end(), result, [](const line& a, const line& b) {
       return std::tie(a.kind, a.number) < std::tie(b.kind, b.number);
     });
-    lines_.insert(behind, std::move(made));
+    lines_.insert(next, std::move(result));
     if (lines_.size() > kept_max_) lines_.pop_back();
   }
 

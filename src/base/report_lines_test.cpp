@@ -13,18 +13,18 @@ namespace {
 
 using urgency = report_lines::urgency;
 
-std::vector<std::string> texts(const report_lines& of) {
+std::vector<std::string> texts(const report_lines& report) {
   std::vector<std::string> all;
-  for (const report_lines::line& each : of.lines()) all.push_back(each.text);
+  for (const report_lines::line& each : report.lines()) all.push_back(each.text);
   return all;
 }
 
 TEST(report_lines, keeps_the_least_numbers_behind_causes_and_before_lines_without_a_number) {
   report_lines all(4);
-  int made = 0;
+  int made_count = 0;
   const auto add = [&](urgency kind, std::uint64_t number, const char* text) {
     all.add(kind, number, [&] {
-      ++made;
+      ++made_count;
       return std::string(text);
     });
   };
@@ -36,9 +36,9 @@ TEST(report_lines, keeps_the_least_numbers_behind_causes_and_before_lines_withou
   add(urgency::cause, 0, "cause");
   EXPECT_EQ(texts(all), (std::vector<std::string>{"cause", "7", "7 again", "later"}));
   EXPECT_EQ(all.count(), 9U);
-  const int before = made;
+  const int previous = made_count;
   add(urgency::numbered, 8, "no better than the last");
-  EXPECT_EQ(made, before) << "the text of a line that is not kept is made";
+  EXPECT_EQ(made_count, previous) << "the text of a line that is not kept is made";
 }
 
 TEST(report_lines, of_several_ranks_tell_the_least_numbers_of_all) {

@@ -22,29 +22,29 @@ slab_pool::~slab_pool() {
 }
 
 void* slab_pool::allocate_slowly(std::size_t index, std::size_t bytes) {
-  size_class& from = classes_[index];
-  if (reclaim() && from.free != nullptr) {
-    free_block* const block = from.free;
-    from.free = block->next;
+  size_class& size_class = classes_[index];
+  if (reclaim() && size_class.free != nullptr) {
+    free_block* const block = size_class.free;
+    size_class.free = block->next;
     block->head.state = live;
     return block->payload();
   }
   const std::size_t stride = strides_[index];
-  if (from.unused == from.unused_end && !add_slab(from, stride)) throw out_of_blocks(bytes);
-  auto* const block = new (from.unused) free_block{{this, static_cast<std::uint32_t>(index), live}, nullptr};
-  from.unused += stride;
+  if (size_class.unused == size_class.unused_end && !add_slab(size_class, stride)) throw out_of_blocks(bytes);
+  auto* const block = new (size_class.unused) free_block{{this, static_cast<std::uint32_t>(index), live}, nullptr};
+  size_class.unused += stride;
   return block->payload();
 }
 
-bool slab_pool::add_slab(size_class& to, std::size_t stride) noexcept {
+bool slab_pool::add_slab(size_class& size_class, std::size_t stride) noexcept {
   const std::size_t blocks = std::max<std::size_t>(slab_bytes_min / stride, 4);
   const std::size_t bytes = cache_line_bytes + blocks * stride;
   auto* const memory =
       static_cast<std::byte*>(::operator new (bytes, std::align_val_t{cache_line_bytes}, std::nothrow));
   if (memory == nullptr) return false;
   slabs_ = new (memory) slab{slabs_};
-  to.unused = memory + cache_line_bytes;
-  to.unused_end = to.unused + blocks * stride;
+  size_class.unused = memory + cache_line_bytes;
+  size_class.unused_end = size_class.unused + blocks * stride;
   // Only this thread writes the counter; readers need no order.
   bytes_held_.store(bytes_held_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   return true;
@@ -62,11 +62,11 @@ bool slab_pool::reclaim() noexcept {
 }
 
 void slab_pool::accept(free_block* first, free_block* last) noexcept {
-  free_block* before = returned_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+  free_block* block = returned_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
   do {
-    last->next = before;
+    last->next = block;
     // Publishes the links and gives up the blocks; pairs with the exchange in reclaim.
-  } while (!returned_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
+  } while (!returned_.compare_exchange_weak(block, first, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void slab_pool::release_foreign(free_block* block) noexcept {
@@ -129,9 +129,9 @@ void slab_pool::release_unpooled(void* payload) noexcept {
   } else if (block->head.size_class == of_operator_new) {
     ::operator delete(block);
   } else {
-    large_pool& from = process_large_pool();
-    from.give_back(block, block->head.size_class);
-    from.trim_when_due(std::chrono::steady_clock::now().time_since_epoch());
+    large_pool& large_pool = process_large_pool();
+    large_pool.give_back(block, block->head.size_class);
+    large_pool.trim_when_due(std::chrono::steady_clock::now().time_since_epoch());
   }
 }
 

@@ -49,11 +49,11 @@ class slab_pool {
   [[nodiscard]] void* allocate(std::size_t bytes) {
     if (bytes > pooled_bytes_max) return allocate_large(bytes);
     const std::size_t index = class_of_units_[(bytes + sizeof(header) + unit_bytes - 1) / unit_bytes];
-    size_class& from = classes_[index];
-    free_block* const block = from.free;
+    size_class& size_class = classes_[index];
+    free_block* const block = size_class.free;
     if (block == nullptr) return allocate_slowly(index, bytes);
-    from.free = block->next;
-    __builtin_prefetch(from.free);
+    size_class.free = block->next;
+    __builtin_prefetch(size_class.free);
     block->head.state = live;
     return block->payload();
   }
@@ -147,16 +147,16 @@ class slab_pool {
 
   void keep(free_block* block) noexcept {
     block->head.state = dead;
-    size_class& to = classes_[block->head.size_class];
-    block->next = to.free;
-    to.free = block;
+    size_class& size_class = classes_[block->head.size_class];
+    block->next = size_class.free;
+    size_class.free = block;
   }
 
   [[gnu::noinline]] void* allocate_slowly(std::size_t index, std::size_t bytes);
   [[gnu::noinline]] void release_foreign(free_block* block) noexcept;
   bool reclaim() noexcept;
   /// Returns false when the system has no memory.
-  [[nodiscard]] bool add_slab(size_class& to, std::size_t stride) noexcept;
+  [[nodiscard]] bool add_slab(size_class& size_class, std::size_t stride) noexcept;
   void send_home(batch& going) noexcept;
   void accept(free_block* first, free_block* last) noexcept;
 

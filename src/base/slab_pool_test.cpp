@@ -136,9 +136,9 @@ TEST(slab_pool, works_for_threads_without_a_pool) {
 
 TEST(slab_pool_death_test, a_second_release_aborts) {
   slab_pool pool, other;
-  void* const own = pool.allocate(64);
-  pool.release(own);
-  EXPECT_DEATH(pool.release(own), "released twice");
+  void* const own_bytes = pool.allocate(64);
+  pool.release(own_bytes);
+  EXPECT_DEATH(pool.release(own_bytes), "released twice");
   void* const foreign = pool.allocate(640);
   other.release(foreign);
   EXPECT_DEATH(pool.release(foreign), "released twice");

@@ -51,9 +51,9 @@ class sparse_table {
 
     static table* make(unsigned bits, table* older = nullptr) {
       const std::size_t places = std::size_t{1} << bits;
-      auto* const made = new (::operator new(sizeof(table) + places * sizeof(std::atomic<T*>))) table{bits, older};
-      for (std::size_t i = 0; i < places; ++i) new (&made->at(i)) std::atomic<T*>(nullptr);
-      return made;
+      auto* const result = new (::operator new(sizeof(table) + places * sizeof(std::atomic<T*>))) table{bits, older};
+      for (std::size_t i = 0; i < places; ++i) new (&result->at(i)) std::atomic<T*>(nullptr);
+      return result;
     }
     static void free(table* old) noexcept { ::operator delete(old); }
 
@@ -70,8 +70,8 @@ class sparse_table {
     [[nodiscard]] found look(std::uint32_t key) noexcept {
       std::size_t index = (key * 0x9e3779b9U) >> (32 - bits);
       for (;; index = (index + 1) & (capacity() - 1)) {
-        T* const there = at(index).load(std::memory_order_acquire);  // pairs with the release in add
-        if (there == nullptr || there->key() == key) return {at(index), there};
+        T* const value = at(index).load(std::memory_order_acquire);  // pairs with the release in add
+        if (value == nullptr || value->key() == key) return {at(index), value};
       }
     }
   };
@@ -81,11 +81,11 @@ class sparse_table {
     const std::scoped_lock lock(mutex_);
     table* in = newest_.load(std::memory_order_relaxed);  // this and the places are written under the mutex only
     if (T* const known = in->look(key).there) return *known;
-    std::unique_ptr<T> made = make();
+    std::unique_ptr<T> value = make();
     if ((count_ + 1) * 2 > in->capacity()) in = grow(*in);
     ++count_;
-    in->look(key).place.store(made.get(), std::memory_order_release);  // pairs with the acquire in find
-    return *made.release();
+    in->look(key).place.store(value.get(), std::memory_order_release);  // pairs with the acquire in find
+    return *value.release();
   }
   table* grow(table& full) {
     table* const larger = table::make(full.bits + 1, &full);

@@ -35,17 +35,17 @@ TEST(sparse_table, keeps_each_object_where_it_was_made_and_ends_all) {
   int alive = 0;
   {
     sparse_table<item> table;
-    std::vector<item*> made;
+    std::vector<item*> items;
     const auto number = [](std::uint32_t i) { return i % 2 == 0 ? i << 20 : ~i; };  // far apart, or side by side
     for (std::uint32_t i = 0; i < 1000; ++i) {
       EXPECT_EQ(table.find(number(i)), nullptr);
-      made.push_back(&table.of(number(i), [&] { return std::make_unique<item>(number(i), alive); }));
+      items.push_back(&table.of(number(i), [&] { return std::make_unique<item>(number(i), alive); }));
     }
     EXPECT_EQ(alive, 1000);
     for (std::uint32_t i = 0; i < 1000; ++i) {
-      EXPECT_EQ(table.find(number(i)), made[i]);
-      EXPECT_EQ(made[i]->key(), number(i));
-      EXPECT_EQ(&table.of(number(i), [&] { return std::make_unique<item>(0, alive); }), made[i]);
+      EXPECT_EQ(table.find(number(i)), items[i]);
+      EXPECT_EQ(items[i]->key(), number(i));
+      EXPECT_EQ(&table.of(number(i), [&] { return std::make_unique<item>(0, alive); }), items[i]);
     }
     EXPECT_EQ(alive, 1000) << "what is there is not made again";
   }
@@ -55,7 +55,7 @@ TEST(sparse_table, keeps_each_object_where_it_was_made_and_ends_all) {
 TEST(sparse_table, many_threads_make_one_object_of_each_number) {
   constexpr std::uint32_t numbers = 5000, threads = 4;
   sparse_table<plain> table;
-  std::atomic<std::uint32_t> made{0};
+  std::atomic<std::uint32_t> made_count{0};
   std::vector<std::vector<plain*>> seen(threads);
   std::vector<std::thread> all;
   for (std::uint32_t self = 0; self < threads; ++self) {
@@ -63,7 +63,7 @@ TEST(sparse_table, many_threads_make_one_object_of_each_number) {
       for (std::uint32_t i = 0; i < numbers; ++i) {
         const std::uint32_t number = (self % 2 == 0 ? i : numbers - 1 - i) * 0x10001U;
         plain& mine = table.of(number, [&] {
-          ++made;
+          ++made_count;
           return std::make_unique<plain>(number);
         });
         ASSERT_EQ(mine.key(), number);
@@ -73,7 +73,7 @@ TEST(sparse_table, many_threads_make_one_object_of_each_number) {
     });
   }
   for (std::thread& each : all) each.join();
-  EXPECT_EQ(made, numbers);
+  EXPECT_EQ(made_count, numbers);
   for (std::uint32_t i = 0; i < numbers; ++i) {
     EXPECT_EQ(seen[0][i], seen[1][numbers - 1 - i]);
     EXPECT_EQ(seen[0][i], seen[2][i]);

@@ -23,8 +23,8 @@ void occupy_standard_descriptors() noexcept {
 }
 
 void write_output_by_line() noexcept {
-  struct stat about {};
-  if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISFIFO(about.st_mode)) return;
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
   if (::__fbufsize(stdout) != 0) return;
   static std::array<char, BUFSIZ> buffer;  // stdout uses it until the process ends
   std::setvbuf(stdout, buffer.data(), _IOLBF, buffer.size());

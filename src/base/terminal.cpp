@@ -12,8 +12,8 @@ namespace nacre {
 bool errors_reach_terminal() noexcept {
   if (::isatty(STDERR_FILENO) == 1) return true;
   if (std::getenv("NACRE_JOB_TERMINAL") == nullptr) return false;
-  struct stat about {};
-  return ::fstat(STDERR_FILENO, &about) == 0 && S_ISFIFO(about.st_mode);
+  struct stat status {};
+  return ::fstat(STDERR_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 }  // namespace nacre

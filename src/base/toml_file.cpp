@@ -38,10 +38,10 @@ void toml_file::refuse(const std::string& place, const std::string& problem, con
 
 /// Refuses a path that names no file, such as a folder.
 void toml_file::refuse_unreadable_kind() const {
-  struct stat about {};
-  if (::stat(path_.c_str(), &about) != 0) return;  // opening it gives the reason
-  if (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)) return;
-  refuse(path_, S_ISDIR(about.st_mode) ? "this is a folder" : "this is no file that can be read",
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) return;  // opening it gives the reason
+  if (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) return;
+  refuse(path_, S_ISDIR(status.st_mode) ? "this is a folder" : "this is no file that can be read",
          "name a file with " + std::string(use_.content));
 }
 

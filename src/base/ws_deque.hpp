@@ -74,9 +74,9 @@ class ws_deque {
     const std::int64_t bottom = bottom_.load();
     if (top >= bottom) return steal_result::empty;
     const ring* const slots = ring_.load(std::memory_order_acquire);  // pairs with the release store in grow
-    T* const found = slots->at(top).load(std::memory_order_relaxed);  // ordered by the load of bottom
+    T* const value = slots->at(top).load(std::memory_order_relaxed);  // ordered by the load of bottom
     if (!top_.compare_exchange_strong(top, top + 1)) return steal_result::lost_race;
-    element = found;
+    element = value;
     return steal_result::taken;
   }
 
@@ -90,10 +90,10 @@ class ws_deque {
   /// oldest; null when there are not so many. Another thread may take it at any moment, and nothing keeps it alive. Any
   /// thread.
   [[nodiscard]] T* peek(std::size_t index) const noexcept {
-    const std::int64_t at = top_.load() + static_cast<std::int64_t>(index);
-    if (at >= bottom_.load()) return nullptr;
+    const std::int64_t position = top_.load() + static_cast<std::int64_t>(index);
+    if (position >= bottom_.load()) return nullptr;
     const ring* const slots = ring_.load(std::memory_order_acquire);  // pairs with the release store in grow
-    return slots->at(at).load(std::memory_order_relaxed);             // ordered by the load of bottom
+    return slots->at(position).load(std::memory_order_relaxed);       // ordered by the load of bottom
   }
 
   /// Takes the oldest element if it is `element`. Any thread.

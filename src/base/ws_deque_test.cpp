@@ -34,16 +34,16 @@ TEST(ws_deque, the_owner_takes_the_newest_and_a_thief_the_oldest) {
 TEST(ws_deque, an_empty_deque_says_so_and_stays_usable) {
   ws_deque<int> deque;
   int item = 0;
-  int* found = &item;
+  int* match = &item;
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(deque.take_newest(), nullptr);
     EXPECT_EQ(deque.take_oldest(), nullptr);
-    EXPECT_EQ(deque.take_oldest(found), steal_result::empty);
-    EXPECT_EQ(found, &item) << "untouched";
+    EXPECT_EQ(deque.take_oldest(match), steal_result::empty);
+    EXPECT_EQ(match, &item) << "untouched";
     EXPECT_TRUE(deque.empty());
     deque.push(&item);
     EXPECT_FALSE(deque.empty());
-    EXPECT_EQ(deque.take_oldest(found), steal_result::taken);
+    EXPECT_EQ(deque.take_oldest(match), steal_result::taken);
     deque.push(&item);
     EXPECT_EQ(deque.take_newest(), &item);
   }
@@ -82,8 +82,8 @@ class ws_deque_race : public testing::Test {
         ready_.arrive_and_wait();
         backoff waiting;
         while (!done_.load()) {
-          if (item* const found = deque_.take_oldest()) {
-            take(*found);
+          if (item* const item = deque_.take_oldest()) {
+            take(*item);
             stolen_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the deque itself must order the accesses
             waiting.reset();
           } else {
@@ -131,7 +131,7 @@ TEST_F(ws_deque_race, every_element_is_taken_once_while_the_deque_grows_and_shri
   for (std::size_t next = 0; next < count;) {
     for (std::uint64_t burst = random.below(200); burst > 0 && next < count; --burst) push(next++);
     for (std::uint64_t burst = random.below(200); burst > 0; --burst) {
-      if (item* const found = deque_.take_newest()) take(*found);
+      if (item* const item = deque_.take_newest()) take(*item);
     }
   }
   finish();
@@ -141,7 +141,7 @@ TEST_F(ws_deque_race, the_last_element_goes_either_to_the_owner_or_to_one_thief)
   start_thieves();
   for (std::size_t next = 0; next < count; ++next) {
     push(next);
-    if (item* const found = deque_.take_newest()) take(*found);
+    if (item* const item = deque_.take_newest()) take(*item);
   }
   finish();
 }
@@ -151,8 +151,8 @@ TEST_F(ws_deque_race, the_owner_may_compete_for_the_oldest_too) {
   for (std::size_t next = 0; next < count; ++next) {
     push(next);
     if (next % 2 == 0) continue;
-    if (item* const found = deque_.take_oldest()) take(*found);
-    if (item* const found = deque_.take_newest()) take(*found);
+    if (item* const item = deque_.take_oldest()) take(*item);
+    if (item* const item = deque_.take_newest()) take(*item);
   }
   finish();
 }

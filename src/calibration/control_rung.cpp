@@ -25,9 +25,9 @@ class ladder_pair final : public nacre::extension {
     begin_ = seconds();
     begin_batch(host);
   }
-  void on_control(nacre::extension_host& host, nacre::rank_id from, std::span<const std::byte> bytes) override {
-    if (host.rank().value() != 0) return host.control(from, bytes);
-    if (--left_ > 0) return host.control(from, bytes);
+  void on_control(nacre::extension_host& host, nacre::rank_id source, std::span<const std::byte> bytes) override {
+    if (host.rank().value() != 0) return host.control(source, bytes);
+    if (--left_ > 0) return host.control(source, bytes);
     best_ = std::min(best_, seconds() - start_);
     ++batches_;
     const bool is_late = batches_ >= batches_least && seconds() - begin_ > phase_seconds;

@@ -14,13 +14,13 @@
 namespace nacre::calibration {
 namespace {
 
-[[nodiscard]] std::string prefix_of(rank_place between) {
-  return between == rank_place::own_process ? "sim." : "sim.local_";
+[[nodiscard]] std::string prefix_of(rank_place place) {
+  return place == rank_place::own_process ? "sim." : "sim.local_";
 }
 
 /// A network that takes no time.
-[[nodiscard]] cost_rows free_link(rank_place between) {
-  const std::string prefix = prefix_of(between);
+[[nodiscard]] cost_rows free_link(rank_place place) {
+  const std::string prefix = prefix_of(place);
   return {{prefix + "latency", "0ns"}, {prefix + "send_overhead", "0ns"}, {prefix + "receive_overhead", "0ns"},
           {prefix + "gap", "0ns"},     {prefix + "bandwidth", "1000000"}, {prefix + "jitter", "0"}};
 }
@@ -36,25 +36,25 @@ std::vector<sample> measure_messages(const config& job, const std::vector<std::s
   return result;
 }
 
-std::vector<sample> predict_messages(const cost_rows& rows, rank_place between, const std::vector<std::size_t>& sizes) {
-  config made;
-  made.set("transport", "sim");
-  made.set("ranks", "2");
-  made.set("balancer", "none");
-  if (between == rank_place::same_process) made.set("sim.ranks_per_host", "2");
-  for (const auto& [name, value] : rows) made.set(name, value);
-  return measure_messages(made, sizes);
+std::vector<sample> predict_messages(const cost_rows& rows, rank_place place, const std::vector<std::size_t>& sizes) {
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  configuration.set("balancer", "none");
+  if (place == rank_place::same_process) configuration.set("sim.ranks_per_host", "2");
+  for (const auto& [name, value] : rows) configuration.set(name, value);
+  return measure_messages(configuration, sizes);
 }
 
-cost_rows fit_link(const std::vector<sample>& measured, rank_place between, const cost_rows& runtime) {
+cost_rows fit_link(const std::vector<sample>& measured, rank_place place, const cost_rows& runtime) {
   if (measured.size() < 2) throw std::runtime_error("a network is fitted to messages of two sizes or more");
   const sample& small = measured.front();
   const sample& large = measured.back();
-  cost_rows rows = free_link(between);
+  cost_rows rows = free_link(place);
   cost_rows all = rows;
   all.insert(runtime.begin(), runtime.end());
-  const sample of_runtime = predict_messages(all, between, {small.bytes}).front();
-  const std::string prefix = prefix_of(between);
+  const sample of_runtime = predict_messages(all, place, {small.bytes}).front();
+  const std::string prefix = prefix_of(place);
   rows[prefix + "latency"] = duration_text((small.round_trip_seconds - of_runtime.round_trip_seconds) / 2 * 1e9);
   const bool limited = small.one_way_seconds > of_runtime.one_way_seconds;
   rows[prefix + "gap"] = duration_text(limited ? small.one_way_seconds * 1e9 : 0);

@@ -22,7 +22,7 @@ enum class rank_place { own_process, same_process };
 [[nodiscard]] std::vector<sample> measure_messages(const config& job, const std::vector<std::size_t>& sizes);
 
 /// Returns these times for two simulated ranks on a machine that `rows` alone describes.
-[[nodiscard]] std::vector<sample> predict_messages(const cost_rows& rows, rank_place between,
+[[nodiscard]] std::vector<sample> predict_messages(const cost_rows& rows, rank_place place,
                                                    const std::vector<std::size_t>& sizes);
 
 /// The rows of the network between such ranks, given measured messages in at least two sizes and the rows of the
@@ -31,6 +31,6 @@ enum class rank_place { own_process, same_process };
 /// - gap: from the rate of the smallest messages; 0 if the runtime is slower than the network.
 /// - bandwidth: from how much longer the largest messages take than the smallest ones.
 /// Overheads are 0, because they are in the runtime's own costs.
-[[nodiscard]] cost_rows fit_link(const std::vector<sample>& measured, rank_place between, const cost_rows& runtime);
+[[nodiscard]] cost_rows fit_link(const std::vector<sample>& measured, rank_place place, const cost_rows& runtime);
 
 }  // namespace nacre::calibration

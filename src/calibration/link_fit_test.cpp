@@ -21,9 +21,9 @@ namespace {
 const std::vector<std::size_t> sizes{8, 1 << 16, 1 << 18};
 const cost_rows runtime{{"sim.cost.send", "70ns"}, {"sim.cost.receive", "90ns"}, {"sim.cost.dispatch", "25ns"}};
 
-/// A network with rows for both places, of which only those of `between` are looked at.
-cost_rows known_network(rank_place between) {
-  const std::string prefix = between == rank_place::own_process ? "sim." : "sim.local_";
+/// A network with rows for both places, of which only those of `place` are looked at.
+cost_rows known_network(rank_place place) {
+  const std::string prefix = place == rank_place::own_process ? "sim." : "sim.local_";
   cost_rows rows{{prefix + "latency", "640ns"}, {prefix + "send_overhead", "0ns"}, {prefix + "receive_overhead", "0ns"},
                  {prefix + "gap", "450ns"},     {prefix + "bandwidth", "3.5"},     {prefix + "jitter", "0"}};
   rows.insert(runtime.begin(), runtime.end());
@@ -33,16 +33,16 @@ cost_rows known_network(rank_place between) {
 double number_of(const std::string& text) { return std::stod(text); }
 
 TEST(link_fit, finds_the_network_from_which_the_times_of_messages_come) {
-  for (const rank_place between : {rank_place::own_process, rank_place::same_process}) {
-    const std::string prefix = between == rank_place::own_process ? "sim." : "sim.local_";
-    const auto measured = predict_messages(known_network(between), between, sizes);
+  for (const rank_place place : {rank_place::own_process, rank_place::same_process}) {
+    const std::string prefix = place == rank_place::own_process ? "sim." : "sim.local_";
+    const auto measured = predict_messages(known_network(place), place, sizes);
     ASSERT_EQ(measured.size(), sizes.size());
-    cost_rows found = fit_link(measured, between, runtime);
-    EXPECT_NEAR(number_of(found.at(prefix + "latency")), 640, 70) << "gaps and bytes of a header pass for latency";
-    EXPECT_NEAR(number_of(found.at(prefix + "gap")), 450, 30);
-    EXPECT_NEAR(number_of(found.at(prefix + "bandwidth")), 3.5, 0.1);
-    found.insert(runtime.begin(), runtime.end());
-    const auto predicted = predict_messages(found, between, sizes);
+    cost_rows cost_rows = fit_link(measured, place, runtime);
+    EXPECT_NEAR(number_of(cost_rows.at(prefix + "latency")), 640, 70) << "gaps and bytes of a header pass for latency";
+    EXPECT_NEAR(number_of(cost_rows.at(prefix + "gap")), 450, 30);
+    EXPECT_NEAR(number_of(cost_rows.at(prefix + "bandwidth")), 3.5, 0.1);
+    cost_rows.insert(runtime.begin(), runtime.end());
+    const auto predicted = predict_messages(cost_rows, place, sizes);
     for (std::size_t n = 0; n < sizes.size(); ++n) {
       EXPECT_NEAR(predicted[n].round_trip_seconds, measured[n].round_trip_seconds,
                   0.05 * measured[n].round_trip_seconds);
@@ -53,9 +53,9 @@ TEST(link_fit, finds_the_network_from_which_the_times_of_messages_come) {
 
 TEST(link_fit, a_runtime_that_is_slower_than_the_messages_leaves_nothing_to_the_network) {
   const std::vector<sample> fast{{8, 100e-9, 10e-9}, {1 << 16, 200e-9, 5e-9}};
-  const cost_rows found = fit_link(fast, rank_place::own_process, runtime);
-  EXPECT_EQ(found.at("sim.latency"), "0ns");
-  EXPECT_EQ(found.at("sim.gap"), "0ns");
+  const cost_rows cost_rows = fit_link(fast, rank_place::own_process, runtime);
+  EXPECT_EQ(cost_rows.at("sim.latency"), "0ns");
+  EXPECT_EQ(cost_rows.at("sim.gap"), "0ns");
   EXPECT_THROW((void)fit_link({{8, 1e-6, 1e-6}}, rank_place::own_process, runtime), std::runtime_error);
 }
 

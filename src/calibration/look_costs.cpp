@@ -71,16 +71,16 @@ struct busy_object {
 look_costs measure_looks() {
   const auto log = std::make_shared<look_log>();
   register_balancer("calibrating", [log](const config&) { return std::make_unique<looking_balancer>(log); });
-  config made;
+  config configuration;
   for (const auto& [name, value] : {std::pair{"transport", "inproc"},
                                     {"ranks", "2"},
                                     {"workers", "1"},
                                     {"balancer", "calibrating"},
                                     {"balance.tick", "20us"},
                                     {"balance.time_share", "1"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
-  const int code = run(made, [](runtime& rt) {
+  const int code = run(configuration, [](runtime& rt) {
     if (rt.rank() != rank_id(0)) return;
     for (int each = 0; each < objects; ++each) rt.send<&busy_object::work>(rt.create<busy_object>());
     rt.wait_quiescence();

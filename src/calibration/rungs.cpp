@@ -19,8 +19,8 @@ namespace {
 
 enum class way { poll_loop, worker, moved, object };
 
-nacre::with how(way by) {
-  return {.category = by == way::poll_loop ? nacre::category::communication : nacre::category::worker};
+nacre::with how(way way) {
+  return {.category = way == way::poll_loop ? nacre::category::communication : nacre::category::worker};
 }
 
 struct partner;
@@ -160,10 +160,10 @@ void answered_moved(nacre::context& ctx, nacre::buffer) { answered_small(ctx, 0)
 
 /// One phase, collective: all batches of round trips (`count` 1) or of streams. Returns the seconds of the fastest
 /// batch.
-double phase(nacre::runtime& rt, way by, std::size_t bytes, int count, int trips, int batches) {
+double phase(nacre::runtime& rt, way way, std::size_t bytes, int count, int trips, int batches) {
   asker& me = here();
   if (rt.rank().value() == 0) {
-    me.by = by;
+    me.by = way;
     me.bytes = bytes;
     me.payload.assign(bytes, 'x');
     me.count = count;
@@ -174,31 +174,31 @@ double phase(nacre::runtime& rt, way by, std::size_t bytes, int count, int trips
     me.begin = rt.now();
   }
   if (rt.rank().value() + 1 == rt.size()) {
-    there().by = by;
+    there().by = way;
     there().count = count;
     there().seen = 0;
   }
   rt.barrier();
-  if (rt.rank().value() == 0) rt.send<begin_batch>(how(by), rt.rank());
+  if (rt.rank().value() == 0) rt.send<begin_batch>(how(way), rt.rank());
   rt.wait_quiescence();
   return rt.rank().value() == 0 ? me.best : 0;
 }
 
-sample measure(nacre::runtime& rt, way by, std::size_t bytes) {
+sample measure(nacre::runtime& rt, way way, std::size_t bytes) {
   sample result{.bytes = bytes};
   const int trips = trips_of(bytes);
   const int messages = streams_of(bytes) * stream_of(bytes);
-  result.round_trip_seconds = phase(rt, by, bytes, 1, trips, batches_of(bytes)) / trips;
-  result.one_way_seconds = phase(rt, by, bytes, stream_of(bytes), streams_of(bytes), batches_of(bytes)) / messages;
+  result.round_trip_seconds = phase(rt, way, bytes, 1, trips, batches_of(bytes)) / trips;
+  result.one_way_seconds = phase(rt, way, bytes, stream_of(bytes), streams_of(bytes), batches_of(bytes)) / messages;
   return result;
 }
 
 /// Objects at both ends that know of each other.
 void place_objects(nacre::runtime& rt) {
-  const auto own = rt.create<partner>();
-  const std::vector<nacre::mobile_ptr<partner>> all = rt.all_gather(own);
+  const auto object = rt.create<partner>();
+  const std::vector<nacre::mobile_ptr<partner>> all = rt.all_gather(object);
   if (rt.rank().value() == 0) {
-    here().own = own;
+    here().own = object;
     here().other = all.back();
     here().others.clear();
   }

@@ -80,10 +80,10 @@ struct actor {
     for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&meter::hear>(watch, n);
     to = thread_ns();
   }
-  void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<hearer> behind) {
+  void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<hearer> object) {
     ctx.send<&meter::begin>(watch, long_enough);
     spin(long_enough / 4);
-    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&hearer::hear>(behind, n);
+    for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&hearer::hear>(object, n);
     ctx.send<&meter::end>(watch);
   }
   void move_out(context& ctx, mobile_ptr<meter> watch, const std::vector<mobile_ptr<cargo>>& all) {
@@ -106,10 +106,10 @@ struct actor {
 
 /// A time that one round in ten does not exceed. Others that compute on this machine make rounds longer, since they use
 /// its caches, and never shorter.
-double low_decile(std::vector<double> of) {
-  const std::size_t place = of.size() / 10;
-  std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(place), of.end());
-  return of[place];
+double low_decile(std::vector<double> values) {
+  const std::size_t place = values.size() / 10;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
+  return values[place];
 }
 
 /// Returns the low deciles of both figures that `round` returns, over all rounds.
@@ -219,24 +219,24 @@ void measure_costs(runtime& rt, int rounds, const std::function<void(const std::
 }
 
 cost_rows rows_of(const std::map<std::string, double>& measured, double idle_message_ns) {
-  const auto of = [&](const char* name) { return measured.at(name); };
-  const double receive = of("receive_and_dispatch") - of("dispatch");
-  const double item = idle_message_ns - of("send_local") - of("dispatch");
+  const auto function = [&](const char* name) { return measured.at(name); };
+  const double receive = function("receive_and_dispatch") - function("dispatch");
+  const double item = idle_message_ns - function("send_local") - function("dispatch");
   const auto speed = [&](double more_ns) {
     return more_ns > 0 ? std::to_string(large_bytes / more_ns) : std::string("0");
   };
-  return {{"sim.cost.send_local", duration_text(of("send_local"))},
-          {"sim.cost.dispatch", duration_text(of("dispatch"))},
-          {"sim.cost.send", duration_text(of("send"))},
+  return {{"sim.cost.send_local", duration_text(function("send_local"))},
+          {"sim.cost.dispatch", duration_text(function("dispatch"))},
+          {"sim.cost.send", duration_text(function("send"))},
           {"sim.cost.receive", duration_text(receive)},
           {"sim.cost.item", duration_text(item)},
-          {"sim.cost.forward", duration_text(of("receive_and_send_on") - receive - of("send"))},
-          {"sim.cost.move_out", duration_text(of("small_out") - item - of("send"))},
+          {"sim.cost.forward", duration_text(function("receive_and_send_on") - receive - function("send"))},
+          {"sim.cost.move_out", duration_text(function("small_out") - item - function("send"))},
           // The rank that asked is told, and so is the home, which here is the same.
-          {"sim.cost.move_in", duration_text(of("small_in") - receive - 2 * of("send"))},
-          {"sim.cost.pack", speed(of("large_out") - of("small_out"))},
-          {"sim.cost.unpack", speed(of("large_in") - of("small_in"))},
-          {"sim.cost.create", duration_text(of("create"))}};
+          {"sim.cost.move_in", duration_text(function("small_in") - receive - 2 * function("send"))},
+          {"sim.cost.pack", speed(function("large_out") - function("small_out"))},
+          {"sim.cost.unpack", speed(function("large_in") - function("small_in"))},
+          {"sim.cost.create", duration_text(function("create"))}};
 }
 
 }  // namespace nacre::calibration

@@ -16,11 +16,11 @@ struct sample {
 };
 
 /// Takes the shorter times of two runs over the same sizes.
-inline void take_shorter(std::vector<sample>& into, const std::vector<sample>& other) {
-  if (into.empty()) into = other;
-  for (std::size_t n = 0; n < std::min(into.size(), other.size()); ++n) {
-    into[n].round_trip_seconds = std::min(into[n].round_trip_seconds, other[n].round_trip_seconds);
-    into[n].one_way_seconds = std::min(into[n].one_way_seconds, other[n].one_way_seconds);
+inline void take_shorter(std::vector<sample>& samples, const std::vector<sample>& other) {
+  if (samples.empty()) samples = other;
+  for (std::size_t n = 0; n < std::min(samples.size(), other.size()); ++n) {
+    samples[n].round_trip_seconds = std::min(samples[n].round_trip_seconds, other[n].round_trip_seconds);
+    samples[n].one_way_seconds = std::min(samples[n].one_way_seconds, other[n].one_way_seconds);
   }
 }
 

@@ -21,7 +21,7 @@ class block_path {
   /// The last handler of the block. Only when all windows have run; `walk` needs it first.
   [[nodiscard]] path_end end();
   /// Follows the path back within this block, which has the place of the cursor.
-  [[nodiscard]] path_piece walk(const path_cursor& from) const;
+  [[nodiscard]] path_piece walk(const path_cursor& path_cursor) const;
 
   template <class Archive>
   void serialize(Archive& ar) {
@@ -29,7 +29,7 @@ class block_path {
   }
 
  private:
-  [[nodiscard]] critical_step step_of(const path_record& of) const;
+  [[nodiscard]] critical_step step_of(const path_record& record) const;
   /// The number of a node of this block in the whole grid.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t node) const { return partition_.number_of(brick_.at(node)); }
 

@@ -21,32 +21,32 @@ std::uint32_t profile_shift(virtual_time end, std::uint32_t bins) noexcept {
   return shift;
 }
 
-void block_profile::widen(row& of) {
-  const std::size_t half = of.cells.size() / 2;
-  for (std::size_t bin = 0; bin < half; ++bin) of.cells[bin] = of.cells[2 * bin] + of.cells[2 * bin + 1];
-  std::fill(of.cells.begin() + static_cast<std::ptrdiff_t>(half), of.cells.end(), 0);
-  ++of.shift;
+void block_profile::widen(row& row) {
+  const std::size_t half = row.cells.size() / 2;
+  for (std::size_t bin = 0; bin < half; ++bin) row.cells[bin] = row.cells[2 * bin] + row.cells[2 * bin + 1];
+  std::fill(row.cells.begin() + static_cast<std::ptrdiff_t>(half), row.cells.end(), 0);
+  ++row.shift;
 }
 
-void block_profile::make_room(row& of, virtual_time end) {
+void block_profile::make_room(row& row, virtual_time end) {
   const std::uint32_t shift = profile_shift(end, bins_);
-  if (of.cells.empty()) {
-    of.cells.resize(bins_);
-    of.shift = shift;
+  if (row.cells.empty()) {
+    row.cells.resize(bins_);
+    row.shift = shift;
   }
-  while (of.shift < shift) widen(of);
+  while (row.shift < shift) widen(row);
 }
 
 std::vector<std::byte> block_profile::encode(std::uint32_t shift) {
   cell_encoder out;
-  for (row& of : rows_) {
-    out.put(of.handlers);
-    if (of.cells.empty()) {
+  for (row& row : rows_) {
+    out.put(row.handlers);
+    if (row.cells.empty()) {
       out.idle(bins_);
       continue;
     }
-    while (of.shift < shift) widen(of);
-    for (const std::uint64_t cell : of.cells) out.put(cell);
+    while (row.shift < shift) widen(row);
+    for (const std::uint64_t cell : row.cells) out.put(cell);
   }
   return out.take();
 }

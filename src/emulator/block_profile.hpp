@@ -25,21 +25,21 @@ class block_profile {
 
   /// A thread of this node of the block has run a handler from `begin` to `end`, which may be the same time.
   void add(std::uint32_t node, virtual_time begin, virtual_time end) {
-    row& of = rows_[node];
-    ++of.handlers;
+    row& row = rows_[node];
+    ++row.handlers;
     if (begin == end) return;
-    if (static_cast<std::uint64_t>(end - 1) >> of.shift >= bins_ || of.cells.empty()) [[unlikely]]
-      make_room(of, end);
-    const auto first = static_cast<std::size_t>(begin >> of.shift);
-    const auto last = static_cast<std::size_t>((end - 1) >> of.shift);
+    if (static_cast<std::uint64_t>(end - 1) >> row.shift >= bins_ || row.cells.empty()) [[unlikely]]
+      make_room(row, end);
+    const auto first = static_cast<std::size_t>(begin >> row.shift);
+    const auto last = static_cast<std::size_t>((end - 1) >> row.shift);
     if (first == last) {
-      of.cells[first] += static_cast<std::uint64_t>(end - begin);
+      row.cells[first] += static_cast<std::uint64_t>(end - begin);
       return;
     }
-    const virtual_time width = virtual_time{1} << of.shift;
-    of.cells[first] += static_cast<std::uint64_t>(static_cast<virtual_time>(first + 1) * width - begin);
-    for (std::size_t bin = first + 1; bin < last; ++bin) of.cells[bin] += static_cast<std::uint64_t>(width);
-    of.cells[last] += static_cast<std::uint64_t>(end - static_cast<virtual_time>(last) * width);
+    const virtual_time width = virtual_time{1} << row.shift;
+    row.cells[first] += static_cast<std::uint64_t>(static_cast<virtual_time>(first + 1) * width - begin);
+    for (std::size_t bin = first + 1; bin < last; ++bin) row.cells[bin] += static_cast<std::uint64_t>(width);
+    row.cells[last] += static_cast<std::uint64_t>(end - static_cast<virtual_time>(last) * width);
   }
   /// For each node the number of its handlers, and its nanoseconds by bins of 1 << shift ns; node after node as
   /// cell_encoder writes them. `shift` is large enough that no node's work ends behind its last bin.
@@ -60,8 +60,8 @@ class block_profile {
       ar(cells, handlers, shift);
     }
   };
-  void make_room(row& of, virtual_time end);
-  static void widen(row& of);
+  void make_room(row& row, virtual_time end);
+  static void widen(row& row);
 
   std::vector<row> rows_;
   std::uint32_t bins_;

@@ -33,17 +33,17 @@ class brute_force_links {
 
   [[nodiscard]] std::int64_t transfer() const { return transfer_; }
   /// A packet that leaves its node: it goes straight unless a missing node stands in its way.
-  [[nodiscard]] packet_place start(const coordinates& from, const coordinates& to) const {
-    packet_place place{from};
-    for (packet_place on = place; on.at != to;) {
-      on.at = straight(on.at, to).to;
-      if (is_missing(on.at)) return {from, none, true};
+  [[nodiscard]] packet_place start(const coordinates& source, const coordinates& target) const {
+    packet_place place{source};
+    for (packet_place site = place; site.at != target;) {
+      site.at = straight(site.at, target).to;
+      if (is_missing(site.at)) return {source, none, true};
     }
     return place;
   }
   /// Moves a packet over its next link, which it asks for at `time`. Returns when the link begins to carry it.
-  std::int64_t carry(packet_place& place, const coordinates& to, std::int64_t time) {
-    const auto [axis, step, next] = link_of(place, to);
+  std::int64_t carry(packet_place& place, const coordinates& target, std::int64_t time) {
+    const auto [axis, step, next] = link_of(place, target);
     std::int64_t& free = free_[{place.at, axis, step}];
     const std::int64_t begin = std::max(time, free);
     free = begin + transfer_;
@@ -52,8 +52,8 @@ class brute_force_links {
     return begin;
   }
   /// Whether the packet turns where it is now.
-  [[nodiscard]] bool turns(const packet_place& place, const coordinates& to) {
-    return link_of(place, to).axis != place.axis;
+  [[nodiscard]] bool turns(const packet_place& place, const coordinates& target) {
+    return link_of(place, target).axis != place.axis;
   }
 
  private:
@@ -64,27 +64,28 @@ class brute_force_links {
   using cost = std::pair<std::int64_t, std::int64_t>;  // hops, turns
   static constexpr std::array<std::int32_t coordinates::*, 3> axes{&coordinates::x, &coordinates::y, &coordinates::z};
 
-  bool is_missing(const coordinates& at) const {
-    return std::find(machine_.missing.begin(), machine_.missing.end(), at) != machine_.missing.end();
+  bool is_missing(const coordinates& place) const {
+    return std::find(machine_.missing.begin(), machine_.missing.end(), place) != machine_.missing.end();
   }
-  link straight(coordinates at, const coordinates& to) const {
+  link straight(coordinates place, const coordinates& target) const {
     for (int axis = 0;; ++axis) {
-      std::int32_t& here = at.*axes[static_cast<std::size_t>(axis)];
-      const std::int32_t there = to.*axes[static_cast<std::size_t>(axis)];
+      std::int32_t& local_count = place.*axes[static_cast<std::size_t>(axis)];
+      const std::int32_t present_count = target.*axes[static_cast<std::size_t>(axis)];
       const std::int32_t extent = machine_.grid.*axes[static_cast<std::size_t>(axis)];
-      if (here == there) continue;
+      if (local_count == present_count) continue;
       const bool torus = machine_.topology == emulated_topology::torus;
-      const bool round = torus && extent - std::abs(there - here) < std::abs(there - here);
-      const int step = (there > here) == round ? -1 : 1;
-      here = (here + step + extent) % extent;
-      return {axis, step, at};
+      const bool round =
+          torus && extent - std::abs(present_count - local_count) < std::abs(present_count - local_count);
+      const int step = (present_count > local_count) == round ? -1 : 1;
+      local_count = (local_count + step + extent) % extent;
+      return {axis, step, place};
     }
   }
-  std::vector<link> neighbours(const coordinates& of) const {
+  std::vector<link> neighbours(const coordinates& subject) const {
     std::vector<link> all;
     for (int axis = 0; axis < 3; ++axis) {
       for (const int step : {-1, 1}) {
-        coordinates next = of;
+        coordinates next = subject;
         std::int32_t& moved = next.*axes[static_cast<std::size_t>(axis)];
         const std::int32_t extent = machine_.grid.*axes[static_cast<std::size_t>(axis)];
         moved += step;
@@ -94,12 +95,12 @@ class brute_force_links {
     }
     return all;
   }
-  link link_of(const packet_place& place, const coordinates& to) {
-    if (!place.detour) return straight(place.at, to);
+  link link_of(const packet_place& place, const coordinates& target) {
+    if (!place.detour) return straight(place.at, target);
     link best;
     cost least{1'000'000, 0};
     for (const auto& [axis, step, next] : neighbours(place.at)) {
-      const cost rest = costs_to(to).at({next, axis});
+      const cost rest = costs_to(target).at({next, axis});
       const cost all{rest.first, rest.second + (place.axis != none && place.axis != axis ? 1 : 0)};
       if (all < least) {
         least = all;
@@ -109,15 +110,15 @@ class brute_force_links {
     return best;
   }
   /// Of a packet at each place that has come along each axis.
-  const std::map<std::pair<coordinates, int>, cost>& costs_to(const coordinates& to) {
-    const auto [known, is_new] = costs_.try_emplace(to);
+  const std::map<std::pair<coordinates, int>, cost>& costs_to(const coordinates& target) {
+    const auto [known, is_new] = costs_.try_emplace(target);
     auto& costs = known->second;
     if (!is_new) return costs;
     for (std::int32_t x = 0; x < machine_.grid.x; ++x) {
       for (std::int32_t y = 0; y < machine_.grid.y; ++y) {
         for (std::int32_t z = 0; z < machine_.grid.z; ++z) {
           for (int axis = 0; axis < 3; ++axis)
-            costs[{{x, y, z}, axis}] = {to == coordinates{x, y, z} ? 0 : 1'000'000, 0};
+            costs[{{x, y, z}, axis}] = {target == coordinates{x, y, z} ? 0 : 1'000'000, 0};
         }
       }
     }

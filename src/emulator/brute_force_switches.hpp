@@ -23,12 +23,12 @@ class brute_force_switches {
 
   [[nodiscard]] bool any() const { return any_; }
   /// The links from node to node.
-  std::vector<std::size_t> way(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::size_t> way(std::uint64_t source, std::uint64_t target) {
     std::vector<name> links;
     if (is_tree_) {
-      climb(from, to, links);
+      climb(source, target, links);
     } else {
-      cross(from, to, links);
+      cross(source, target, links);
     }
     std::vector<std::size_t> numbers;
     for (const name& link : links) numbers.push_back(numbers_.try_emplace(link, numbers_.size()).first->second);
@@ -45,17 +45,18 @@ class brute_force_switches {
     return node;
   }
   /// A switch has as many links up, and down to it, as nodes. A packet takes those of its receiver's number.
-  std::uint64_t number_of_link(std::uint64_t level, std::uint64_t at, std::uint64_t to) const {
+  std::uint64_t number_of_link(std::uint64_t level, std::uint64_t index, std::uint64_t target) const {
     std::uint64_t nodes = 0;
-    for (std::uint64_t node = 0; node < nodes_; ++node) nodes += above(node, level) == at ? 1 : 0;
-    return to % nodes;
+    for (std::uint64_t node = 0; node < nodes_; ++node) nodes += above(node, level) == index ? 1 : 0;
+    return target % nodes;
   }
-  void climb(std::uint64_t from, std::uint64_t to, std::vector<name>& links) const {
+  void climb(std::uint64_t source, std::uint64_t target, std::vector<name>& links) const {
     std::uint64_t level = 0;
-    for (; above(from, level) != above(to, level); ++level) {
-      links.push_back({up, level, above(from, level), number_of_link(level, above(from, level), to)});
+    for (; above(source, level) != above(target, level); ++level) {
+      links.push_back({up, level, above(source, level), number_of_link(level, above(source, level), target)});
     }
-    while (level-- > 0) links.push_back({down, level, above(to, level), number_of_link(level, above(to, level), to)});
+    while (level-- > 0)
+      links.push_back({down, level, above(target, level), number_of_link(level, above(target, level), target)});
   }
 
   std::uint64_t group_of(std::uint64_t router) const { return router / (2 * ports_); }
@@ -67,25 +68,26 @@ class brute_force_switches {
     return false;
   }
   /// The router of one group that has the link to another one.
-  std::uint64_t exit_to(std::uint64_t group, std::uint64_t of) const {
-    std::uint64_t router = of * 2 * ports_;
+  std::uint64_t exit_to(std::uint64_t group, std::uint64_t index) const {
+    std::uint64_t router = index * 2 * ports_;
     while (!leads_to(router, group)) ++router;
     return router;
   }
-  void cross(std::uint64_t from, std::uint64_t to, std::vector<name>& links) const {
-    std::uint64_t at = from / ports_;
-    const std::uint64_t last = to / ports_;
+  void cross(std::uint64_t source, std::uint64_t target, std::vector<name>& links) const {
+    std::uint64_t index = source / ports_;
+    const std::uint64_t last = target / ports_;
     const auto go = [&](std::uint64_t kind, std::uint64_t next) {
-      if (next != at) links.push_back({kind, at, next, 0});
-      at = next;
+      if (next != index) links.push_back({kind, index, next, 0});
+      index = next;
     };
-    links.push_back({up, from, 0, 0});
-    if (const std::uint64_t here = group_of(at), there = group_of(last); here != there) {
-      go(local, exit_to(there, here));
-      go(global, exit_to(here, there));
+    links.push_back({up, source, 0, 0});
+    if (const std::uint64_t local_count = group_of(index), present_count = group_of(last);
+        local_count != present_count) {
+      go(local, exit_to(present_count, local_count));
+      go(global, exit_to(local_count, present_count));
     }
     go(local, last);
-    links.push_back({down, to, 0, 0});
+    links.push_back({down, target, 0, 0});
   }
 
   std::uint64_t nodes_, ports_;

@@ -32,9 +32,9 @@ emulated_machine contended(const coordinates& grid) {
 constexpr int packets = 50;
 std::atomic<std::int64_t> last_ns{0};
 
-void note_arrival(emulated_node& here) {
+void note_arrival(emulated_node& node) {
   std::int64_t last = last_ns.load();
-  while (last < here.now().count() && !last_ns.compare_exchange_weak(last, here.now().count())) continue;
+  while (last < node.now().count() && !last_ns.compare_exchange_weak(last, node.now().count())) continue;
 }
 
 struct stream {
@@ -42,15 +42,15 @@ struct stream {
 };
 /// Each stream sends its packets at time 0. Returns when the last one has come; blocks lie on two ranks.
 std::int64_t last_of(const emulated_machine& machine, const std::vector<stream>& streams, emulation_counts* counts) {
-  config made;
-  made.set("ranks", "2");
-  made.set("workers", "1");
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
   last_ns = 0;
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
-                  const auto start = [&](emulated_node& here) {
+                  const auto start = [&](emulated_node& node) {
                     for (const stream& each : streams) {
-                      for (int k = 0; k < packets && here.at() == each.from; ++k) here.send<note_arrival>(each.to);
+                      for (int k = 0; k < packets && node.at() == each.from; ++k) node.send<note_arrival>(each.to);
                     }
                   };
                   const auto done = emulate(rt, machine, start, {.blocks = 4});
@@ -94,16 +94,25 @@ TEST(link_contention, streams_through_a_fat_tree_meet_where_their_receivers_are_
   machine.switch_ports = 4;
   // Four links and three switches lead from one part of four nodes to another one, two links to a node of the same.
   constexpr std::int64_t alone = 7 + packets * 100;
-  const auto at = [](std::int32_t node) { return coordinates{node, 0, 0}; };
-  EXPECT_EQ(last_of(machine, {{at(0), at(4)}}, nullptr), alone + 3 * 5);
-  EXPECT_EQ(last_of(machine, {{at(0), at(3)}}, nullptr), alone + 5);
-  EXPECT_EQ(last_of(machine, {{at(0), at(4)}, {at(1), at(5)}, {at(2), at(6)}, {at(3), at(7)}}, nullptr), alone + 3 * 5)
+  const auto function = [](std::int32_t node) { return coordinates{node, 0, 0}; };
+  EXPECT_EQ(last_of(machine, {{function(0), function(4)}}, nullptr), alone + 3 * 5);
+  EXPECT_EQ(last_of(machine, {{function(0), function(3)}}, nullptr), alone + 5);
+  EXPECT_EQ(last_of(machine,
+                    {{function(0), function(4)},
+                     {function(1), function(5)},
+                     {function(2), function(6)},
+                     {function(3), function(7)}},
+                    nullptr),
+            alone + 3 * 5)
       << "as many links up as nodes";
-  EXPECT_EQ(last_of(machine, {{at(0), at(4)}, {at(1), at(8)}}, nullptr), 7 + 2 * packets * 100 + 3 * 5)
+  EXPECT_EQ(last_of(machine, {{function(0), function(4)}, {function(1), function(8)}}, nullptr),
+            7 + 2 * packets * 100 + 3 * 5)
       << "4 and 8 are equal modulo 4";
-  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(4), at(8)}}, nullptr), 7 + 2 * packets * 100 + 3 * 5)
+  EXPECT_EQ(last_of(machine, {{function(0), function(8)}, {function(4), function(8)}}, nullptr),
+            7 + 2 * packets * 100 + 3 * 5)
       << "one receiver";
-  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(8), at(0)}}, nullptr), alone + 3 * 5) << "back and forth";
+  EXPECT_EQ(last_of(machine, {{function(0), function(8)}, {function(8), function(0)}}, nullptr), alone + 3 * 5)
+      << "back and forth";
 }
 
 TEST(link_contention, streams_between_two_groups_of_a_dragonfly_share_one_global_link) {
@@ -111,47 +120,51 @@ TEST(link_contention, streams_between_two_groups_of_a_dragonfly_share_one_global
   machine.topology = emulated_topology::dragonfly;
   machine.switch_ports = 2;  // groups of 4 routers of 2 nodes; routers 0 and 1 of group 0 lead to groups 1, 2 and 3, 4
   constexpr std::int64_t alone = 7 + packets * 100, shared = 7 + 2 * packets * 100;
-  const auto at = [](std::int32_t node) { return coordinates{node, 0, 0}; };
-  EXPECT_EQ(last_of(machine, {{at(0), at(1)}}, nullptr), alone + 5) << "one router";
-  EXPECT_EQ(last_of(machine, {{at(0), at(2)}}, nullptr), alone + 2 * 5);
-  EXPECT_EQ(last_of(machine, {{at(0), at(2)}, {at(1), at(3)}}, nullptr), shared + 2 * 5) << "one local link";
-  EXPECT_EQ(last_of(machine, {{at(0), at(2)}, {at(1), at(4)}}, nullptr), alone + 2 * 5);
+  const auto function = [](std::int32_t node) { return coordinates{node, 0, 0}; };
+  EXPECT_EQ(last_of(machine, {{function(0), function(1)}}, nullptr), alone + 5) << "one router";
+  EXPECT_EQ(last_of(machine, {{function(0), function(2)}}, nullptr), alone + 2 * 5);
+  EXPECT_EQ(last_of(machine, {{function(0), function(2)}, {function(1), function(3)}}, nullptr), shared + 2 * 5)
+      << "one local link";
+  EXPECT_EQ(last_of(machine, {{function(0), function(2)}, {function(1), function(4)}}, nullptr), alone + 2 * 5);
   // Router 0 of group 1 (nodes 8 and 9) leads to group 0.
-  EXPECT_EQ(last_of(machine, {{at(0), at(8)}}, nullptr), alone + 2 * 5);
-  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(1), at(9)}}, nullptr), shared + 2 * 5) << "one global link";
-  EXPECT_EQ(last_of(machine, {{at(0), at(8)}, {at(1), at(16)}}, nullptr), alone + 2 * 5 + 0) << "of two";
-  EXPECT_EQ(last_of(machine, {{at(7), at(15)}}, nullptr), alone + 4 * 5) << "to the exit and from the entry";
+  EXPECT_EQ(last_of(machine, {{function(0), function(8)}}, nullptr), alone + 2 * 5);
+  EXPECT_EQ(last_of(machine, {{function(0), function(8)}, {function(1), function(9)}}, nullptr), shared + 2 * 5)
+      << "one global link";
+  EXPECT_EQ(last_of(machine, {{function(0), function(8)}, {function(1), function(16)}}, nullptr), alone + 2 * 5 + 0)
+      << "of two";
+  EXPECT_EQ(last_of(machine, {{function(7), function(15)}}, nullptr), alone + 4 * 5)
+      << "to the exit and from the entry";
 }
 
 TEST(link_contention, a_packet_that_nobody_delays_takes_as_long_as_without_contention) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     emulated_machine machine = random_machine(seed, random_links::contended);
-    const auto draw = [&](std::uint64_t what, std::int32_t below) {
-      return static_cast<std::int32_t>(mix(seed, what) % static_cast<std::uint64_t>(below));
+    const auto draw = [&](std::uint64_t number, std::int32_t below) {
+      return static_cast<std::int32_t>(mix(seed, number) % static_cast<std::uint64_t>(below));
     };
-    const coordinates from{draw(31, machine.grid.x), draw(32, machine.grid.y), draw(33, machine.grid.z)};
-    const coordinates to{draw(34, machine.grid.x), draw(35, machine.grid.y), draw(36, machine.grid.z)};
-    const auto is_missing = [&](const coordinates& at) {
-      return std::find(machine.missing.begin(), machine.missing.end(), at) != machine.missing.end();
+    const coordinates source{draw(31, machine.grid.x), draw(32, machine.grid.y), draw(33, machine.grid.z)};
+    const coordinates target{draw(34, machine.grid.x), draw(35, machine.grid.y), draw(36, machine.grid.z)};
+    const auto is_missing = [&](const coordinates& place) {
+      return std::find(machine.missing.begin(), machine.missing.end(), place) != machine.missing.end();
     };
-    if (is_missing(from) || is_missing(to)) continue;
+    if (is_missing(source) || is_missing(target)) continue;
     const auto time = [&] {
-      config made;
-      made.set("ranks", "2");
-      made.set("workers", "1");
+      config configuration;
+      configuration.set("ranks", "2");
+      configuration.set("workers", "1");
       last_ns = 0;
-      EXPECT_EQ(run(made,
+      EXPECT_EQ(run(configuration,
                     [&](runtime& rt) {
-                      emulate(rt, machine, [&](emulated_node& here) {
-                        if (here.at() == from) here.send<note_arrival>(to);
+                      emulate(rt, machine, [&](emulated_node& node) {
+                        if (node.at() == source) node.send<note_arrival>(target);
                       });
                     }),
                 0);
       return last_ns.load();
     };
-    const std::int64_t with = time();
+    const std::int64_t partner = time();
     machine.contention = false;
-    EXPECT_EQ(with, time()) << "seed " << seed;
+    EXPECT_EQ(partner, time()) << "seed " << seed;
   }
 }
 

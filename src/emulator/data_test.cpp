@@ -31,17 +31,17 @@ struct received {
   }
 };
 
-void receive_numbers(emulated_node& here, const coordinates& from, std::vector<std::uint32_t> data) {
-  here.state<received>().all.push_back(std::move(data));
-  here.state<received>().senders.push_back(from);
-  here.state<received>().threads.push_back(here.thread());
+void receive_numbers(emulated_node& node, const coordinates& source, std::vector<std::uint32_t> data) {
+  node.state<received>().all.push_back(std::move(data));
+  node.state<received>().senders.push_back(source);
+  node.state<received>().threads.push_back(node.thread());
 }
 /// Many, so that other nodes are between them: sends lists of growing lengths to the node {0, 1, 2}.
-void send_lists(emulated_node& here, std::uint32_t lists) {
+void send_lists(emulated_node& node, std::uint32_t lists) {
   for (std::uint32_t k = 0; k < lists; ++k) {
     std::vector<std::uint32_t> list(k * 7);
-    std::iota(list.begin(), list.end(), k + static_cast<std::uint32_t>(here.at().x) * 1000);
-    here.send_data<receive_numbers>(emulated::thread(k % 3), {0, 1, 2}, list);
+    std::iota(list.begin(), list.end(), k + static_cast<std::uint32_t>(node.at().x) * 1000);
+    node.send_data<receive_numbers>(emulated::thread(k % 3), {0, 1, 2}, list);
   }
 }
 
@@ -52,56 +52,58 @@ struct outcome {
 };
 
 outcome run_lists(const char* ranks, const char* balancer, std::uint32_t packet_bytes) {
-  config made;
-  made.set("ranks", ranks);
-  made.set("workers", "2");
-  made.set("balancer", balancer);
-  outcome found;
+  config configuration;
+  configuration.set("ranks", ranks);
+  configuration.set("workers", "2");
+  configuration.set("balancer", balancer);
+  outcome result;
   std::mutex mutex;
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   emulated_machine machine{.grid = {3, 2, 3}, .threads = 3, .hop = 5ns, .turn = 10ns, .handler = 100ns};
                   machine.packet_bytes = packet_bytes;
-                  emulation_options how{.blocks = 4, .moves = emulated_moves::always};
-                  how.finish = [&](emulated_node& here) {
-                    if (here.at() != coordinates{0, 1, 2}) return;
+                  emulation_options options{.blocks = 4, .moves = emulated_moves::always};
+                  options.finish = [&](emulated_node& node) {
+                    if (node.at() != coordinates{0, 1, 2}) return;
                     const std::scoped_lock lock(mutex);
-                    found.at_target = here.state<received>();
+                    result.at_target = node.state<received>();
                   };
                   const emulation done = emulate(
-                      rt, machine, [](emulated_node& here) { here.after<send_lists>(1us, 20u); }, how);
+                      rt, machine, [](emulated_node& node) { node.after<send_lists>(1us, 20u); }, options);
                   if (rt.rank().value() != 0) return;
                   const std::scoped_lock lock(mutex);
-                  found.time = done.time();
-                  found.messages = done.messages();
+                  result.time = done.time();
+                  result.messages = done.messages();
                 }),
             0);
-  return found;
+  return result;
 }
 
 /// The lists of each sender, of all lengths, on the threads that were asked for and in the order of sending for each.
-void expect_all_lists(const received& of) {
+void expect_all_lists(const received& received) {
   std::vector<std::uint32_t> next(18 * 3);
   for (std::uint32_t k = 0; k < next.size(); ++k) next[k] = k % 3;
-  ASSERT_EQ(of.all.size(), 18U * 20);
-  for (std::size_t k = 0; k < of.all.size(); ++k) {
-    const coordinates& from = of.senders[k];
-    std::uint32_t& number = next[static_cast<std::size_t>(from.x + 3 * (from.y + 2 * from.z)) * 3 + of.threads[k]];
+  ASSERT_EQ(received.all.size(), 18U * 20);
+  for (std::size_t k = 0; k < received.all.size(); ++k) {
+    const coordinates& source = received.senders[k];
+    std::uint32_t& number =
+        next[static_cast<std::size_t>(source.x + 3 * (source.y + 2 * source.z)) * 3 + received.threads[k]];
     std::vector<std::uint32_t> expected(number * 7);
-    std::iota(expected.begin(), expected.end(), number + static_cast<std::uint32_t>(from.x) * 1000);
-    EXPECT_EQ(of.all[k], expected) << "list " << number << " of (" << from.x << ", " << from.y << ", " << from.z << ")";
+    std::iota(expected.begin(), expected.end(), number + static_cast<std::uint32_t>(source.x) * 1000);
+    EXPECT_EQ(received.all[k], expected) << "list " << number << " of (" << source.x << ", " << source.y << ", "
+                                         << source.z << ")";
     number += 3;
   }
 }
 
 TEST(emulated_data, of_any_length_arrives_whole_and_in_the_order_of_sending) {
   for (const std::uint32_t packet : {128U, 100U, 64U, 32U}) {
-    const outcome found = run_lists("1", "none", packet);
-    expect_all_lists(found.at_target);
+    const outcome outcome = run_lists("1", "none", packet);
+    expect_all_lists(outcome.at_target);
     const std::uint64_t payload = packet == 128 ? 110 : packet >= 64 ? 46 : 14;
     std::uint64_t packets = 0;
     for (std::uint64_t k = 0; k < 20; ++k) packets += k == 0 ? 1 : (k * 28 + payload - 1) / payload;
-    EXPECT_EQ(found.messages, 18 * packets) << packet;
+    EXPECT_EQ(outcome.messages, 18 * packets) << packet;
   }
 }
 
@@ -115,55 +117,55 @@ TEST(emulated_data, is_the_same_on_more_ranks_whose_blocks_move_all_the_time) {
 }
 
 /// Data leave at the end of their handler: the second of two handlers may end first, and its data overtake.
-void send_at_end(emulated_node& here, std::uint32_t number) {
-  if (number == 1) here.charge(10us);
-  here.send_data<receive_numbers>({0, 1, 2}, std::vector<std::uint32_t>{number});
+void send_at_end(emulated_node& node, std::uint32_t number) {
+  if (number == 1) node.charge(10us);
+  node.send_data<receive_numbers>({0, 1, 2}, std::vector<std::uint32_t>{number});
 }
 
 TEST(emulated_data, that_overtakes_its_predecessor_waits_for_it) {
-  config made;
-  made.set("ranks", "1");
-  received found;
+  config configuration;
+  configuration.set("ranks", "1");
+  received match;
   EXPECT_EQ(
-      run(made,
+      run(configuration,
           [&](runtime& rt) {
             const emulated_machine machine{.grid = {3, 2, 3}, .threads = 2, .hop = 5ns, .turn = 5ns, .handler = 10ns};
-            emulation_options how{.blocks = 1};
-            how.finish = [&](emulated_node& here) {
-              if (here.at() == coordinates{0, 1, 2}) found = here.state<received>();
+            emulation_options options{.blocks = 1};
+            options.finish = [&](emulated_node& node) {
+              if (node.at() == coordinates{0, 1, 2}) match = node.state<received>();
             };
-            const auto start = [](emulated_node& here) {
-              if (here.at() != coordinates{}) return;
-              here.after<send_at_end>(1us, 1u);
-              here.after<send_at_end>(2us, 2u);
+            const auto start = [](emulated_node& node) {
+              if (node.at() != coordinates{}) return;
+              node.after<send_at_end>(1us, 1u);
+              node.after<send_at_end>(2us, 2u);
             };
-            static_cast<void>(emulate(rt, machine, start, how));
+            static_cast<void>(emulate(rt, machine, start, options));
           }),
       0);
-  EXPECT_EQ(found.all, (std::vector<std::vector<std::uint32_t>>{{1}, {2}}));
+  EXPECT_EQ(match.all, (std::vector<std::vector<std::uint32_t>>{{1}, {2}}));
 }
 
-void send_badly_then_well(emulated_node& here) {
+void send_badly_then_well(emulated_node& node) {
   const std::vector<std::uint32_t> list{1, 2, 3};
-  EXPECT_THROW(here.send_data<receive_numbers>(emulated::thread(9), {0, 1, 2}, list), usage_error);
-  EXPECT_THROW(here.send_data<receive_numbers>({0, 1, 5}, list), usage_error);
-  EXPECT_THROW(here.send_data<receive_numbers>({3, 0, 2}, list), usage_error);  // counted on, this is node (0, 1, 2)
-  here.send_data<receive_numbers>({0, 1, 2}, list);
+  EXPECT_THROW(node.send_data<receive_numbers>(emulated::thread(9), {0, 1, 2}, list), usage_error);
+  EXPECT_THROW(node.send_data<receive_numbers>({0, 1, 5}, list), usage_error);
+  EXPECT_THROW(node.send_data<receive_numbers>({3, 0, 2}, list), usage_error);  // counted on, this is node (0, 1, 2)
+  node.send_data<receive_numbers>({0, 1, 2}, list);
 }
 
 TEST(emulated_data, that_was_refused_takes_no_other_along) {
-  config made;
-  made.set("ranks", "1");
+  config configuration;
+  configuration.set("ranks", "1");
   std::size_t lists = 0;
-  EXPECT_EQ(run(made,
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const emulated_machine machine{.grid = {3, 2, 3}, .hop = 5ns, .turn = 5ns, .handler = 10ns};
-                  emulation_options how{.blocks = 1};
-                  how.finish = [&](emulated_node& here) {
-                    if (here.at() == coordinates{0, 1, 2}) lists = here.state<received>().all.size();
+                  emulation_options options{.blocks = 1};
+                  options.finish = [&](emulated_node& node) {
+                    if (node.at() == coordinates{0, 1, 2}) lists = node.state<received>().all.size();
                   };
                   static_cast<void>(emulate(
-                      rt, machine, [](emulated_node& here) { here.after<send_badly_then_well>(1us); }, how));
+                      rt, machine, [](emulated_node& node) { node.after<send_badly_then_well>(1us); }, options));
                 }),
             0);
   EXPECT_EQ(lists, 18U);
@@ -189,14 +191,14 @@ TEST(emulated_data, is_counted_by_sender_and_placement_also_after_a_move) {
 }
 
 TEST(emulated_data, needs_packets_of_32_bytes) {
-  config made;
-  made.set("ranks", "1");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "1");
+  EXPECT_EQ(run(configuration,
                 [](runtime& rt) {
                   emulated_machine machine{.grid = {2, 1, 1}, .hop = 5ns, .turn = 5ns, .handler = 10ns};
                   machine.packet_bytes = 31;
-                  const auto start = [](emulated_node& here) {
-                    here.send_data<receive_numbers>({0, 0, 0}, std::vector<std::uint32_t>{1, 2});
+                  const auto start = [](emulated_node& node) {
+                    node.send_data<receive_numbers>({0, 0, 0}, std::vector<std::uint32_t>{1, 2});
                   };
                   try {
                     static_cast<void>(emulate(rt, machine, start));

@@ -92,13 +92,13 @@ critical_path path_of(runtime& rt, const emulator::partition& cut, const std::ve
   }
   if (!known) return path;
   path.known = true;
-  emulator::path_cursor at;
-  at.ended = !last.any;
-  while (!at.ended) {
-    const emulator::path_piece piece = rt.call<&emulated_block::walk_path>(blocks[in], at).get();
+  emulator::path_cursor path_cursor;
+  path_cursor.ended = !last.any;
+  while (!path_cursor.ended) {
+    const emulator::path_piece piece = rt.call<&emulated_block::walk_path>(blocks[in], path_cursor).get();
     emulator::add_part(path, piece.part);
-    at = piece.next;
-    in = cut.place_of(at.at).block;
+    path_cursor = piece.next;
+    in = cut.place_of(path_cursor.at).block;
   }
   emulator::complete(path);
   return path;
@@ -119,26 +119,26 @@ void finish(runtime& rt, const std::vector<block_ptr>& blocks, const std::vector
 
 /// The profile's file on rank 0; null on other ranks, and when none is asked for. `how.profile` says on every rank
 /// whether there is one. Throws setup_error on all ranks when it cannot be opened.
-std::unique_ptr<emulator::profile_output> open_profile(runtime& rt, emulation_options& how) {
+std::unique_ptr<emulator::profile_output> open_profile(runtime& rt, emulation_options& options) {
   std::unique_ptr<emulator::profile_output> file;
   std::string problem;
   try {
-    if (rt.rank().value() == 0 && !how.profile.empty()) {
-      file = std::make_unique<emulator::profile_output>(how.profile);
+    if (rt.rank().value() == 0 && !options.profile.empty()) {
+      file = std::make_unique<emulator::profile_output>(options.profile);
     }
   } catch (const setup_error& error) {
     problem = error.what();
   }
   problem = rt.broadcast(problem, rank_id{0});
-  how.profile = rt.broadcast(how.profile, rank_id{0});
+  options.profile = rt.broadcast(options.profile, rank_id{0});
   if (!problem.empty()) throw setup_error(problem);
   return file;
 }
 
 void write_profile(runtime& rt, const emulator::partition& cut, const std::vector<block_ptr>& blocks,
                    const emulated_machine& machine, const std::string& title, const emulator::profile_output& file,
-                   outcome& of) {
-  emulator::profile_head head{title, machine, of.counts, of.path};
+                   outcome& outcome) {
+  emulator::profile_head head{title, machine, outcome.counts, outcome.path};
   head.counts.bytes = 0;  // depends on the number of blocks
   emulator::profile_collection all(head);
   for (std::uint32_t block = 0; block < blocks.size(); ++block) {  // one after the other, as each may be large
@@ -147,7 +147,7 @@ void write_profile(runtime& rt, const emulator::partition& cut, const std::vecto
   try {
     file.write(head, all.content());
   } catch (const setup_error& error) {
-    of.profile_problem = error.what();
+    outcome.profile_problem = error.what();
   }
 }
 
@@ -161,19 +161,19 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   emulator::all_must_be_numbered();
   const double began = rt.now();
   const emulator::partition cut(machine.grid, blocks_for(rt, machine, options));
-  std::vector<block_ptr> own;
+  std::vector<block_ptr> self;
   const std::uint32_t rank = rt.rank().value();
   for (std::uint32_t block = 0; block < cut.blocks(); ++block) {
     // Each rank gets an equal run of neighbouring blocks.
     if (std::uint64_t{block} * rt.size() / cut.blocks() != rank) continue;
-    own.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
+    self.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
   }
   std::vector<block_ptr> blocks;
-  for (const auto& of_rank : rt.all_gather(own)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
+  for (const auto& of_rank : rt.all_gather(self)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
   mobile_ptr<emulation_coordinator> coordinator;
   if (rank == 0) coordinator = rt.create<emulation_coordinator>(machine, blocks, options);
   coordinator = rt.broadcast(coordinator, rank_id{0});
-  for (const block_ptr& block : own) {
+  for (const block_ptr& block : self) {
     rt.send<&emulated_block::begin>(block, coordinator, blocks, reinterpret_cast<std::uintptr_t>(&start));
   }
   rt.wait_quiescence();
@@ -189,7 +189,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
     if (profile && !result.failure.failed) write_profile(rt, cut, blocks, machine, options.title, *profile, result);
   }
   result = rt.broadcast(result, rank_id{0});
-  for (const block_ptr& block : own) rt.destroy(block);
+  for (const block_ptr& block : self) rt.destroy(block);
   if (rank == 0) rt.destroy(coordinator);
   if (result.failure.failed) throw usage_error(result.failure.text);
   if (!result.profile_problem.empty()) throw setup_error(result.profile_problem);

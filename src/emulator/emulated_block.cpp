@@ -119,11 +119,11 @@ void emulated_block::report(context& ctx) {
 
 emulation_coordinator::emulation_coordinator(const emulated_machine& machine,
                                              const std::vector<mobile_ptr<emulated_block>>& blocks,
-                                             const emulation_options& how)
+                                             const emulation_options& options)
     : windows_(static_cast<std::uint32_t>(blocks.size())),
       blocks_(blocks),
-      progress_(how.progress),
-      order_(how.order),
+      progress_(options.progress),
+      order_(options.order),
       width_(node_loop::window_width(machine)) {}
 
 void emulation_coordinator::report(context& ctx, const window_report& one) {

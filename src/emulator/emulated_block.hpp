@@ -37,9 +37,9 @@ class emulated_block {
  public:
   emulated_block() = default;
   emulated_block(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
-                 const emulation_options& how)
-      : order_(how.order), moves_(how.moves), block_count_(blocks), block_(block) {
-    make_loop(machine, how.critical_path, !how.profile.empty());
+                 const emulation_options& options)
+      : order_(options.order), moves_(options.moves), block_count_(blocks), block_(block) {
+    make_loop(machine, options.critical_path, !options.profile.empty());
   }
   emulated_block(emulated_block&&) = default;
   emulated_block& operator=(emulated_block&&) = default;
@@ -58,8 +58,8 @@ class emulated_block {
   [[nodiscard]] std::vector<std::byte> profile(context&, std::uint32_t shift) { return profile_->encode(shift); }
   // For a block that records its handlers; see block_path.
   [[nodiscard]] emulator::path_end end_of_path(context&) { return path_->end(); }
-  [[nodiscard]] emulator::path_piece walk_path(context&, const emulator::path_cursor& from) {
-    return path_->walk(from);
+  [[nodiscard]] emulator::path_piece walk_path(context&, const emulator::path_cursor& path_cursor) {
+    return path_->walk(path_cursor);
   }
   /// Runs the finish function, which lives at one of these addresses, one for each rank. Returns how it failed.
   [[nodiscard]] emulation_failure finish(context& ctx, const std::vector<std::uintptr_t>& programs, std::int64_t end);
@@ -130,7 +130,7 @@ class emulation_coordinator {
  public:
   emulation_coordinator() = default;
   emulation_coordinator(const emulated_machine& machine, const std::vector<mobile_ptr<emulated_block>>& blocks,
-                        const emulation_options& how);
+                        const emulation_options& options);
 
   void report(context& ctx, const window_report& one);
   /// Rounds of all blocks; in the order of arrival, windows of all blocks together. The start is one.

@@ -27,10 +27,10 @@ namespace {
 using namespace std::chrono_literals;
 
 void in_job(const std::function<void(runtime&)>& main, const char* ranks = "2") {
-  config made;
-  made.set("ranks", ranks);
-  made.set("workers", "1");
-  EXPECT_EQ(run(made, main), 0);
+  config configuration;
+  configuration.set("ranks", ranks);
+  configuration.set("workers", "1");
+  EXPECT_EQ(run(configuration, main), 0);
 }
 
 /// Runs a program with a misuse that must end the emulation, on every rank, with a text that holds these words.
@@ -50,14 +50,14 @@ void expect_error(const emulated_machine& machine, const std::function<void(emul
 
 const emulated_machine small{.grid = {4, 3, 2}, .threads = 2, .hop = 5ns, .turn = 10ns, .handler = 100ns};
 
-void send_outside(emulated_node& here) { here.send<send_outside>({here.at().x + 4, 0, 0}); }
-void wait_backwards(emulated_node& here) { here.after<wait_backwards>(-1ns); }
-void charge_backwards(emulated_node& here) { here.charge(-1ns); }
-void send_to_thread(emulated_node& here) { here.send<send_to_thread>(emulated::thread(2), {0, 0, 0}); }
+void send_outside(emulated_node& node) { node.send<send_outside>({node.at().x + 4, 0, 0}); }
+void wait_backwards(emulated_node& node) { node.after<wait_backwards>(-1ns); }
+void charge_backwards(emulated_node& node) { node.charge(-1ns); }
+void send_to_thread(emulated_node& node) { node.send<send_to_thread>(emulated::thread(2), {0, 0, 0}); }
 void fail(emulated_node&) { throw std::runtime_error("out of paper"); }
 template <void (*F)(emulated_node&)>
-void start_one(emulated_node& here) {
-  if (here.at() == coordinates{1, 2, 0}) here.after<F>(7us);
+void start_one(emulated_node& node) {
+  if (node.at() == coordinates{1, 2, 0}) node.after<F>(7us);
 }
 
 TEST(emulation, misuse_is_an_error_that_names_node_thread_and_handler_on_every_rank) {
@@ -67,14 +67,14 @@ TEST(emulation, misuse_is_an_error_that_names_node_thread_and_handler_on_every_r
   expect_error(small, start_one<send_to_thread>, {"node (1, 2, 0)", "send_to_thread", "no thread 2", "0 to 1"});
   expect_error(small, start_one<fail>, {"node (1, 2, 0)", "fail", "out of paper"});
   expect_error(small,
-               [](emulated_node& here) {
-                 if (here.at().z == 1) here.charge(-2ns);
+               [](emulated_node& node) {
+                 if (node.at().z == 1) node.charge(-2ns);
                },
                {"node (0, 0, 1)", "the start function"});
   emulated_machine narrow = small;
   narrow.packet_bytes = 8;
   static_assert(sizeof(std::array<double, 2>) > 8);
-  expect_error(narrow, [](emulated_node& here) { here.send({0, 0, 0}, std::array<double, 2>{}); }, {"16 bytes", "8"});
+  expect_error(narrow, [](emulated_node& node) { node.send({0, 0, 0}, std::array<double, 2>{}); }, {"16 bytes", "8"});
 }
 
 TEST(emulation, a_machine_that_cannot_be_is_refused_before_anything_runs) {
@@ -102,26 +102,26 @@ struct heard {
     ar(values, last_ns);
   }
 };
-emulated_task collect(emulated_node& here, int count) {
-  for (int k = 0; k < count; ++k) here.state<heard>().values += co_await here.receive<int>();
-  co_await here.sleep(1us);
-  here.state<heard>().last_ns = here.now().count();
+emulated_task collect(emulated_node& node, int count) {
+  for (int k = 0; k < count; ++k) node.state<heard>().values += co_await node.receive<int>();
+  co_await node.sleep(1us);
+  node.state<heard>().last_ns = node.now().count();
 }
-void check_heard(emulated_node& here) {
-  EXPECT_EQ(here.state<heard>().values, 5 + 6 + 7);
+void check_heard(emulated_node& node) {
+  EXPECT_EQ(node.state<heard>().values, 5 + 6 + 7);
   // The nearest value comes at 15 ns and costs 100; then the coroutine finds the other two, costs 100, and sleeps.
-  EXPECT_EQ(here.state<heard>().last_ns, 15 + 100 + 100 + 1000);
+  EXPECT_EQ(node.state<heard>().last_ns, 15 + 100 + 100 + 1000);
 }
 
 TEST(emulation, a_coroutine_waits_for_values_and_for_time) {
   emulated_machine machine = small;
   machine.threads = 8;
   in_job([&](runtime& rt) {
-    const auto done = emulate(rt, machine, [](emulated_node& here) {
-      if (here.at().y != 0 || here.at().z != 0) return;
-      if (here.at().x != 0) return here.send({0, 0, 0}, here.at().x + 4);
-      here.add_task<collect>(3);
-      here.after<check_heard>(1ms);
+    const auto done = emulate(rt, machine, [](emulated_node& node) {
+      if (node.at().y != 0 || node.at().z != 0) return;
+      if (node.at().x != 0) return node.send({0, 0, 0}, node.at().x + 4);
+      node.add_task<collect>(3);
+      node.after<check_heard>(1ms);
     });
     EXPECT_EQ(done.messages(), 3u);
     EXPECT_EQ(done.time(), 1ms + 100ns);
@@ -129,8 +129,8 @@ TEST(emulation, a_coroutine_waits_for_values_and_for_time) {
 }
 
 void sink(emulated_node&) {}
-void burst(emulated_node& here) {
-  for (int k = 0; k < 10; ++k) here.send<sink>({1, 0, 0});
+void burst(emulated_node& node) {
+  for (int k = 0; k < 10; ++k) node.send<sink>({1, 0, 0});
 }
 
 TEST(emulation, a_full_output_buffer_makes_the_sending_thread_wait) {
@@ -138,8 +138,8 @@ TEST(emulation, a_full_output_buffer_makes_the_sending_thread_wait) {
   machine.injection = 50ns;
   machine.output_packets = 4;
   in_job([&](runtime& rt) {
-    const auto done = emulate(rt, machine, [](emulated_node& here) {
-      if (here.at() == coordinates{}) here.add_task<burst>();
+    const auto done = emulate(rt, machine, [](emulated_node& node) {
+      if (node.at() == coordinates{}) node.add_task<burst>();
     });
     // Of ten packets the first enters at once, as do three more; each of the others waits for one to have left.
     EXPECT_EQ(done.counts().stalled, 6u);
@@ -153,8 +153,8 @@ TEST(emulation, packets_beyond_the_input_buffer_wait_in_the_network) {
   emulated_machine machine = small;
   machine.input_packets = 3;
   in_job([&](runtime& rt) {
-    const auto done = emulate(rt, machine, [](emulated_node& here) {
-      if (here.at() == coordinates{}) here.add_task<burst>();
+    const auto done = emulate(rt, machine, [](emulated_node& node) {
+      if (node.at() == coordinates{}) node.add_task<burst>();
     });
     EXPECT_EQ(done.counts().held_back, 10u - 2 - 3);
     EXPECT_EQ(done.time(), 100ns + 15ns + 5 * 100ns);
@@ -166,21 +166,21 @@ TEST(emulation, packets_go_around_missing_nodes_and_none_goes_to_one) {
   machine.missing = {{1, 0, 0}, {2, 0, 0}, {2, 1, 0}};
   machine.turns = turn_rule::counted;
   const machine::travel_times times(machine);
-  const machine::route around = times.route_of({0, 0, 0}, {4, 0, 0});
-  EXPECT_EQ(around.hops, 8u);  // up two rows, over, and down two
-  EXPECT_EQ(around.turns, 2u);
+  const machine::route route = times.route_of({0, 0, 0}, {4, 0, 0});
+  EXPECT_EQ(route.hops, 8u);  // up two rows, over, and down two
+  EXPECT_EQ(route.turns, 2u);
   const machine::route straight = times.route_of({0, 3, 0}, {4, 3, 0});
   EXPECT_EQ(straight.hops, 4u);
   EXPECT_EQ(straight.turns, 0u);
   expect_error(machine,
-               [](emulated_node& here) {
-                 if (here.at() == coordinates{}) here.send<sink>({2, 1, 0});
+               [](emulated_node& node) {
+                 if (node.at() == coordinates{}) node.send<sink>({2, 1, 0});
                },
                {"(2, 1, 0)", "missing"});
   machine.missing = {{1, 0, 0}, {0, 1, 0}};
   expect_error(machine,
-               [](emulated_node& here) {
-                 if (here.at() == coordinates{}) here.send<sink>({4, 4, 0});
+               [](emulated_node& node) {
+                 if (node.at() == coordinates{}) node.send<sink>({4, 4, 0});
                },
                {"no way"});
 }
@@ -203,9 +203,9 @@ TEST(emulation, a_dragonfly_joins_its_groups_by_single_links) {
   }
 }
 
-void compute(emulated_node& here, std::uint32_t rounds) {
+void compute(emulated_node& node, std::uint32_t rounds) {
   for (std::uint32_t k = 0; k < rounds; ++k)
-    here.state<std::uint64_t>() = here.state<std::uint64_t>() * 25214903917 + 11;
+    node.state<std::uint64_t>() = node.state<std::uint64_t>() * 25214903917 + 11;
 }
 
 TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
@@ -215,8 +215,8 @@ TEST(emulation, handlers_cost_what_they_take_here_where_the_machine_measures) {
     std::chrono::nanoseconds end{};
     in_job(
         [&](runtime& rt) {
-          const auto start = [rounds](emulated_node& here) {
-            if (here.at().x == 0) here.send<compute>({1, 0, 0}, rounds);
+          const auto start = [rounds](emulated_node& node) {
+            if (node.at().x == 0) node.send<compute>({1, 0, 0}, rounds);
           };
           end = emulate(rt, machine, start).time();
         },
@@ -236,8 +236,8 @@ TEST(emulation, start_functions_cost_what_they_take_here_where_the_machine_measu
     std::chrono::nanoseconds end{};
     in_job(
         [&](runtime& rt) {
-          const auto start = [](emulated_node& here) {
-            if (here.at().x == 0) compute(here, 1'000'000);
+          const auto start = [](emulated_node& node) {
+            if (node.at().x == 0) compute(node, 1'000'000);
           };
           end = emulate(rt, machine, start).time();
         },
@@ -248,8 +248,8 @@ TEST(emulation, start_functions_cost_what_they_take_here_where_the_machine_measu
   EXPECT_GT(time_of(1), 100us);
 }
 
-void go_on(emulated_node& here, std::uint32_t left) {
-  if (left != 0) here.add_task<go_on>(left - 1);
+void go_on(emulated_node& node, std::uint32_t left) {
+  if (left != 0) node.add_task<go_on>(left - 1);
 }
 
 TEST(emulation, empty_handlers_are_not_charged_for_the_looks_at_the_clock) {
@@ -261,7 +261,7 @@ TEST(emulation, empty_handlers_are_not_charged_for_the_looks_at_the_clock) {
   for (int run = 0; run < 200 && least >= not_charged; ++run) {
     in_job(
         [&](runtime& rt) {
-          const auto start = [](emulated_node& here) { here.add_task<go_on>(handlers - 1); };
+          const auto start = [](emulated_node& node) { node.add_task<go_on>(handlers - 1); };
           least = std::min(least, emulate(rt, machine, start).time());
         },
         "1");

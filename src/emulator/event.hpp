@@ -47,10 +47,10 @@ static_assert(sizeof(event) == 24);
 }
 
 /// Copies a whole event, whose length is a multiple of 8 bytes.
-inline void copy_event(std::byte* to, const event& from, std::size_t bytes) noexcept {
-  auto* into = reinterpret_cast<std::uint64_t*>(to);
-  const auto* of = reinterpret_cast<const std::uint64_t*>(&from);
-  for (std::size_t k = 0; k < bytes / 8; ++k) into[k] = of[k];
+inline void copy_event(std::byte* target, const event& event, std::size_t bytes) noexcept {
+  auto* destination = reinterpret_cast<std::uint64_t*>(target);
+  const auto* data = reinterpret_cast<const std::uint64_t*>(&event);
+  for (std::size_t k = 0; k < bytes / 8; ++k) destination[k] = data[k];
 }
 
 }  // namespace nacre::emulator

@@ -49,22 +49,22 @@ class event_lengths {
   struct bounds {
     std::size_t nodes_of_block = 0, blocks = 0, nodes = 0;
   };
-  [[nodiscard]] std::size_t checked(std::span<const std::byte> from, const bounds& within) const noexcept {
-    if (from.size() < sizeof(event)) return 0;
-    const event& head = *reinterpret_cast<const event*>(from.data());
-    if (head.handler >= payloads_.size() || head.node >= within.nodes_of_block) return 0;
+  [[nodiscard]] std::size_t checked(std::span<const std::byte> source, const bounds& bounds) const noexcept {
+    if (source.size() < sizeof(event)) return 0;
+    const event& head = *reinterpret_cast<const event*>(source.data());
+    if (head.handler >= payloads_.size() || head.node >= bounds.nodes_of_block) return 0;
     if (carries_packet(head)) {
-      if (from.size() < carrier_bytes + sizeof(event)) return 0;
+      if (source.size() < carrier_bytes + sizeof(event)) return 0;
       const std::uint16_t handler = packet_in(head).handler;
       const packet_way way = way_of(head);
       // Only a node of the grid has sent a packet that is at a router.
-      const bool sent = head.handler != pass_router || head.source - first_source < within.nodes;
+      const bool sent = head.handler != pass_router || head.source - first_source < bounds.nodes;
       const bool known =
-          sent && way.block < within.blocks && way.destination < within.nodes && way.axis <= packet_way::no_axis;
+          sent && way.block < bounds.blocks && way.destination < bounds.nodes && way.axis <= packet_way::no_axis;
       if (!known || handler < first_of_program || handler >= payloads_.size()) return 0;
     }
     const std::size_t bytes = of(head);
-    return bytes <= from.size() ? bytes : 0;
+    return bytes <= source.size() ? bytes : 0;
   }
 
  private:

@@ -82,9 +82,9 @@ class event_list {
   void for_each(const Lengths& lengths, Visit visit) const {
     for (const event_chunk* chunk = head_; chunk != nullptr; chunk = chunk->next) {
       const std::byte* const end = chunk->events + used_in(*chunk);
-      for (const std::byte* at = chunk->events; at != end;) {
-        const event& e = *reinterpret_cast<const event*>(at);
-        at += lengths.of(e);
+      for (const std::byte* position = chunk->events; position != end;) {
+        const event& e = *reinterpret_cast<const event*>(position);
+        position += lengths.of(e);
         visit(e);
       }
     }
@@ -93,7 +93,7 @@ class event_list {
   [[gnu::always_inline]] void fetch() const noexcept {
     if (head_ == nullptr) return;
     const std::size_t bytes = head_ == tail_ ? used_ : event_chunk::bytes;
-    for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(head_->events + at);
+    for (std::size_t index = 0; index < bytes; index += cache_line_bytes) __builtin_prefetch(head_->events + index);
   }
   /// Calls visit(const std::byte* events, std::size_t bytes) for each chunk.
   template <class Visit>

@@ -70,10 +70,12 @@ void check_machine(const emulated_machine& m) {
   expect(std::isfinite(m.measured) && m.measured >= 0 && m.measured <= 1e6, "measured = " + std::to_string(m.measured),
          "give a factor from 0 to a million; 1 charges what the host takes");
   expect(m.output_packets <= 1 << 20, "output_packets = " + std::to_string(m.output_packets), "use 0 to 1048576");
-  for (const coordinates& at : m.missing) {
-    const bool inside = at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < m.grid.x && at.y < m.grid.y && at.z < m.grid.z;
+  for (const coordinates& place : m.missing) {
+    const bool inside =
+        place.x >= 0 && place.y >= 0 && place.z >= 0 && place.x < m.grid.x && place.y < m.grid.y && place.z < m.grid.z;
     expect(inside,
-           "missing names (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")",
+           "missing names (" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " +
+               std::to_string(place.z) + ")",
            "name nodes inside of the grid");
   }
   expect(m.switch_ports >= 2 && m.switch_ports <= 1 << 20, "switch_ports = " + std::to_string(m.switch_ports),

@@ -22,33 +22,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void pass_on(emulated_node& here, std::uint32_t rounds) {
+void pass_on(emulated_node& node, std::uint32_t rounds) {
   if (rounds == 0) return;
-  here.send<pass_on>({(here.at().x + 1) % here.machine().grid.x, 0, 0}, rounds - 1);
+  node.send<pass_on>({(node.at().x + 1) % node.machine().grid.x, 0, 0}, rounds - 1);
 }
 
 /// The nodes that rank 0 has at the end of a run on two simulated ranks, between which everything moves that may.
 std::set<std::int32_t> nodes_of_rank_0(emulated_moves moves, std::uint32_t rounds) {
-  config made;
-  made.set("transport", "sim");
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  made.set("balancer", "rotate");
-  made.set("balance.rotate.interval", "50us");
-  made.set("seed", "3");
-  std::set<std::int32_t> there;
-  const auto start = [rounds](emulated_node& here) { here.add_task<pass_on>(rounds); };
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  configuration.set("balancer", "rotate");
+  configuration.set("balance.rotate.interval", "50us");
+  configuration.set("seed", "3");
+  std::set<std::int32_t> values;
+  const auto start = [rounds](emulated_node& node) { node.add_task<pass_on>(rounds); };
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const bool first = rt.rank().value() == 0;
-                  const auto note = [&there, first](emulated_node& here) {
-                    if (first) there.insert(here.at().x);
+                  const auto note = [&values, first](emulated_node& node) {
+                    if (first) values.insert(node.at().x);
                   };
                   static_cast<void>(emulate(rt, {.grid = {64, 1, 1}, .threads = 1, .hop = 5ns, .handler = 1us}, start,
                                             {.blocks = 4, .finish = note, .moves = moves}));
                 }),
             0);
-  return there;
+  return values;
 }
 
 TEST(moves_of_blocks, are_made_when_a_block_has_worked_for_longer_than_they_take) {
@@ -67,10 +67,10 @@ struct long_state {
   }
 };
 
-void count_and_pass_on(emulated_node& here, std::uint32_t rounds) {
-  here.state<long_state>().seen[rounds % 512] += rounds;
+void count_and_pass_on(emulated_node& node, std::uint32_t rounds) {
+  node.state<long_state>().seen[rounds % 512] += rounds;
   if (rounds == 0) return;
-  here.send<count_and_pass_on>({(here.at().x + 1) % here.machine().grid.x, 0, 0}, rounds - 1);
+  node.send<count_and_pass_on>({(node.at().x + 1) % node.machine().grid.x, 0, 0}, rounds - 1);
 }
 
 /// Asks large objects to move only if that is worth it, which it is not, and now and then moves them all the same.
@@ -94,17 +94,17 @@ struct wavering_balancer final : balancer {
 
 /// The sum of the states of all nodes after a run on two simulated ranks.
 std::uint64_t sum_after_a_run(const char* balancer) {
-  config made;
-  made.set("transport", "sim");
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  made.set("balancer", balancer);
+  config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  configuration.set("balancer", balancer);
   std::uint64_t sum = 0;
-  const auto start = [](emulated_node& here) { here.add_task<count_and_pass_on>(600U); };
-  EXPECT_EQ(run(made,
+  const auto start = [](emulated_node& node) { node.add_task<count_and_pass_on>(600U); };
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
-                  const auto add = [&sum](emulated_node& here) {
-                    for (const std::uint64_t each : here.state<long_state>().seen) sum += each;
+                  const auto add = [&sum](emulated_node& node) {
+                    for (const std::uint64_t each : node.state<long_state>().seen) sum += each;
                   };
                   static_cast<void>(emulate(rt, {.grid = {64, 1, 1}, .threads = 1, .hop = 5ns, .handler = 1us}, start,
                                             {.blocks = 4, .finish = add, .moves = emulated_moves::always}));

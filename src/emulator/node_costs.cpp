@@ -33,17 +33,17 @@ struct float_units {
 
 }  // namespace
 
-void emulated_node::charge_accesses(const emulated_accesses& made) {
+void emulated_node::charge_accesses(const emulated_accesses& emulated_accesses) {
   const emulated_machine& m = machine();
-  for (const auto& [count, cycles] : {std::pair(made.local_cache, m.local_cache_cycles),
-                                      {made.local_memory, m.local_memory_cycles},
-                                      {made.remote_cache, m.remote_cache_cycles},
-                                      {made.remote_memory, m.remote_memory_cycles}}) {
+  for (const auto& [count, cycles] : {std::pair(emulated_accesses.local_cache, m.local_cache_cycles),
+                                      {emulated_accesses.local_memory, m.local_memory_cycles},
+                                      {emulated_accesses.remote_cache, m.remote_cache_cycles},
+                                      {emulated_accesses.remote_memory, m.remote_memory_cycles}}) {
     if (count != 0) charge(bounded(count) * (m.cycle * std::int64_t{cycles}));
   }
 }
 
-void emulated_node::charge_floats(const emulated_floats& made) {
+void emulated_node::charge_floats(const emulated_floats& emulated_floats) {
   const emulated_machine& m = machine();
   if (m.cycle.count() == 0) return;
   auto& units = state<float_units>().free_at;
@@ -51,7 +51,8 @@ void emulated_node::charge_floats(const emulated_floats& made) {
   if (units.size() <= processor) units.resize(processor + 1);
   const std::int64_t begins = now().count(), cycle = m.cycle.count();
   std::int64_t ends = begins;
-  const std::array<std::int64_t, 2> counts{bounded(made.additions), bounded(made.multiplications)};
+  const std::array<std::int64_t, 2> counts{bounded(emulated_floats.additions),
+                                           bounded(emulated_floats.multiplications)};
   for (std::size_t unit = 0; unit < counts.size(); ++unit) {
     if (counts[unit] == 0) continue;
     std::int64_t& free_at = units[processor][unit];

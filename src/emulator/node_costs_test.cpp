@@ -26,10 +26,10 @@ emulated_machine with_processors() {
 template <class Start>
 std::chrono::nanoseconds time_of(const emulated_machine& machine, Start start) {
   std::chrono::nanoseconds time{};
-  config made;
-  made.set("ranks", "2");
-  made.set("workers", "1");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "2");
+  configuration.set("workers", "1");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto done = emulate(rt, machine, start, {.blocks = 3});
                   if (rt.rank().value() == 0) time = done.time();
@@ -38,15 +38,15 @@ std::chrono::nanoseconds time_of(const emulated_machine& machine, Start start) {
   return time;
 }
 
-bool is_first(const emulated_node& here) { return here.at() == coordinates{}; }
+bool is_first(const emulated_node& node) { return node.at() == coordinates{}; }
 
-void read_memory(emulated_node& here) {
-  here.charge_accesses({.local_cache = 5, .local_memory = 3, .remote_cache = 2, .remote_memory = 1});
+void read_memory(emulated_node& node) {
+  node.charge_accesses({.local_cache = 5, .local_memory = 3, .remote_cache = 2, .remote_memory = 1});
 }
 
 TEST(node_costs, accesses_take_the_cycles_of_their_places) {
-  const auto start = [](emulated_node& here) {
-    for (std::uint32_t thread = 0; thread < 16; ++thread) here.add_task<read_memory>(emulated::thread(thread));
+  const auto start = [](emulated_node& node) {
+    for (std::uint32_t thread = 0; thread < 16; ++thread) node.add_task<read_memory>(emulated::thread(thread));
   };
   EXPECT_EQ(time_of(with_processors(), start), 100ns + 2ns * (5 * 10 + 3 * 20 + 2 * 20 + 1 * 30))
       << "threads do not wait for each other's accesses";
@@ -55,17 +55,17 @@ TEST(node_costs, accesses_take_the_cycles_of_their_places) {
   EXPECT_EQ(time_of(free, start), 100ns);
 }
 
-void add_and_multiply(emulated_node& here, std::uint32_t additions, std::uint32_t multiplications) {
-  here.charge_floats({.additions = additions, .multiplications = multiplications});
+void add_and_multiply(emulated_node& node, std::uint32_t additions, std::uint32_t multiplications) {
+  node.charge_floats({.additions = additions, .multiplications = multiplications});
 }
 
 TEST(node_costs, threads_of_a_processor_share_its_two_units) {
   const auto of_threads = [](std::uint32_t first, std::uint32_t count, std::uint32_t additions,
                              std::uint32_t multiplications) {
-    return time_of(with_processors(), [=](emulated_node& here) {
-      if (!is_first(here)) return;
+    return time_of(with_processors(), [=](emulated_node& node) {
+      if (!is_first(node)) return;
       for (std::uint32_t thread = first; thread < first + count; ++thread) {
-        here.add_task<add_and_multiply>(emulated::thread(thread), additions, multiplications);
+        node.add_task<add_and_multiply>(emulated::thread(thread), additions, multiplications);
       }
     });
   };
@@ -76,15 +76,15 @@ TEST(node_costs, threads_of_a_processor_share_its_two_units) {
   EXPECT_EQ(of_threads(7, 2, 100, 0), 100ns + 2ns * (100 + 5)) << "threads of two processors";
 }
 
-void add_twice(emulated_node& here) {
-  here.charge_floats({.additions = 10});
-  here.charge_floats({.additions = 10});
+void add_twice(emulated_node& node) {
+  node.charge_floats({.additions = 10});
+  node.charge_floats({.additions = 10});
 }
 
 TEST(node_costs, a_charge_begins_when_the_handler_has_come_so_far) {
   EXPECT_EQ(time_of(with_processors(),
-                    [](emulated_node& here) {
-                      if (is_first(here)) here.add_task<add_twice>();
+                    [](emulated_node& node) {
+                      if (is_first(node)) node.add_task<add_twice>();
                     }),
             100ns + 2 * 2ns * (10 + 5));
 }
@@ -94,41 +94,41 @@ struct sample {
 };
 std::atomic<std::int64_t> got_at{0}, got_value{0};
 
-emulated_task fetch(emulated_node& here) {
-  const sample one = co_await here.get<sample>({2, 0, 0});
+emulated_task fetch(emulated_node& node) {
+  const sample one = co_await node.get<sample>({2, 0, 0});
   got_value = one.values[19];
-  got_at = here.now().count();
+  got_at = node.now().count();
 }
-void fill(emulated_node& here) {
+void fill(emulated_node& node) {
   sample one;
   one.values[19] = 77;
-  here.put<sample>({2, 0, 0}, one);
+  node.put<sample>({2, 0, 0}, one);
 }
 
 TEST(node_costs, put_and_get_move_values_between_the_memories_of_nodes) {
-  time_of(with_processors(), [](emulated_node& here) {
-    if (is_first(here)) here.add_task<fetch>();
+  time_of(with_processors(), [](emulated_node& node) {
+    if (is_first(node)) node.add_task<fetch>();
   });
   EXPECT_EQ(got_value, 0);
   // The coroutine's first stretch; the packet; the other node's handler; the packet; the handler that takes it.
   EXPECT_EQ(got_at, 100 + 20 + 100 + 20 + 100);
-  time_of(with_processors(), [](emulated_node& here) {
-    if (here.at().x == 1) here.add_task<fill>();
-    if (is_first(here)) here.after<fetch>(500ns);
+  time_of(with_processors(), [](emulated_node& node) {
+    if (node.at().x == 1) node.add_task<fill>();
+    if (is_first(node)) node.after<fetch>(500ns);
   });
   EXPECT_EQ(got_value, 77);
   EXPECT_EQ(got_at, 500 + 100 + 20 + 100 + 20 + 100);
 }
 
-void charge_too_much(emulated_node& here) { here.charge_accesses({.local_cache = ~std::uint64_t{0}}); }
+void charge_too_much(emulated_node& node) { node.charge_accesses({.local_cache = ~std::uint64_t{0}}); }
 
 TEST(node_costs, charges_and_cycles_beyond_all_bounds_are_refused) {
-  config made;
-  made.set("ranks", "1");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "1");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   EXPECT_THROW(
-                      emulate(rt, with_processors(), [](emulated_node& here) { here.add_task<charge_too_much>(); }),
+                      emulate(rt, with_processors(), [](emulated_node& node) { node.add_task<charge_too_much>(); }),
                       usage_error);
                 }),
             0);

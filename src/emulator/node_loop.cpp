@@ -47,8 +47,8 @@ struct later {
 emulator::virtual_time node_loop::window_width(const emulated_machine& machine) {
   if (machine.contention) return std::max<virtual_time>(machine.hop.count(), 1);  // from router to router
   // A packet that waits for the port leaves later than its handler's end, so the handler's cost is no part of it.
-  const virtual_time before = machine.injection.count() > 0 ? machine.injection.count() : machine.handler.count();
-  const virtual_time width = before + machine::travel_times(machine).least();
+  const virtual_time time = machine.injection.count() > 0 ? machine.injection.count() : machine.handler.count();
+  const virtual_time width = time + machine::travel_times(machine).least();
   if (width > 0) return width;
   throw setup_error({"a message between two nodes takes no time on this machine",
                      "the emulator runs nodes beside each other for as long as no message can arrive",
@@ -88,9 +88,9 @@ node_loop::~node_loop() = default;
 
 void node_loop::enter(std::uint32_t node) noexcept {
   node_ = node;
-  const coordinates at = brick_.at(node);
-  here_ = emulated_node(*this, at, node);
-  source_ = partition_.number_of(at) + emulator::first_source;
+  const coordinates place = brick_.at(node);
+  here_ = emulated_node(*this, place, node);
+  source_ = partition_.number_of(place) + emulator::first_source;
   slot_ = &nodes_[node];
 }
 
@@ -121,13 +121,13 @@ void node_loop::run_window(std::uint64_t window) {
   counts_.bytes = pool_.bytes() + nodes_.bytes();
 }
 
-void node_loop::distribute(emulator::event_list& events, grouped_window& into) {
+void node_loop::distribute(emulator::event_list& events, grouped_window& window) {
   while (emulator::event_chunk* const chunk = events.take_chunk()) {
-    for (std::size_t at = 0; at < chunk->used;) {
-      const event& e = *reinterpret_cast<const event*>(chunk->events + at);
+    for (std::size_t index = 0; index < chunk->used;) {
+      const event& e = *reinterpret_cast<const event*>(chunk->events + index);
       const std::size_t bytes = lengths_.of(e);
-      emulator::copy_event(into.groups[e.node >> group_shift_].append(pool_, bytes), e, bytes);
-      at += bytes;
+      emulator::copy_event(window.groups[e.node >> group_shift_].append(pool_, bytes), e, bytes);
+      index += bytes;
     }
     pool_.give_back(chunk);
   }
@@ -162,13 +162,13 @@ void node_loop::run_group(emulator::event_list& events, std::uint32_t first, std
 
 /// Runs nodes with the events that are theirs in order_. While one runs, the memory of later ones is on its way.
 void node_loop::run_in_order() {
-  constexpr std::size_t stages = 2, between = 12;  // nodes from one line of a node to the next
+  constexpr std::size_t stages = 2, gap = 12;  // nodes from one line of a node to the next
   std::uint32_t begin = 0;
   for (std::size_t k = 0; k < runs_.size(); ++k) {
-    if (const std::size_t ahead = k + stages * between; ahead < runs_.size()) {
+    if (const std::size_t ahead = k + stages * gap; ahead < runs_.size()) {
       __builtin_prefetch(order_[runs_[ahead - 1].end]);
       states_.fetch(runs_[ahead].node);
-      for (std::uint32_t stage = 0; stage < stages; ++stage) nodes_.fetch(runs_[ahead - stage * between].node, stage);
+      for (std::uint32_t stage = 0; stage < stages; ++stage) nodes_.fetch(runs_[ahead - stage * gap].node, stage);
     }
     run_node(runs_[k].node, {order_.data() + begin, runs_[k].end - begin});
     begin = runs_[k].end;
@@ -176,8 +176,8 @@ void node_loop::run_in_order() {
 }
 
 void node_loop::run_node(std::uint32_t node, std::span<const event*> events) {
-  const auto before = [](const event* a, const event* b) { return emulator::earlier(*a, *b); };
-  if (!std::is_sorted(events.begin(), events.end(), before)) std::sort(events.begin(), events.end(), before);
+  const auto prologue = [](const event* a, const event* b) { return emulator::earlier(*a, *b); };
+  if (!std::is_sorted(events.begin(), events.end(), prologue)) std::sort(events.begin(), events.end(), prologue);
   enter(node);
   for (const event* const e : events) {
     if (!local_.empty()) run_local_before(e);

@@ -97,7 +97,7 @@ class node_loop {
 
   // For the running handler: see include/nacre/emulator/node.hpp.
   [[nodiscard]] const emulated_machine& machine() const noexcept { return machine_; }
-  friend bool node_exists(const node_loop& loop, const coordinates& at) noexcept;
+  friend bool node_exists(const node_loop& loop, const coordinates& place) noexcept;
   [[nodiscard]] virtual_time now() const noexcept { return start_ + charged_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   void charge(virtual_time cost);
@@ -119,7 +119,7 @@ class node_loop {
   struct node_run {
     std::uint32_t node, end;  ///< the end of its events in order_; they begin at the end of the run before
   };
-  void distribute(emulator::event_list& events, grouped_window& into);
+  void distribute(emulator::event_list& events, grouped_window& window);
   void run_groups(grouped_window& window);
   void run_group(emulator::event_list& events, std::uint32_t first, std::uint32_t nodes);
   void run_in_order();

@@ -47,7 +47,7 @@ void node_loop::enter_network(const emulator::packet_way& way, const event& pack
 /// A packet asks for its next link.
 void node_loop::pass_router(const event& e) {
   emulator::packet_way way = emulator::way_of(e);
-  const coordinates to = partition_.at(way.destination);
+  const coordinates target = partition_.at(way.destination);
   const event& packet = emulator::packet_in(e);
   const std::size_t bytes = lengths_.of(packet);
   virtual_time start = 0, turn = 0;
@@ -55,20 +55,20 @@ void node_loop::pass_router(const event& e) {
   coordinates next;  // the node that the next link belongs to
   event head = e;
   if (times_.is_grid()) {
-    const machine::link_step link = times_.first_step(here_.at(), to, way);
+    const machine::link_step link = times_.first_step(here_.at(), target, way);
     start = links_->carry(node_, link, e.time);
-    is_last = link.to == to;
+    is_last = link.to == target;
     way.axis = link.axis;
     next = link.to;
     const bool counts = machine_.turns == turn_rule::counted && !is_last;
-    if (counts && times_.first_step(next, to, way).axis != link.axis) turn = machine_.turn.count();
+    if (counts && times_.first_step(next, target, way).axis != link.axis) turn = machine_.turn.count();
   } else {
     const machine::switch_links links(machine_);
-    const std::uint32_t from = e.source - emulator::first_source;
-    const machine::switch_link link = links.link(from, way.destination, e.thread);
+    const std::uint32_t source = e.source - emulator::first_source;
+    const machine::switch_link link = links.link(source, way.destination, e.thread);
     start = links_->carry(link, e.time);
     is_last = link.is_last;
-    next = partition_.at(links.link(from, way.destination, ++head.thread).owner);
+    next = partition_.at(links.link(source, way.destination, ++head.thread).owner);
   }
   const virtual_time hop = is_last && !times_.is_grid() ? 0 : machine_.hop.count();
   if (start != e.time) {

@@ -24,8 +24,8 @@ using emulator::virtual_time;
 /// No time is later: the sum of two of them is still one that 64 bits hold.
 constexpr virtual_time delay_max = virtual_time{1} << 61;
 
-std::string text_of(const coordinates& at) {
-  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+std::string text_of(const coordinates& place) {
+  return "(" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " + std::to_string(place.z) + ")";
 }
 
 void check_thread(std::uint16_t thread, std::uint32_t threads) {
@@ -50,15 +50,15 @@ void check_delay(virtual_time delay) {
 }  // namespace
 
 inline emulator::event& node_loop::stage(const emulator::packet_way& way, virtual_time delay, std::size_t bytes) {
-  const std::size_t at = staged_words_;
+  const std::size_t index = staged_words_;
   staged_words_ += 2 + bytes / 8;
   if (staged_words_ > staged_room_) [[unlikely]] {
     staged_room_ = 2 * staged_words_ + 64;
-    staged_ = larger_copy(staged_.get(), at, staged_room_);
+    staged_ = larger_copy(staged_.get(), index, staged_room_);
   }
-  staged_[at] = std::bit_cast<std::uint64_t>(way);
-  staged_[at + 1] = static_cast<std::uint64_t>(delay);
-  return *reinterpret_cast<event*>(staged_.get() + at + 2);
+  staged_[index] = std::bit_cast<std::uint64_t>(way);
+  staged_[index + 1] = static_cast<std::uint64_t>(delay);
+  return *reinterpret_cast<event*>(staged_.get() + index + 2);
 }
 
 void node_loop::post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload) {
@@ -106,12 +106,12 @@ void node_loop::charge(virtual_time cost) {
 }
 
 void node_loop::dispatch(virtual_time end) {
-  for (std::size_t at = 0; at < staged_words_;) {
-    const auto way = std::bit_cast<emulator::packet_way>(staged_[at]);
-    const auto delay = static_cast<virtual_time>(staged_[at + 1]);
-    event& e = *reinterpret_cast<event*>(staged_.get() + at + 2);
+  for (std::size_t index = 0; index < staged_words_;) {
+    const auto way = std::bit_cast<emulator::packet_way>(staged_[index]);
+    const auto delay = static_cast<virtual_time>(staged_[index + 1]);
+    event& e = *reinterpret_cast<event*>(staged_.get() + index + 2);
     const std::size_t bytes = lengths_.of(e);
-    at += 2 + bytes / 8;
+    index += 2 + bytes / 8;
     if (through_network_ && (way.block != block_ || e.node != node_)) {
       if (machine_.injection.count() > 0) {
         queue_departure(way, e, bytes, end, delay);
@@ -193,9 +193,9 @@ void node_loop::forward(std::uint32_t block, const event& e, std::size_t bytes) 
   std::vector<std::byte>& bundle = bundles_[block];
   if (bundle.empty()) bundled_.push_back(block);
   first_bundled_window_ = std::min(first_bundled_window_, window_of(e.time));
-  const std::size_t at = bundle.size();
-  bundle.resize(at + bytes);
-  emulator::copy_event(bundle.data() + at, e, bytes);
+  const std::size_t index = bundle.size();
+  bundle.resize(index + bytes);
+  emulator::copy_event(bundle.data() + index, e, bytes);
 }
 
 void node_loop::clear_bundles() noexcept {
@@ -221,16 +221,16 @@ void post_packet(node_loop& loop, const emulated_handler& row, const packet_targ
                  const std::uint64_t* payload) {
   loop.post_packet(row, target, payload);
 }
-void post_task(node_loop& loop, const emulated_handler& row, emulated::placement where, std::chrono::nanoseconds delay,
-               const std::uint64_t* payload) {
-  loop.post_local(row.id, where.code(), delay.count(), payload, row.payload_words);
+void post_task(node_loop& loop, const emulated_handler& row, emulated::placement placement,
+               std::chrono::nanoseconds delay, const std::uint64_t* payload) {
+  loop.post_local(row.id, placement.code(), delay.count(), payload, row.payload_words);
 }
 void* state_of(node_loop& loop, std::uint32_t node, const emulated_state& row) { return loop.state(node, row); }
 const emulated_machine& machine_of(const node_loop& loop) noexcept { return loop.machine(); }
 std::chrono::nanoseconds now_of(const node_loop& loop) noexcept { return std::chrono::nanoseconds(loop.now()); }
 std::uint32_t thread_of(const node_loop& loop) noexcept { return loop.thread(); }
-bool node_exists(const node_loop& loop, const coordinates& at) noexcept {
-  return loop.partition_.contains(at) && loop.times_.exists(at);
+bool node_exists(const node_loop& loop, const coordinates& place) noexcept {
+  return loop.partition_.contains(place) && loop.times_.exists(place);
 }
 void charge_handler(node_loop& loop, std::chrono::nanoseconds cost) { loop.charge(cost.count()); }
 void resume_after(node_loop& loop, std::chrono::nanoseconds delay) {

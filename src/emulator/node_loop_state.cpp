@@ -44,7 +44,7 @@ std::vector<std::byte> node_loop::pack() {
   std::vector<std::byte> events;
   const auto append = [&](const emulator::event_list& list) {
     list.for_each_chunk(
-        [&](const std::byte* from, std::size_t bytes) { events.insert(events.end(), from, from + bytes); });
+        [&](const std::byte* source, std::size_t bytes) { events.insert(events.end(), source, source + bytes); });
   };
   wheel_.for_each(append);
   for (const grouped_window& window : grouped_) std::for_each(window.groups.begin(), window.groups.end(), append);
@@ -87,11 +87,11 @@ bool node_loop::unpack_extras(reader& in) {
   bool any = false;
   in(any);
   if (!any) return in.ok();
-  emulator::node_extras& of = nodes_.extras_of(*slot_);
+  emulator::node_extras& node_extras = nodes_.extras_of(*slot_);
   std::uint32_t queues = 0;
   in(queues);
-  for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(of.waiting.emplace_back());
-  in(of.held_back, of.packets_waiting, of.port_free);
+  for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(node_extras.waiting.emplace_back());
+  in(node_extras.held_back, node_extras.packets_waiting, node_extras.port_free);
   return in.ok();
 }
 

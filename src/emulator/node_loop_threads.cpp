@@ -74,32 +74,33 @@ void node_loop::arrive(const event& e) {
 
 /// Keeps a packet in the network while the input buffer is full. Packets enter it in the order of their arrival.
 bool node_loop::hold_back(const event& e) {
-  emulator::node_extras& of = *slot_->extras;
-  if (machine_.input_packets == 0 || (of.packets_waiting < machine_.input_packets && of.held_back.empty()))
+  emulator::node_extras& node_extras = *slot_->extras;
+  if (machine_.input_packets == 0 ||
+      (node_extras.packets_waiting < machine_.input_packets && node_extras.held_back.empty()))
     return false;
   ++counts_.held_back;
-  of.held_back.push(e, lengths_.of(e));
+  node_extras.held_back.push(e, lengths_.of(e));
   return true;
 }
 
 /// Lets packets enter the input buffer while it has room.
 void node_loop::admit() {
-  emulator::node_extras& of = *slot_->extras;
-  while (!of.held_back.empty() && of.packets_waiting < machine_.input_packets) {
+  emulator::node_extras& node_extras = *slot_->extras;
+  while (!node_extras.held_back.empty() && node_extras.packets_waiting < machine_.input_packets) {
     alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
-    const std::size_t bytes = lengths_.of(of.held_back.front());
-    emulator::copy_event(copy, of.held_back.front(), bytes);
-    of.held_back.pop(bytes);
+    const std::size_t bytes = lengths_.of(node_extras.held_back.front());
+    emulator::copy_event(copy, node_extras.held_back.front(), bytes);
+    node_extras.held_back.pop(bytes);
     arrive(*reinterpret_cast<const event*>(copy));
   }
 }
 
 void node_loop::wait(const event& e) {
-  emulator::node_extras& of = nodes_.extras_of(*slot_);
-  emulator::waiting_queue* queue = find(&of, e.thread);
-  if (queue == nullptr) queue = &of.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
+  emulator::node_extras& node_extras = nodes_.extras_of(*slot_);
+  emulator::waiting_queue* queue = find(&node_extras, e.thread);
+  if (queue == nullptr) queue = &node_extras.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
   ++counts_.delayed;
-  if (is_packet(e)) ++of.packets_waiting;
+  if (is_packet(e)) ++node_extras.packets_waiting;
   const bool first = queue->empty();
   queue->push(e, lengths_.of(e));
   if (first) schedule_wake(e.thread);
@@ -238,13 +239,13 @@ void node_loop::resume_coroutine(std::uint32_t number, virtual_time delay) {
 
 void node_loop::fail(std::string_view handler) {
   in_stretch_ = false;
-  const coordinates& at = here_.at();
+  const coordinates& place = here_.at();
   failure_ = {.failed = true,
               .time = start_,
               .node = source_ - emulator::first_source,
-              .text = "node (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) +
-                      "), thread " + std::to_string(thread_) + ", handler " + std::string(handler) + ", at " +
-                      std::to_string(start_) + " ns: " + text_of_thrown()};
+              .text = "node (" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " +
+                      std::to_string(place.z) + "), thread " + std::to_string(thread_) + ", handler " +
+                      std::string(handler) + ", at " + std::to_string(start_) + " ns: " + text_of_thrown()};
   throw emulation_stopped{};
 }
 

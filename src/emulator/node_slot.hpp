@@ -20,10 +20,10 @@ struct waiting_queue {
   [[nodiscard]] bool empty() const noexcept { return first == events.size(); }
   [[nodiscard]] const event& front() const noexcept { return *reinterpret_cast<const event*>(events.data() + first); }
   void push(const event& e, std::size_t bytes) {
-    const auto* from = reinterpret_cast<const std::byte*>(&e);
+    const auto* source = reinterpret_cast<const std::byte*>(&e);
     // Many nodes may have long queues at once: a quarter more room for each of them, in place of twice as much.
     if (events.size() + bytes > events.capacity()) events.reserve(events.capacity() + events.capacity() / 4 + bytes);
-    events.insert(events.end(), from, from + bytes);
+    events.insert(events.end(), source, source + bytes);
   }
   template <class Archive>
   void save(Archive& ar) const {

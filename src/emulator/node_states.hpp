@@ -31,30 +31,30 @@ class state_column {
   [[nodiscard]] const detail::emulated_state& row() const noexcept { return row_; }
   /// The value of a node; null when it has none.
   [[nodiscard]] void* find(std::uint32_t node) const noexcept {
-    const neighbours& of = rows_[node >> shift_];
-    return (of.made >> place_of(node) & 1) != 0 ? value_at(of, place_of(node)) : nullptr;
+    const neighbours& neighbours = rows_[node >> shift_];
+    return (neighbours.made >> place_of(node) & 1) != 0 ? value_at(neighbours, place_of(node)) : nullptr;
   }
   /// Makes the value of a node that has none.
   [[nodiscard]] void* make(std::uint32_t node) {
-    neighbours& of = rows_[node >> shift_];
-    if (of.values == nullptr) of.values = memory_.take(bytes_of_neighbours());
-    void* const value = value_at(of, place_of(node));
+    neighbours& neighbours = rows_[node >> shift_];
+    if (neighbours.values == nullptr) neighbours.values = memory_.take(bytes_of_neighbours());
+    void* const value = value_at(neighbours, place_of(node));
     row_.make(value);
-    of.made |= std::uint64_t{1} << place_of(node);
+    neighbours.made |= std::uint64_t{1} << place_of(node);
     ++count_;
     return value;
   }
   /// Asks for the memory of the value of a node that runs soon.
   [[gnu::always_inline]] void fetch(std::uint32_t node) const noexcept {
-    const neighbours& of = rows_[node >> shift_];
-    if (of.values != nullptr) __builtin_prefetch(value_at(of, place_of(node)), 1);
+    const neighbours& neighbours = rows_[node >> shift_];
+    if (neighbours.values != nullptr) __builtin_prefetch(value_at(neighbours, place_of(node)), 1);
   }
   /// Calls visit(node, value) for each value, in the order of the nodes.
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-      for (std::uint64_t made = rows_[k].made; made != 0; made &= made - 1) {
-        const auto place = static_cast<std::uint32_t>(std::countr_zero(made));
+      for (std::uint64_t made_count = rows_[k].made; made_count != 0; made_count &= made_count - 1) {
+        const auto place = static_cast<std::uint32_t>(std::countr_zero(made_count));
         visit(static_cast<std::uint32_t>(k << shift_) + place, value_at(rows_[k], place));
       }
     }
@@ -79,8 +79,8 @@ class state_column {
     return ((std::size_t{row_.bytes} << shift_) + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
   }
   [[nodiscard]] std::uint32_t place_of(std::uint32_t node) const noexcept { return node & ((1U << shift_) - 1); }
-  [[nodiscard]] std::byte* value_at(const neighbours& of, std::uint32_t place) const noexcept {
-    return of.values + std::size_t{place} * row_.bytes;
+  [[nodiscard]] std::byte* value_at(const neighbours& neighbours, std::uint32_t place) const noexcept {
+    return neighbours.values + std::size_t{place} * row_.bytes;
   }
 
   const detail::emulated_state& row_;

@@ -33,13 +33,13 @@ void expect_values_of_their_own() {
       EXPECT_EQ(column.find(node), nullptr);
       static_cast<counted<Words>*>(column.make(node))->words.fill(node);
     }
-    std::vector<std::uint32_t> found;
+    std::vector<std::uint32_t> values;
     column.for_each([&](std::uint32_t node, void* value) {
-      found.push_back(node);
+      values.push_back(node);
       EXPECT_EQ(value, column.find(node));
       for (const std::uint64_t word : static_cast<counted<Words>*>(value)->words) EXPECT_EQ(word, node);
     });
-    EXPECT_EQ(found, some);
+    EXPECT_EQ(values, some);
     EXPECT_EQ(column.count(), some.size());
     EXPECT_EQ(alive, static_cast<int>(some.size()));
   }
@@ -59,10 +59,10 @@ TEST(node_order, walks_over_the_nodes_that_have_a_count_and_no_others) {
     for (const auto& [node, count] : some) {
       for (std::uint32_t k = 0; k < count; ++k) order.count(node);
     }
-    counts found;
+    counts match;
     order.walk(nodes,
-               [&](std::uint32_t node, std::uint32_t& count) { found.emplace_back(node, std::exchange(count, 0)); });
-    EXPECT_EQ(found, some);
+               [&](std::uint32_t node, std::uint32_t& count) { match.emplace_back(node, std::exchange(count, 0)); });
+    EXPECT_EQ(match, some);
   }
 }
 

@@ -42,25 +42,25 @@ class partition {
 
   [[nodiscard]] std::uint32_t blocks() const noexcept { return parts_[0] * parts_[1] * parts_[2]; }
   [[nodiscard]] brick brick_of(std::uint32_t block) const noexcept;
-  [[nodiscard]] node_place place_of(const coordinates& at) const noexcept {
-    const cut& x = cuts_[0][static_cast<std::size_t>(at.x)];
-    const cut& y = cuts_[1][static_cast<std::size_t>(at.y)];
-    const cut& z = cuts_[2][static_cast<std::size_t>(at.z)];
+  [[nodiscard]] node_place place_of(const coordinates& place) const noexcept {
+    const cut& x = cuts_[0][static_cast<std::size_t>(place.x)];
+    const cut& y = cuts_[1][static_cast<std::size_t>(place.y)];
+    const cut& z = cuts_[2][static_cast<std::size_t>(place.z)];
     return {x.part + parts_[0] * (y.part + parts_[1] * z.part), x.offset + x.extent * (y.offset + y.extent * z.offset)};
   }
   /// The number of a node in the whole grid.
-  [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
-    return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
+  [[nodiscard]] std::uint32_t number_of(const coordinates& place) const noexcept {
+    return static_cast<std::uint32_t>(place.x + grid_.x * (place.y + grid_.y * place.z));
   }
   /// The node of this number.
   [[nodiscard]] coordinates at(std::uint32_t number) const noexcept {
     const auto x = static_cast<std::uint32_t>(grid_.x), y = static_cast<std::uint32_t>(grid_.y);
     return {number % x, number / x % y, number / x / y};
   }
-  [[nodiscard]] bool contains(const coordinates& at) const noexcept {
-    return static_cast<std::uint32_t>(at.x) < static_cast<std::uint32_t>(grid_.x) &&
-           static_cast<std::uint32_t>(at.y) < static_cast<std::uint32_t>(grid_.y) &&
-           static_cast<std::uint32_t>(at.z) < static_cast<std::uint32_t>(grid_.z);
+  [[nodiscard]] bool contains(const coordinates& place) const noexcept {
+    return static_cast<std::uint32_t>(place.x) < static_cast<std::uint32_t>(grid_.x) &&
+           static_cast<std::uint32_t>(place.y) < static_cast<std::uint32_t>(grid_.y) &&
+           static_cast<std::uint32_t>(place.z) < static_cast<std::uint32_t>(grid_.z);
   }
 
  private:

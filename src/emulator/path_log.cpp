@@ -26,18 +26,18 @@ void path_log::sort() {
 std::optional<std::size_t> path_log::sender(std::uint32_t node, std::uint32_t number) const {
   const auto begin = order_.begin() + begins_[node];
   const auto end = order_.begin() + begins_[node + 1];
-  const auto after = std::upper_bound(begin, end, number, [&](std::uint32_t sent, std::uint32_t position) {
+  const auto next = std::upper_bound(begin, end, number, [&](std::uint32_t sent, std::uint32_t position) {
     return static_cast<std::int32_t>(sent - records_[position].first_sent) < 0;
   });
   // Handlers that send nothing have the first number of the next one: the last of these is the sender.
-  if (after == begin) return std::nullopt;
-  return static_cast<std::size_t>(after - order_.begin()) - 1;
+  if (next == begin) return std::nullopt;
+  return static_cast<std::size_t>(next - order_.begin()) - 1;
 }
 
 std::optional<std::size_t> path_log::before_on_thread(std::size_t place) const {
-  const path_record& of = at(place);
-  for (std::size_t before = place; before > begins_[of.node];) {
-    if (at(--before).thread == of.thread) return before;
+  const path_record& record = at(place);
+  for (std::size_t previous = place; previous > begins_[record.node];) {
+    if (at(--previous).thread == record.thread) return previous;
   }
   return std::nullopt;
 }

@@ -23,22 +23,22 @@ void keep_longest(std::vector<critical_step>& steps, std::size_t room) {
 
 }  // namespace
 
-void add_step(critical_path& to, const critical_step& step) {
-  ++to.handlers;
-  to.waits += step.waited ? 1 : 0;
-  to.running += step.cost;
-  to.under_way += step.before;
-  to.longest.push_back(step);
-  keep_longest(to.longest, 4 * longest_max);
+void add_step(critical_path& critical_path, const critical_step& step) {
+  ++critical_path.handlers;
+  critical_path.waits += step.waited ? 1 : 0;
+  critical_path.running += step.cost;
+  critical_path.under_way += step.before;
+  critical_path.longest.push_back(step);
+  keep_longest(critical_path.longest, 4 * longest_max);
 }
 
-void add_part(critical_path& to, const critical_path& part) {
-  to.handlers += part.handlers;
-  to.waits += part.waits;
-  to.running += part.running;
-  to.under_way += part.under_way;
-  to.longest.insert(to.longest.end(), part.longest.begin(), part.longest.end());
-  keep_longest(to.longest, 4 * longest_max);
+void add_part(critical_path& target, const critical_path& part) {
+  target.handlers += part.handlers;
+  target.waits += part.waits;
+  target.running += part.running;
+  target.under_way += part.under_way;
+  target.longest.insert(target.longest.end(), part.longest.begin(), part.longest.end());
+  keep_longest(target.longest, 4 * longest_max);
 }
 
 void complete(critical_path& path) {

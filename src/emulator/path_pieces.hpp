@@ -48,9 +48,9 @@ struct path_piece {
 };
 
 /// Adds a whole step to a path.
-void add_step(critical_path& to, const critical_step& step);
+void add_step(critical_path& critical_path, const critical_step& step);
 /// Adds the steps of another part.
-void add_part(critical_path& to, const critical_path& part);
+void add_part(critical_path& target, const critical_path& part);
 /// Leaves the longest steps, in the order of time.
 void complete(critical_path& path);
 

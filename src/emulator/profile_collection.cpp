@@ -22,11 +22,11 @@ profile_collection::profile_collection(profile_head& head)
 }
 
 void profile_collection::add(const brick& nodes, const partition& cut, std::span<const std::byte> encoded) {
-  cell_decoder from(encoded);
+  cell_decoder cell_decoder(encoded);
   for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
     const std::uint64_t number = cut.number_of(nodes.at(node));
     const auto next = [&] {
-      const auto value = from.next();
+      const auto value = cell_decoder.next();
       NACRE_EXPECT(value.has_value(), "a block sends the handlers of each node, and a cell for each of its bins");
       return *value;
     };

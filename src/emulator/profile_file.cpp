@@ -46,19 +46,19 @@ std::vector<char> compressed(std::span<const std::byte> payload) {
 
 /// Appends what one whole frame holds. Memory grows with what there is, not with what a damaged head promises. Returns
 /// false for anything else.
-bool decompress(std::string_view frame, std::vector<std::byte>& to) {
+bool decompress(std::string_view frame, std::vector<std::byte>& target) {
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
   std::vector<std::byte> room(ZSTD_DStreamOutSize());
-  ZSTD_inBuffer from{frame.data(), frame.size(), 0};
+  ZSTD_inBuffer source{frame.data(), frame.size(), 0};
   for (std::size_t left = 1; left != 0;) {
-    ZSTD_outBuffer into{room.data(), room.size(), 0};
-    const std::size_t at = from.pos;
-    left = ZSTD_decompressStream(context.get(), &into, &from);
-    const bool stuck = from.pos == at && into.pos == 0;
-    if (ZSTD_isError(left) != 0 || stuck || to.size() + into.pos > payload_bytes_max) return false;
-    to.insert(to.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(into.pos));
+    ZSTD_outBuffer destination{room.data(), room.size(), 0};
+    const std::size_t index = source.pos;
+    left = ZSTD_decompressStream(context.get(), &destination, &source);
+    const bool stuck = source.pos == index && destination.pos == 0;
+    if (ZSTD_isError(left) != 0 || stuck || target.size() + destination.pos > payload_bytes_max) return false;
+    target.insert(target.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(destination.pos));
   }
-  return from.pos == frame.size();
+  return source.pos == frame.size();
 }
 
 }  // namespace

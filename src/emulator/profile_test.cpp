@@ -38,21 +38,22 @@ class emulated_profile : public testing::Test {
 
   void run_job(const emulated_machine& machine, const std::function<void(emulated_node&)>& start,
                const random_job& job) const {
-    config made;
-    made.set("ranks", std::to_string(job.ranks));
-    made.set("workers", std::to_string(job.workers));
-    made.set("balancer", job.rotate ? "rotate" : "none");
-    made.set("transport", job.simulated ? "sim" : "inproc");
-    made.set("balance.rotate.interval", "5us");
-    EXPECT_EQ(run(made,
-                  [&](runtime& rt) {
-                    // Rank 0 alone says where.
-                    const std::string to = rt.rank().value() == 0 ? path_ : "";
-                    emulate(
-                        rt, machine, start,
-                        {.blocks = job.blocks, .critical_path = true, .profile = to, .moves = emulated_moves::always});
-                  }),
-              0);
+    config configuration;
+    configuration.set("ranks", std::to_string(job.ranks));
+    configuration.set("workers", std::to_string(job.workers));
+    configuration.set("balancer", job.rotate ? "rotate" : "none");
+    configuration.set("transport", job.simulated ? "sim" : "inproc");
+    configuration.set("balance.rotate.interval", "5us");
+    EXPECT_EQ(
+        run(configuration,
+            [&](runtime& rt) {
+              // Rank 0 alone says where.
+              const std::string target = rt.rank().value() == 0 ? path_ : "";
+              emulate(
+                  rt, machine, start,
+                  {.blocks = job.blocks, .critical_path = true, .profile = target, .moves = emulated_moves::always});
+            }),
+        0);
   }
   [[nodiscard]] std::string content() const {
     std::ifstream file(path_, std::ios::binary);
@@ -73,17 +74,17 @@ class emulated_profile : public testing::Test {
 };
 
 TEST_F(emulated_profile, its_cells_are_numbers_and_runs_of_zeros) {
-  cell_encoder to;
+  cell_encoder cell_encoder;
   std::vector<std::uint64_t> cells{0, 0, 5, 128, 0, ~std::uint64_t{0}, 0, 0, 0};
-  for (const std::uint64_t cell : cells) to.put(cell);
-  to.idle(1'000'000);
-  const auto bytes = to.take();
+  for (const std::uint64_t cell : cells) cell_encoder.put(cell);
+  cell_encoder.idle(1'000'000);
+  const auto bytes = cell_encoder.take();
   EXPECT_LT(bytes.size(), 32U);
-  cell_decoder from(bytes);
-  for (const std::uint64_t cell : cells) EXPECT_EQ(from.next(), cell);
-  for (int k = 0; k < 1'000'000; ++k) ASSERT_EQ(from.next(), 0U);
-  EXPECT_TRUE(from.ended());
-  EXPECT_EQ(from.next(), std::nullopt);
+  cell_decoder cell_decoder(bytes);
+  for (const std::uint64_t cell : cells) EXPECT_EQ(cell_decoder.next(), cell);
+  for (int k = 0; k < 1'000'000; ++k) ASSERT_EQ(cell_decoder.next(), 0U);
+  EXPECT_TRUE(cell_decoder.ended());
+  EXPECT_EQ(cell_decoder.next(), std::nullopt);
 }
 
 /// Cells of one width by adding up each nanosecond.
@@ -124,18 +125,18 @@ TEST_F(emulated_profile, small_machines_have_many_bins_and_large_ones_few) {
   EXPECT_EQ(profile_bins(std::uint64_t{1} << 31), 8U);
 }
 
-void work(emulated_node& here, std::uint32_t left) {
-  here.charge(std::chrono::nanoseconds(100 * here.at().x));
+void work(emulated_node& node, std::uint32_t left) {
+  node.charge(std::chrono::nanoseconds(100 * node.at().x));
   if (left == 0) return;
-  const coordinates& grid = here.machine().grid;
-  here.send<work>({(here.at().x + 1) % grid.x, here.at().y, (here.at().z + left) % grid.z}, left - 1);
+  const coordinates& grid = node.machine().grid;
+  node.send<work>({(node.at().x + 1) % grid.x, node.at().y, (node.at().z + left) % grid.z}, left - 1);
 }
 
 TEST_F(emulated_profile, is_the_same_file_for_any_workers_ranks_blocks_and_balancer) {
   const emulated_machine machine{.grid = {5, 4, 3}, .threads = 2, .hop = 5ns, .turn = 75ns, .handler = 1us};
-  const auto start = [](emulated_node& here) {
-    if (here.at().y == 2) here.charge(3us);
-    if (here.at().y != 1) work(here, 200);
+  const auto start = [](emulated_node& node) {
+    if (node.at().y == 2) node.charge(3us);
+    if (node.at().y != 1) work(node, 200);
   };
   std::string first;
   for (const random_job& job : {random_job{0, 1, 1, 1, false, false},
@@ -174,9 +175,9 @@ TEST_F(emulated_profile, is_the_same_file_for_any_workers_ranks_blocks_and_balan
 }
 
 TEST_F(emulated_profile, is_refused_where_it_cannot_be_written_on_every_rank_and_before_the_work) {
-  config made;
-  made.set("ranks", "2");
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("ranks", "2");
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto start = [](emulated_node&) { ADD_FAILURE() << "it has begun"; };
                   try {
@@ -193,8 +194,8 @@ TEST_F(emulated_profile, shows_nodes_whose_handlers_take_no_time) {
   // Handlers at 5 ns and later cost nothing; without packets nothing ends later than 0 ns.
   for (const std::uint32_t packets : {3U, 0U}) {
     run_job({.grid = {4, 1, 1}, .hop = 5ns},
-            [=](emulated_node& here) {
-              if (here.at().x == 0 && packets != 0) here.send<work>({0, 0, 0}, packets);
+            [=](emulated_node& node) {
+              if (node.at().x == 0 && packets != 0) node.send<work>({0, 0, 0}, packets);
             },
             {0, 1, 1, 1, false, false});
     const profile_input read(path_);
@@ -216,11 +217,11 @@ void fail_here(emulated_node&) { throw std::runtime_error("no more"); }
 
 TEST_F(emulated_profile, leaves_the_file_as_it_was_when_the_emulation_fails) {
   const auto run_and_catch = [&](bool fails) {
-    config made;
-    EXPECT_EQ(run(made,
+    config configuration;
+    EXPECT_EQ(run(configuration,
                   [&](runtime& rt) {
-                    const auto start = [&](emulated_node& here) {
-                      if (fails) here.send<fail_here>({1, 0, 0});
+                    const auto start = [&](emulated_node& node) {
+                      if (fails) node.send<fail_here>({1, 0, 0});
                     };
                     try {
                       emulate(rt, {.grid = {2, 1, 1}, .hop = 5ns}, start, {.profile = path_});
@@ -251,9 +252,9 @@ TEST_F(emulated_profile, leaves_the_file_as_it_was_when_the_emulation_fails) {
 
 TEST_F(emulated_profile, has_the_title_that_the_program_gives_and_no_other) {
   const auto title_of = [&](const std::string& title) {
-    config made;
+    config configuration;
     EXPECT_EQ(
-        run(made,
+        run(configuration,
             [&](runtime& rt) {
               emulate(rt, {.grid = {2, 1, 1}, .hop = 5ns}, [](emulated_node&) {}, {.profile = path_, .title = title});
             }),
@@ -265,7 +266,7 @@ TEST_F(emulated_profile, has_the_title_that_the_program_gives_and_no_other) {
 }
 
 TEST_F(emulated_profile, that_is_damaged_is_refused_by_its_name) {
-  run_job({.grid = {3, 1, 1}, .hop = 5ns, .handler = 1us}, [](emulated_node& here) { work(here, 5); },
+  run_job({.grid = {3, 1, 1}, .hop = 5ns, .handler = 1us}, [](emulated_node& node) { work(node, 5); },
           {0, 1, 1, 1, false, false});
   const std::string good = content();
   EXPECT_TRUE(is_profile(path_));
@@ -282,9 +283,9 @@ TEST_F(emulated_profile, that_is_damaged_is_refused_by_its_name) {
   expect_refused(content(), "grid has an extent of 0");
   for (std::size_t length = 12; length < good.size(); length += 5) expect_refused(good.substr(0, length), "is damaged");
   expect_refused(good + "x", "is damaged");
-  for (std::size_t at = 12; at < good.size(); at += 3) {
+  for (std::size_t index = 12; index < good.size(); index += 3) {
     other = good;
-    other[at] = static_cast<char>(other[at] ^ 0x11);
+    other[index] = static_cast<char>(other[index] ^ 0x11);
     expect_refused(other, "is damaged");
   }
 }

@@ -37,7 +37,7 @@ inline random_job random_job_of(std::uint64_t seed) {
 /// Whether links have contention.
 enum class random_links { open, contended };
 inline emulated_machine random_machine(std::uint64_t seed, random_links links) {
-  const auto draw = [&](std::uint64_t what, std::uint64_t below) { return mix(seed, what, 5) % below; };
+  const auto draw = [&](std::uint64_t number, std::uint64_t below) { return mix(seed, number, 5) % below; };
   emulated_machine m{.grid = {1 + draw(1, 5), 1 + draw(2, 4), 1 + draw(3, 4)},
                      .threads = static_cast<std::uint32_t>(1 + draw(4, 5)),
                      .hop = std::chrono::nanoseconds(draw(5, 3) * 7),
@@ -89,20 +89,20 @@ inline std::vector<random_action> random_actions(const emulated_machine& m, std:
     const std::uint64_t a = mix(r, k, 3);
     const std::uint64_t b = mix(r, k, 4);
     constexpr std::array<std::int64_t, 6> delays{0, 0, 1, 30, 400, 2'000'000};
-    const coordinates to{b % static_cast<std::uint64_t>(m.grid.x), (b >> 16) % static_cast<std::uint64_t>(m.grid.y),
-                         (b >> 32) % static_cast<std::uint64_t>(m.grid.z)};
-    if (std::find(m.missing.begin(), m.missing.end(), to) != m.missing.end()) continue;
+    const coordinates target{b % static_cast<std::uint64_t>(m.grid.x), (b >> 16) % static_cast<std::uint64_t>(m.grid.y),
+                             (b >> 32) % static_cast<std::uint64_t>(m.grid.z)};
+    if (std::find(m.missing.begin(), m.missing.end(), target) != m.missing.end()) continue;
     actions.push_back({static_cast<decltype(random_action::kind)>(a % 4), delays[(a >> 8) % delays.size()],
-                       random_thread(m, a >> 16), to, static_cast<std::uint32_t>(b << 8 | (key % 256 - 1))});
+                       random_thread(m, a >> 16), target, static_cast<std::uint32_t>(b << 8 | (key % 256 - 1))});
     if (actions.back().kind == random_action::wide_packet) actions.back().delay = 0;
     if (actions.back().kind == random_action::charge) actions.back().delay %= 1000;
   }
   return actions;
 }
 /// The key that the start function acts on; 0 for a node that does not start.
-inline std::uint32_t first_key(const emulated_machine& m, std::uint64_t seed, const coordinates& at) {
-  if (std::find(m.missing.begin(), m.missing.end(), at) != m.missing.end()) return 0;
-  const std::uint64_t r = mix(seed, 11, static_cast<std::uint64_t>(at.x + 64 * at.y + 4096 * at.z));
+inline std::uint32_t first_key(const emulated_machine& m, std::uint64_t seed, const coordinates& place) {
+  if (std::find(m.missing.begin(), m.missing.end(), place) != m.missing.end()) return 0;
+  const std::uint64_t r = mix(seed, 11, static_cast<std::uint64_t>(place.x + 64 * place.y + 4096 * place.z));
   return r % 3 == 0 ? static_cast<std::uint32_t>(r << 8 | (4 + (r >> 8) % 4)) : 0;
 }
 

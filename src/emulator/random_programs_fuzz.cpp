@@ -27,35 +27,36 @@ namespace {
 std::vector<std::uint64_t>* histories = nullptr;
 std::uint64_t program_seed = 0;
 
-void act(emulated_node& here, std::uint32_t key);
+void act(emulated_node& node, std::uint32_t key);
 
 struct wide {
   std::array<std::uint32_t, 10> words;
 };
-void act_wide(emulated_node& here, wide payload) { act(here, payload.words[9]); }
+void act_wide(emulated_node& node, wide payload) { act(node, payload.words[9]); }
 
-void act(emulated_node& here, std::uint32_t key) {
-  const coordinates& g = here.machine().grid;
-  const auto node = static_cast<std::size_t>(here.at().x + g.x * (here.at().y + g.y * here.at().z));
+void act(emulated_node& emulated_node, std::uint32_t key) {
+  const coordinates& g = emulated_node.machine().grid;
+  const auto node =
+      static_cast<std::size_t>(emulated_node.at().x + g.x * (emulated_node.at().y + g.y * emulated_node.at().z));
   std::uint64_t& history = (*histories)[node];
-  history = mix(history, static_cast<std::uint64_t>(here.now().count()), here.thread(), key);
-  for (const random_action& one : random_actions(here.machine(), program_seed, history, key)) {
+  history = mix(history, static_cast<std::uint64_t>(emulated_node.now().count()), emulated_node.thread(), key);
+  for (const random_action& one : random_actions(emulated_node.machine(), program_seed, history, key)) {
     const std::chrono::nanoseconds delay(one.delay);
-    const emulated::placement where(one.thread);
+    const emulated::placement placement(one.thread);
     wide payload{};
     payload.words[9] = one.key;
     switch (one.kind) {
       case random_action::charge:
-        here.charge(delay);
+        emulated_node.charge(delay);
         break;
       case random_action::task:
-        here.after<act>(where, delay, one.key);
+        emulated_node.after<act>(placement, delay, one.key);
         break;
       case random_action::packet:
-        here.send_after<act>(where, delay, one.to, one.key);
+        emulated_node.send_after<act>(placement, delay, one.to, one.key);
         break;
       case random_action::wide_packet:
-        here.send<act_wide>(where, one.to, payload);
+        emulated_node.send<act_wide>(placement, one.to, payload);
         break;
     }
   }
@@ -71,19 +72,19 @@ outcome_of_run run_emulator(const emulated_machine& machine, const random_job& j
   outcome_of_run result;
   result.histories.assign(machine.nodes(), 1);
   histories = &result.histories;
-  config made;
-  made.set("transport", job.simulated ? "sim" : "inproc");
-  made.set("ranks", std::to_string(job.ranks));
-  made.set("workers", std::to_string(job.workers));
-  made.set("balancer", job.rotate ? "rotate" : "none");
-  made.set("seed", std::to_string(job.seed));
-  EXPECT_EQ(run(made,
+  config configuration;
+  configuration.set("transport", job.simulated ? "sim" : "inproc");
+  configuration.set("ranks", std::to_string(job.ranks));
+  configuration.set("workers", std::to_string(job.workers));
+  configuration.set("balancer", job.rotate ? "rotate" : "none");
+  configuration.set("seed", std::to_string(job.seed));
+  EXPECT_EQ(run(configuration,
                 [&](runtime& rt) {
                   const auto done = emulate(
                       rt, machine,
-                      [](emulated_node& here) {
-                        if (const std::uint32_t key = first_key(here.machine(), program_seed, here.at()))
-                          act(here, key);
+                      [](emulated_node& node) {
+                        if (const std::uint32_t key = first_key(node.machine(), program_seed, node.at()))
+                          act(node, key);
                       },
                       {.blocks = job.blocks, .critical_path = true, .order = order, .moves = emulated_moves::always});
                   if (rt.rank().value() != 0) return;

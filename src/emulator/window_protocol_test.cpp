@@ -39,39 +39,39 @@ struct simulated_blocks {
   std::uint64_t made = 0, ran = 0, budget = 300;
 
   void report(std::uint32_t number, const std::map<std::uint32_t, std::vector<std::uint64_t>>& sent) {
-    block& own = blocks[number];
-    std::uint64_t first = own.events.empty() ? window_coordinator::no_window : own.events.begin()->first;
-    std::vector<std::uint32_t> to;
+    block& block = blocks[number];
+    std::uint64_t first = block.events.empty() ? window_coordinator::no_window : block.events.begin()->first;
+    std::vector<std::uint32_t> values;
     for (const auto& [target, windows] : sent) {
-      to.push_back(target);
+      values.push_back(target);
       for (const std::uint64_t window : windows) first = std::min(first, window);
-      bundles.push_back({target, own.gate.round(), windows});
+      bundles.push_back({target, block.gate.round(), windows});
     }
-    if (!coordinator.report(first, to) || coordinator.window() == window_coordinator::no_window) return;
+    if (!coordinator.report(first, values) || coordinator.window() == window_coordinator::no_window) return;
     for (std::uint32_t k = 0; k < blocks.size(); ++k) {
       grants.push_back({k, coordinator.window(), coordinator.bundles_for(k)});
     }
   }
   void run_if_ready(std::uint32_t number) {
-    block& own = blocks[number];
-    const auto window = own.gate.pass();
+    block& block = blocks[number];
+    const auto window = block.gate.pass();
     if (!window) return;
-    ASSERT_TRUE(own.events.empty() || own.events.begin()->first >= *window) << "an event came too late";
-    own.ran_up_to = *window;
+    ASSERT_TRUE(block.events.empty() || block.events.begin()->first >= *window) << "an event came too late";
+    block.ran_up_to = *window;
     std::map<std::uint32_t, std::vector<std::uint64_t>> sent;
-    for (std::uint32_t count = own.events[*window]; count > 0; --count) {
+    for (std::uint32_t count = block.events[*window]; count > 0; --count) {
       ++ran;
       for (std::uint64_t more = random() % 3; more > 0 && made < budget; --more, ++made) {
         const auto target = static_cast<std::uint32_t>(random() % blocks.size());
-        const std::uint64_t when = *window + 1 + random() % 4;
+        const std::uint64_t instant = *window + 1 + random() % 4;
         if (target == number) {
-          ++own.events[when];
+          ++block.events[instant];
         } else {
-          sent[target].push_back(when);
+          sent[target].push_back(instant);
         }
       }
     }
-    own.events.erase(*window);
+    block.events.erase(*window);
     report(number, sent);
   }
   void deliver_one() {

@@ -59,7 +59,7 @@ TEST(fiber, a_body_that_has_not_ended_is_unwound_with_its_fiber) {
   std::unique_ptr<fiber> one;
   fiber* self = nullptr;
   one = std::make_unique<fiber>([&] {
-    const guard here{gone};
+    const guard site{gone};
     self->suspend();
     went_on = true;
   });

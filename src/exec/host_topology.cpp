@@ -30,7 +30,7 @@ std::uint32_t domain_of(hwloc_obj_t core, std::map<unsigned, std::uint32_t>& kno
 /// `allowed`: the processors to keep; empty: all. Processors without a core of their own are cores.
 host_cores cores_of(hwloc_topology_t topology, const processor_list& allowed) {
   const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
-  host_cores found;
+  host_cores match;
   std::map<unsigned, std::uint32_t> domains;
   for (hwloc_obj_t each = nullptr;
        (each = hwloc_get_next_obj_by_type(topology, has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU, each)) != nullptr;) {
@@ -43,9 +43,9 @@ host_cores cores_of(hwloc_topology_t topology, const processor_list& allowed) {
     }
     if (core.processors.empty()) continue;
     core.domain = domain_of(each, domains);
-    found.push_back(std::move(core));
+    match.push_back(std::move(core));
   }
-  return found;
+  return match;
 }
 
 }  // namespace
@@ -62,22 +62,22 @@ bool host_describes_its_processors() {
 }
 
 topology_ptr topology_of_this_host() {
-  topology_ptr made = new_topology();
-  if (made == nullptr) return nullptr;
+  topology_ptr result = new_topology();
+  if (result == nullptr) return nullptr;
   if (!host_describes_its_processors())
-    hwloc_topology_set_components(made.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
-  return hwloc_topology_load(made.get()) == 0 ? std::move(made) : nullptr;
+    hwloc_topology_set_components(result.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
+  return hwloc_topology_load(result.get()) == 0 ? std::move(result) : nullptr;
 }
 
 host_cores cores_of_this_host() {
   const processor_list allowed = processors_of_this_thread();
   const topology_ptr topology = topology_of_this_host();
-  host_cores found;
-  if (topology != nullptr) found = cores_of(topology.get(), allowed);
-  if (found.empty()) {
-    for (const std::uint32_t each : allowed) found.push_back({.processors = {each}});
+  host_cores match;
+  if (topology != nullptr) match = cores_of(topology.get(), allowed);
+  if (match.empty()) {
+    for (const std::uint32_t each : allowed) match.push_back({.processors = {each}});
   }
-  return found;
+  return match;
 }
 
 host_cores cores_of_synthetic_host(const std::string& description) {

@@ -16,16 +16,16 @@ namespace nacre {
 namespace {
 
 std::vector<hwloc_obj_t> processors_of(hwloc_topology_t topology) {
-  std::vector<hwloc_obj_t> found;
+  std::vector<hwloc_obj_t> hwloc_obj_ts;
   hwloc_obj_t each = nullptr;
-  while ((each = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, each)) != nullptr) found.push_back(each);
-  return found;
+  while ((each = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, each)) != nullptr) hwloc_obj_ts.push_back(each);
+  return hwloc_obj_ts;
 }
 
 }  // namespace
 
-nearness::nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> here)
-    : levels_(std::move(levels)), here_(std::move(here)) {
+nearness::nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> function)
+    : levels_(std::move(levels)), here_(std::move(function)) {
   for (const auto& row : levels_) {
     for (const std::uint8_t each : row) highest_ = std::max(highest_, each);
   }
@@ -56,11 +56,11 @@ std::shared_ptr<const nearness> nearness::look_at_host() {
       levels[a->os_index][b->os_index] = static_cast<std::uint8_t>(std::distance(depths.begin(), level));
     }
   }
-  const auto here = [] {
+  const auto function = [] {
     const int processor = sched_getcpu();
     return processor < 0 ? nowhere : static_cast<std::uint32_t>(processor);
   };
-  return std::make_shared<const nearness>(std::move(levels), here);
+  return std::make_shared<const nearness>(std::move(levels), function);
 }
 
 std::shared_ptr<const nearness> nearness::of_this_host() {

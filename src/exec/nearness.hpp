@@ -13,9 +13,9 @@ namespace nacre {
 /// ancestor that they have in common (core, cache, package, machine).
 class nearness {
  public:
-  /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `here` returns the processor on
-  /// which its caller runs.
-  nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> here);
+  /// `levels[a][b]` is the distance of the processors a and b, symmetric and below 16; `function` returns the processor
+  /// on which its caller runs.
+  nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> function);
   /// Reads the topology of this host from hwloc; null if all processors are equally near. Takes some milliseconds.
   [[nodiscard]] static std::shared_ptr<const nearness> look_at_host();
   /// As look_at_host, but reads once for all ranks of the process: the topology of the host does not change.

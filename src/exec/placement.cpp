@@ -21,9 +21,9 @@ share share_of(std::size_t count, std::uint32_t parts, std::uint32_t index) {
   return {count * index / parts, count * (index + std::size_t{1}) / parts};
 }
 
-processor_list joined(const std::vector<processor_list>& units, share of) {
+processor_list joined(const std::vector<processor_list>& units, share share) {
   processor_list all;
-  for (std::size_t unit = of.begin; unit < of.end; ++unit) {
+  for (std::size_t unit = share.begin; unit < share.end; ++unit) {
     all.insert(all.end(), units[unit].begin(), units[unit].end());
   }
   std::sort(all.begin(), all.end());
@@ -64,11 +64,11 @@ placement by_share(const host_cores& cores, const placement_request& asked, std:
     fits = joined(whole, share_of(whole.size(), asked.ranks, rank)).size() >= threads / asked.ranks;
   }
   const std::vector<processor_list>& units = fits ? whole : single;
-  placement made;
-  made.rank = joined(units, share_of(units.size(), asked.ranks, asked.rank));
-  made.workers.assign(asked.workers, made.rank);
-  if (asked.poll_thread) made.poll_thread = made.rank;
-  return made;
+  placement result;
+  result.rank = joined(units, share_of(units.size(), asked.ranks, asked.rank));
+  result.workers.assign(asked.workers, result.rank);
+  if (asked.poll_thread) result.poll_thread = result.rank;
+  return result;
 }
 
 placement by_core(const host_cores& cores, const placement_request& asked, std::uint64_t threads) {
@@ -81,27 +81,28 @@ placement by_core(const host_cores& cores, const placement_request& asked, std::
          .why = fmt::format("this process may use {} cores with {} hardware threads", cores.size(), units.size()),
          .remedy = "choose fewer ranks or --nacre.workers, or --nacre.bind=numa, or none"});
   }
-  const share own = share_of(units.size(), asked.ranks, asked.rank);
-  placement made;
-  made.rank = joined(units, own);
-  made.workers.push_back(made.rank);
-  for (std::uint32_t worker = 1; worker < asked.workers; ++worker) made.workers.push_back(units[own.begin + worker]);
-  if (asked.poll_thread) made.poll_thread = units[own.begin + asked.workers];
-  return made;
+  const share share = share_of(units.size(), asked.ranks, asked.rank);
+  placement result;
+  result.rank = joined(units, share);
+  result.workers.push_back(result.rank);
+  for (std::uint32_t worker = 1; worker < asked.workers; ++worker)
+    result.workers.push_back(units[share.begin + worker]);
+  if (asked.poll_thread) result.poll_thread = units[share.begin + asked.workers];
+  return result;
 }
 
 placement by_domain(const host_cores& cores, const placement_request& asked) {
   const std::vector<processor_list> units = domains(cores);
-  share own = share_of(units.size(), asked.ranks, asked.rank);
-  if (own.begin == own.end) own.end = own.begin + 1;  // ranks share a domain
-  placement made;
-  made.rank = joined(units, own);
-  made.workers.push_back(made.rank);
+  share share = share_of(units.size(), asked.ranks, asked.rank);
+  if (share.begin == share.end) share.end = share.begin + 1;  // ranks share a domain
+  placement result;
+  result.rank = joined(units, share);
+  result.workers.push_back(result.rank);
   for (std::uint32_t worker = 1; worker < asked.workers; ++worker) {
-    made.workers.push_back(units[own.begin + (own.end - own.begin) * worker / asked.workers]);
+    result.workers.push_back(units[share.begin + (share.end - share.begin) * worker / asked.workers]);
   }
-  if (asked.poll_thread) made.poll_thread = made.rank;
-  return made;
+  if (asked.poll_thread) result.poll_thread = result.rank;
+  return result;
 }
 
 }  // namespace

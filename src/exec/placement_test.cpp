@@ -19,8 +19,8 @@ using list = processor_list;
 
 /// Two domains with four cores each; core c has the hardware threads 2c and 2c+1.
 const host_cores& two_domains() {
-  static const host_cores made = cores_of_synthetic_host("numa:2 core:4 pu:2");
-  return made;
+  static const host_cores result = cores_of_synthetic_host("numa:2 core:4 pu:2");
+  return result;
 }
 
 TEST(placement, reads_cores_hardware_threads_and_domains) {
@@ -36,11 +36,11 @@ TEST(placement, processes_that_share_a_host_get_disjoint_shares_that_cover_it) {
   for (const std::uint32_t ranks : {2U, 3U, 5U, 8U}) {
     std::set<std::uint32_t> seen;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      const placement of =
+      const placement subject =
           place_threads(two_domains(), {.ranks = ranks, .rank = rank, .workers = 1, .several_processes = true});
-      EXPECT_GE(of.rank.size(), 2 * (8 / ranks));
-      EXPECT_EQ(of.workers, (std::vector<list>{of.rank}));
-      for (const std::uint32_t each : of.rank) EXPECT_TRUE(seen.insert(each).second) << each << " is shared";
+      EXPECT_GE(subject.rank.size(), 2 * (8 / ranks));
+      EXPECT_EQ(subject.workers, (std::vector<list>{subject.rank}));
+      for (const std::uint32_t each : subject.rank) EXPECT_TRUE(seen.insert(each).second) << each << " is shared";
     }
     EXPECT_EQ(seen.size(), 16U);
   }
@@ -68,17 +68,17 @@ TEST(placement, shares_by_need_have_a_processor_for_each_thread_though_that_spli
 }
 
 TEST(placement, a_core_for_each_worker_and_main_in_the_share_of_its_rank) {
-  const placement of =
+  const placement subject =
       place_threads(two_domains(), {.how = binding::core, .ranks = 2, .rank = 1, .workers = 3, .poll_thread = true});
-  EXPECT_EQ(of.text(), "8-15");
-  EXPECT_EQ(of.workers, (std::vector<list>{of.rank, {10, 11}, {12, 13}}));
-  EXPECT_EQ(of.poll_thread, (list{14, 15}));
+  EXPECT_EQ(subject.text(), "8-15");
+  EXPECT_EQ(subject.workers, (std::vector<list>{subject.rank, {10, 11}, {12, 13}}));
+  EXPECT_EQ(subject.poll_thread, (list{14, 15}));
 }
 
 TEST(placement, hardware_threads_serve_as_cores_where_there_are_too_few_of_these) {
-  const placement of = place_threads(two_domains(), {.how = binding::core, .ranks = 4, .rank = 2, .workers = 4});
-  EXPECT_EQ(of.rank, (list{8, 9, 10, 11}));
-  EXPECT_EQ(of.workers[3], (list{11}));
+  const placement subject = place_threads(two_domains(), {.how = binding::core, .ranks = 4, .rank = 2, .workers = 4});
+  EXPECT_EQ(subject.rank, (list{8, 9, 10, 11}));
+  EXPECT_EQ(subject.workers[3], (list{11}));
 }
 
 TEST(placement, refuses_more_threads_than_there_are_and_says_what_to_try) {

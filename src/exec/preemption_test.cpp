@@ -13,25 +13,25 @@ namespace nacre {
 namespace {
 
 void stay_on_this_processor() {
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  ASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(sched_getcpu(), &processors);
+  ASSERT_EQ(sched_setaffinity(0, sizeof processors, &processors), 0);
 }
 
 TEST(preemption_watch, tells_when_another_thread_has_had_the_processor) {
-  std::atomic<bool> over = false;
+  std::atomic<bool> is_over = false;
   bool lost = false;
   std::thread watching([&] {
     stay_on_this_processor();
     std::thread other([&] {  // inherits the processor
-      while (!over.load(std::memory_order_relaxed)) continue;
+      while (!is_over.load(std::memory_order_relaxed)) continue;
     });
     preemption_watch watch;
     static_cast<void>(watch.lost_processor());
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!lost && std::chrono::steady_clock::now() < end) lost = watch.lost_processor();
-    over = true;
+    is_over = true;
     other.join();
   });
   watching.join();

@@ -22,10 +22,10 @@ signal_stack::signal_stack() noexcept {
   void* const memory =
       ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
-  stack_t own{};
-  own.ss_sp = memory;
-  own.ss_size = stack_bytes;
-  if (::sigaltstack(&own, nullptr) == 0) {
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = stack_bytes;
+  if (::sigaltstack(&stack, nullptr) == 0) {
     memory_ = memory;
   } else {
     ::munmap(memory, stack_bytes);

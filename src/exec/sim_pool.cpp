@@ -18,16 +18,16 @@ constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second l
 
 }  // namespace
 
-sim_pool::sim_pool(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
+sim_pool::sim_pool(const settings& settings, const machine::runtime_costs& costs, backplane& link, scheduler& order,
                    machine::simulation& machine)
-    : worker_pool(how, link, order),
+    : worker_pool(settings, link, order),
       costs_(costs),
       clock_cost_(costs.measured() ? cost_of_processor_time() : std::chrono::nanoseconds(0)),
       machine_(machine),
-      simulated_(how.workers) {
+      simulated_(settings.workers) {
   poll_bound_ = 10'000;
   charges_own_ = true;
-  for (std::uint32_t index = 0; index < how.workers; ++index) {
+  for (std::uint32_t index = 0; index < settings.workers; ++index) {
     simulated_[index].owner = this;
     enter_idle(worker(index));
   }
@@ -50,38 +50,38 @@ void sim_pool::take_step(std::uint32_t index) {
   if (stopped_) return;
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
   if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
-  thread_context& on = worker(index);
-  const acting_scope actor(on);
-  on.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
-  on.running_ = false;  // the time between this step and the last one was no work
-  const std::uint64_t busy_before = on.counters_.busy_ticks.read();
-  on.reader().online();
+  thread_context& thread = worker(index);
+  const acting_scope actor(thread);
+  thread.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
+  thread.running_ = false;  // the time between this step and the last one was no work
+  const std::uint64_t busy_before = thread.counters_.busy_ticks.read();
+  thread.reader().online();
   if (std::exchange(self.owes_poll, false)) {
-    on.stepped_at_ = instant();
-    if (on.stepped_at_ - on.polled_at_ > poll_bound_ || link_.congested()) poll(on);
+    thread.stepped_at_ = instant();
+    if (thread.stepped_at_ - thread.polled_at_ > poll_bound_ || link_.congested()) poll(thread);
   }
   in_step_ = workers() == 1;
   begin_measured();
-  const bool found = step(on);
-  end_measured(found);
+  const bool is_found = step(thread);
+  end_measured(is_found);
   in_step_ = false;
-  self.owes_poll = found && spending();
-  on.reader().offline();  // between steps it holds nothing, and may never step again
-  if (found) spend_own(own_work::item, 1);
+  self.owes_poll = is_found && spending();
+  thread.reader().offline();  // between steps it holds nothing, and may never step again
+  if (is_found) spend_own(own_work::item, 1);
   self.free_at = machine_.now();
   // The step has counted its item; the rest of it is time in the runtime.
   const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
-  on.counters_.busy_ticks.add(step_ticks - (on.counters_.busy_ticks.read() - busy_before));
-  machine_.trace(link_.rank().value(), index, found ? 1u : 0u);
-  if (std::exchange(pushed_in_step_, false) || found) schedule(index, self.free_at);
+  thread.counters_.busy_ticks.add(step_ticks - (thread.counters_.busy_ticks.read() - busy_before));
+  machine_.trace(link_.rank().value(), index, is_found ? 1u : 0u);
+  if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, self.free_at);
   schedule_wakeup();
 }
 
-void sim_pool::schedule(std::uint32_t index, std::chrono::nanoseconds when) {
+void sim_pool::schedule(std::uint32_t index, std::chrono::nanoseconds time) {
   simulated_worker& chosen = simulated_[index];
   if (chosen.scheduled) return;
   chosen.scheduled = true;
-  machine_.at(std::max(when, chosen.free_at), &step_event, this, index);
+  machine_.at(std::max(time, chosen.free_at), &step_event, this, index);
 }
 
 void sim_pool::wake_worker() {
@@ -100,28 +100,28 @@ void sim_pool::on_arrival() {
 
 /// A lone worker that makes work ready takes it itself, after its step. No event has to wait for the spent time to be
 /// over, because no other worker could take the work before.
-void sim_pool::make_ready(thread_context& by, work& item, origin from) {
+void sim_pool::make_ready(thread_context& thread, work& item, origin origin) {
   if (in_step_) {
     pushed_in_step_ = true;
-    return push(by, item, from);
+    return push(thread, item, origin);
   }
   if (machine_.now() == machine_.event_time()) {
-    push(by, item, from);
+    push(thread, item, origin);
     wake_worker();
     return;
   }
-  by.counters_.readied.add(1);  // it waits already, though no worker can take it yet
-  machine_.at(machine_.now(), &ready_event, this, keep_until_ready(by, item));
+  thread.counters_.readied.add(1);  // it waits already, though no worker can take it yet
+  machine_.at(machine_.now(), &ready_event, this, keep_until_ready(thread, item));
 }
 
 /// The event loop runs the work itself: a worker would come to it behind all that waits in its queue.
-void sim_pool::when_spent(thread_context& by, work& item) {
-  if (!spending()) return make_ready(by, item);
-  machine_.at(machine_.now(), &spent_event, this, keep_until_ready(by, item));
+void sim_pool::when_spent(thread_context& thread, work& item) {
+  if (!spending()) return make_ready(thread, item);
+  machine_.at(machine_.now(), &spent_event, this, keep_until_ready(thread, item));
 }
 
 /// Stores an item of work for a later event. Returns the worker and the slot as the event's argument.
-std::uint64_t sim_pool::keep_until_ready(const thread_context& by, work& item) {
+std::uint64_t sim_pool::keep_until_ready(const thread_context& thread, work& item) {
   std::uint32_t slot = 0;
   if (free_slots_.empty()) {
     slot = static_cast<std::uint32_t>(not_yet_ready_.size());
@@ -131,7 +131,7 @@ std::uint64_t sim_pool::keep_until_ready(const thread_context& by, work& item) {
     free_slots_.pop_back();
     not_yet_ready_[slot] = &item;
   }
-  return (std::uint64_t{by.id().value()} << 32) | slot;
+  return (std::uint64_t{thread.id().value()} << 32) | slot;
 }
 
 work& sim_pool::take_ready(std::uint64_t kept) {
@@ -148,13 +148,13 @@ void sim_pool::ready_event(void* subject, std::uint64_t kept) {
 
 void sim_pool::spent_event(void* subject, std::uint64_t kept) {
   auto& self = *static_cast<sim_pool*>(subject);
-  thread_context& on = *self.thread_contexts()[kept >> 32];
-  const acting_scope actor(on);
-  on.reader().online();
+  thread_context& thread = *self.thread_contexts()[kept >> 32];
+  const acting_scope actor(thread);
+  thread.reader().online();
   self.begin_measured();
-  self.guarded(on, [&] { self.take_ready(kept).run(on); });
+  self.guarded(thread, [&] { self.take_ready(kept).run(thread); });
   self.end_measured(true);
-  on.reader().offline();
+  thread.reader().offline();
 }
 
 /// Schedules the event that wakes a worker when the poll loop is due. Busy workers poll between their items.
@@ -165,16 +165,16 @@ void sim_pool::schedule_wakeup() {
   machine_.at(wakeup_at_, &wakeup_event, this, static_cast<std::uint64_t>(wakeup_at_.count()));
 }
 
-void sim_pool::wakeup_event(void* subject, std::uint64_t when) {
+void sim_pool::wakeup_event(void* subject, std::uint64_t instant) {
   auto& self = *static_cast<sim_pool*>(subject);
-  if (self.stopped_ || static_cast<std::uint64_t>(self.wakeup_at_.count()) != when)
+  if (self.stopped_ || static_cast<std::uint64_t>(self.wakeup_at_.count()) != instant)
     return;  // an earlier event has replaced this one
   self.wakeup_at_ = std::chrono::nanoseconds::max();
   self.wake_worker();
 }
 
-bool sim_pool::look_again(const thread_context& on) {
-  if (on.role() != thread_role::application || !in_application_) return false;
+bool sim_pool::look_again(const thread_context& thread) {
+  if (thread.role() != thread_role::application || !in_application_) return false;
   const bool again = machine_.now() == looked_at_;
   if (again) {
     application().flush();  // main may wait for the reply to one of these messages
@@ -244,9 +244,9 @@ void sim_pool::begin_measured() noexcept {
   measured_from_ = processor_time();
 }
 
-/// `found`: the step has found work; a look in vain costs nothing.
-void sim_pool::end_measured(bool found) {
-  if (found) charge_measured();
+/// `is_found`: the step has found work; a look in vain costs nothing.
+void sim_pool::end_measured(bool is_found) {
+  if (is_found) charge_measured();
   is_measured_ = false;
 }
 
@@ -257,10 +257,10 @@ void sim_pool::charge_measured() {
   measured_from_ = processor_time();
 }
 
-void sim_pool::spend_own(own_work what, std::uint64_t count) {
+void sim_pool::spend_own(own_work item, std::uint64_t count) {
   if (costs_.measured()) return charge_measured();
   constexpr std::uint64_t ps_per_ns = 1000;
-  const std::uint64_t ps = owed_ps_ + costs_.picoseconds(what) * count;
+  const std::uint64_t ps = owed_ps_ + costs_.picoseconds(item) * count;
   owed_ps_ = ps % ps_per_ns;
   machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(ps / ps_per_ns)));
 }

@@ -27,7 +27,7 @@ namespace nacre {
 /// | asleep | - | - | scheduled now |
 class sim_pool final : public worker_pool {
  public:
-  sim_pool(const settings& how, const machine::runtime_costs& costs, backplane& link, scheduler& order,
+  sim_pool(const settings& settings, const machine::runtime_costs& costs, backplane& link, scheduler& order,
            machine::simulation& machine);
 
   /// Prepares the application's fiber; the event loop does the rest.
@@ -41,10 +41,10 @@ class sim_pool final : public worker_pool {
   /// A message has arrived for this rank.
   void on_arrival();
 
-  void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) override;
-  void when_spent(thread_context& by, work& item) override;
+  void make_ready(thread_context& thread, work& item, origin origin = origin::elsewhere) override;
+  void when_spent(thread_context& thread, work& item) override;
   void wait_until(const std::function<bool()>& ready) override;
-  void wake_application(thread_context& by) override;
+  void wake_application(thread_context& thread) override;
   void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override {
     return static_cast<std::uint64_t>(machine_.now().count());
@@ -55,11 +55,11 @@ class sim_pool final : public worker_pool {
     return (workers() > 1 || in_application_) && spending();
   }
   [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
-  [[nodiscard]] bool look_again(const thread_context& on) override;
-  void charge(thread_context& on, double seconds) override;
+  [[nodiscard]] bool look_again(const thread_context& thread) override;
+  void charge(thread_context& thread, double seconds) override;
 
  private:
-  void spend_own(own_work what, std::uint64_t count) override;
+  void spend_own(own_work item, std::uint64_t count) override;
   void on_earlier_timer() override { schedule_wakeup(); }
   struct simulated_worker {
     sim_pool* owner;
@@ -71,17 +71,17 @@ class sim_pool final : public worker_pool {
   static void ready_event(void* subject, std::uint64_t index);
   static void spent_event(void* subject, std::uint64_t index);
   static void resume_event(void* subject, std::uint64_t);
-  static void wakeup_event(void* subject, std::uint64_t when);
-  [[nodiscard]] std::uint64_t keep_until_ready(const thread_context& by, work& item);
+  static void wakeup_event(void* subject, std::uint64_t instant);
+  [[nodiscard]] std::uint64_t keep_until_ready(const thread_context& thread, work& item);
   [[nodiscard]] work& take_ready(std::uint64_t kept);
   void take_step(std::uint32_t index);
   void wake_worker();
   void schedule_wakeup();
-  void schedule(std::uint32_t index, std::chrono::nanoseconds when);
+  void schedule(std::uint32_t index, std::chrono::nanoseconds time);
   void resume_application();
   void suspend_application();
   void begin_measured() noexcept;
-  void end_measured(bool found);
+  void end_measured(bool is_found);
   void charge_measured();
 
   machine::runtime_costs costs_;

@@ -48,7 +48,7 @@ struct silent_sink final : message_sink {
 
 class machine_clock final : public clock {
  public:
-  explicit machine_clock(const machine::simulation& of) : of_(of) {}
+  explicit machine_clock(const machine::simulation& simulation) : of_(simulation) {}
   nanoseconds now() override { return of_.now(); }
 
  private:
@@ -90,10 +90,10 @@ struct simulated_rank {
 /// Works for 10 us, and notes when it began.
 struct spending_item final : work {
   spending_item() : work(&run_it) {}
-  static void run_it(work& self, thread_context& on) {
+  static void run_it(work& self, thread_context& thread) {
     auto& item = static_cast<spending_item&>(self);
-    item.began = nanoseconds(static_cast<std::int64_t>(on.pool().instant()));
-    on.pool().charge(on, 10e-6);
+    item.began = nanoseconds(static_cast<std::int64_t>(thread.pool().instant()));
+    thread.pool().charge(thread, 10e-6);
   }
   nanoseconds began{-1};
 };
@@ -133,15 +133,15 @@ TEST(sim_pool, a_busy_worker_polls_when_its_item_is_over_and_not_in_others_futur
 struct holding_item final : work {
   struct release final : work {
     release() : work(&run_it) {}
-    static void run_it(work& self, thread_context& on) {
-      static_cast<release&>(self).at = nanoseconds(static_cast<std::int64_t>(on.pool().instant()));
+    static void run_it(work& self, thread_context& thread) {
+      static_cast<release&>(self).at = nanoseconds(static_cast<std::int64_t>(thread.pool().instant()));
     }
     nanoseconds at{-1};
   };
   holding_item() : work(&run_it) {}
-  static void run_it(work& self, thread_context& on) {
-    on.pool().charge(on, 10e-6);
-    on.pool().when_spent(on, static_cast<holding_item&>(self).end);
+  static void run_it(work& self, thread_context& thread) {
+    thread.pool().charge(thread, 10e-6);
+    thread.pool().when_spent(thread, static_cast<holding_item&>(self).end);
   }
   release end;
 };
@@ -162,11 +162,11 @@ TEST(sim_pool, work_for_when_time_is_spent_runs_then_whatever_waits) {
 /// Does some of the runtime's own work, and notes when that is over.
 struct own_item final : work {
   own_item() : work(&run_it) {}
-  static void run_it(work& self, thread_context& on) {
+  static void run_it(work& self, thread_context& thread) {
     auto& item = static_cast<own_item&>(self);
-    on.pool().charge_own(own_work::look_step, item.steps);
-    item.done = nanoseconds(static_cast<std::int64_t>(on.pool().instant()));
-    item.held = on.pool().spending();
+    thread.pool().charge_own(own_work::look_step, item.steps);
+    item.done = nanoseconds(static_cast<std::int64_t>(thread.pool().instant()));
+    item.held = thread.pool().spending();
   }
   std::uint64_t steps = 0;
   nanoseconds done{-1};
@@ -206,14 +206,14 @@ TEST(sim_pool, an_item_costs_what_the_table_says_before_the_next_begins) {
 /// Works for 10 us, and then makes another ready.
 struct making_item final : work {
   making_item() : work(&run_it) {}
-  static void run_it(work& self, thread_context& on) {
+  static void run_it(work& self, thread_context& thread) {
     auto& item = static_cast<making_item&>(self);
     ++item.runs;
-    on.pool().charge(on, 10e-6);
+    thread.pool().charge(thread, 10e-6);
     if (item.next == nullptr) return;
-    const std::size_t before = on.pool().ready_items();
-    on.pool().make_ready(on, *item.next);
-    item.counted_once = on.pool().ready_items() == before + 1;
+    const std::size_t previous = thread.pool().ready_items();
+    thread.pool().make_ready(thread, *item.next);
+    item.counted_once = thread.pool().ready_items() == previous + 1;
   }
   making_item* next = nullptr;
   int runs = 0;

@@ -10,15 +10,15 @@ namespace nacre {
 [[nodiscard]] processor_list processors_of_this_thread();
 /// Lets the calling thread, and threads that it starts from now on, run on these processors only. Nothing for an empty
 /// list. False when the system refuses; the thread then runs where it could before.
-bool bind_this_thread(const processor_list& to) noexcept;
+bool bind_this_thread(const processor_list& list) noexcept;
 
 /// Binds the calling thread for a scope.
 class bound_scope {
  public:
-  explicit bound_scope(const processor_list& to) {
-    if (to.empty()) return;
+  explicit bound_scope(const processor_list& list) {
+    if (list.empty()) return;
     before_ = processors_of_this_thread();
-    bind_this_thread(to);
+    bind_this_thread(list);
   }
   bound_scope(const bound_scope&) = delete;
   bound_scope& operator=(const bound_scope&) = delete;

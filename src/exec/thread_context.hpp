@@ -90,8 +90,8 @@ struct coroutine_part {
 /// the thread context only decides when to flush.
 class send_buffer {
  public:
-  /// Sends the collected messages. Any thread; `by` is the caller's thread context.
-  virtual void flush(thread_context& by) = 0;
+  /// Sends the collected messages. Any thread; `thread` is the caller's thread context.
+  virtual void flush(thread_context& thread) = 0;
   /// Since when a message has been waiting, in ticks of the worker pool; 0: none is. Any thread; a hint for all but the
   /// owning thread.
   [[nodiscard]] std::uint64_t since() const noexcept { return since_.load(std::memory_order_acquire); }
@@ -175,15 +175,15 @@ class alignas(cache_line_bytes) thread_context {
   [[nodiscard]] const thread_counters& counters() const noexcept { return counters_; }
 
   /// From now on the events of this thread context are recorded. Before anything runs.
-  void record_to(trace::recorder& to) {
-    recorder_ = &to;
+  void record_to(trace::recorder& recorder) {
+    recorder_ = &recorder;
     if (idle_) record(trace::event_kind::idle_begin);
   }
   /// Own thread. Without a trace it is one branch.
   template <class... Arguments>
-  void record(trace::event_kind what, Arguments... arguments) {
+  void record(trace::event_kind kind, Arguments... arguments) {
     if (recorder_ != nullptr) [[unlikely]] {
-      recorder_->add(what, arguments...);
+      recorder_->add(kind, arguments...);
     }
   }
   /// Records that the next item of ready work, or the next message of it, is about to run.
@@ -192,10 +192,10 @@ class alignas(cache_line_bytes) thread_context {
       recorder_->item();
     }
   }
-  /// Records the begin of a handler; record_end records its end. `how`: one of the kinds that name a handler.
-  void record_begin(trace::event_kind how, handler_id handler) {
+  /// Records the begin of a handler; record_end records its end. `kind`: one of the kinds that name a handler.
+  void record_begin(trace::event_kind kind, handler_id handler) {
     if (recorder_ != nullptr) [[unlikely]] {
-      recorder_->begin(how, handler.value());
+      recorder_->begin(kind, handler.value());
     }
   }
   void record_end() {
@@ -204,9 +204,9 @@ class alignas(cache_line_bytes) thread_context {
     }
   }
   /// A message leaves for another rank, or this one.
-  void record_send(rank_id to, std::uint64_t bytes) {
+  void record_send(rank_id target, std::uint64_t bytes) {
     if (recorder_ != nullptr) [[unlikely]] {
-      recorder_->send(to.value(), bytes);
+      recorder_->send(target.value(), bytes);
     }
   }
 

@@ -38,8 +38,8 @@ void label(rank_id rank, std::string_view what, std::uint32_t index) {
 
 }  // namespace
 
-thread_pool::thread_pool(const settings& how, const options& tuning, backplane& link, scheduler& order)
-    : worker_pool(how, link, order), tuning_(tuning), seconds_a_tick_(1.0 / ticks_per_second()) {
+thread_pool::thread_pool(const settings& settings, const options& tuning, backplane& link, scheduler& order)
+    : worker_pool(settings, link, order), tuning_(tuning), seconds_a_tick_(1.0 / ticks_per_second()) {
   const auto in_ticks = [this](std::chrono::nanoseconds time) {
     return static_cast<std::uint64_t>(static_cast<double>(time.count()) * 1e-9 / seconds_a_tick_);
   };
@@ -54,19 +54,19 @@ thread_pool::~thread_pool() { stop(); }
 /// Each thread waits at the gate until all have started: a thread that runs may need memory, which is short where
 /// another thread cannot start.
 template <class Body>
-void thread_pool::add_thread(std::string_view what, std::uint32_t index, const Body& body) {
-  threads_.emplace_back([this, what, index, body] {
+void thread_pool::add_thread(std::string_view name, std::uint32_t index, const Body& body) {
+  threads_.emplace_back([this, name, index, body] {
     gate_.wait(gate::shut);
     if (gate_ == gate::given_up) return;
-    label(link_.rank(), what, index);
+    label(link_.rank(), name, index);
     const own_thread mark(this);
     const signal_stack stack;
     guarded(progress_thread(), body);
   });
 }
 
-void thread_pool::open_gate(gate how) {
-  gate_ = how;
+void thread_pool::open_gate(gate gate) {
+  gate_ = gate;
   gate_.notify_all();
 }
 
@@ -113,103 +113,103 @@ void thread_pool::stop() {
 }
 
 /// One step in this mode: with a dedicated poll loop, workers leave polling to it.
-bool thread_pool::advance(thread_context& on, bool thorough) {
-  if (tuning_.progress == progress_mode::shared) return step(on, thorough);
-  if (take_item(on)) return true;
-  enter_idle(on);
-  guarded(on, [&] { on.flush(); });
+bool thread_pool::advance(thread_context& thread, bool thorough) {
+  if (tuning_.progress == progress_mode::shared) return step(thread, thorough);
+  if (take_item(thread)) return true;
+  enter_idle(thread);
+  guarded(thread, [&] { thread.flush(); });
   return false;
 }
 
 template <class Until>
-void thread_pool::serve(thread_context& on, Until until) {
-  const acting_scope actor(on);
-  on.reader_.online();
-  idleness how{.spin_ticks = spin_ticks_};
+void thread_pool::serve(thread_context& thread, Until until) {
+  const acting_scope actor(thread);
+  thread.reader_.online();
+  idleness idleness{.spin_ticks = spin_ticks_};
   while (!until()) {
-    if (advance(on) || rest(on, until, how)) how = {.spin_ticks = spin_after(how)};
+    if (advance(thread) || rest(thread, until, idleness)) idleness = {.spin_ticks = spin_after(idleness)};
     // A worker that has ready work besides its item looks for sleepers here: see the class comment.
-    if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) > 1) wake_one();
+    if (sleepers_.load(std::memory_order_relaxed) != 0 && order_.waiting(thread.id()) > 1) wake_one();
   }
-  on.reader_.offline();
+  thread.reader_.offline();
 }
 
 /// True when there was something to do, or another thread has woken it as a worker.
 template <class Until>
-bool thread_pool::rest(thread_context& on, Until until, idleness& how) {
+bool thread_pool::rest(thread_context& thread, Until until, idleness& idleness) {
   const std::uint64_t begin = instant();
-  bool found = false;
+  bool is_found = false;
   std::uint32_t looks = 0;
-  while (how.spins && !found && !until() && instant() - begin < how.spin_ticks) {
+  while (idleness.spins && !is_found && !until() && instant() - begin < idleness.spin_ticks) {
     if (tuning_.crowded) {
       sched_yield();
     } else {
       // At first a look is pause enough: a longer pause is latency. Later the worker leaves the cache lines to others.
       for (std::uint32_t i = std::min(looks / polls_per_pause, pauses_max); i > 0; --i) cpu_relax();
     }
-    found = advance(on, ++looks % polls_per_thorough_poll == 0);
+    is_found = advance(thread, ++looks % polls_per_thorough_poll == 0);
   }
-  how.spins = false;
-  if (!found) {
+  idleness.spins = false;
+  if (!is_found) {
     const std::uint64_t asleep_at = instant();
-    found = sleep(on, until, how);
-    how.slept_ticks += instant() - asleep_at;
+    is_found = sleep(thread, until, idleness);
+    idleness.slept_ticks += instant() - asleep_at;
   }
-  on.counters_.idle_ticks.add(instant() - begin);
-  return found;
+  thread.counters_.idle_ticks.add(instant() - begin);
+  return is_found;
 }
 
 /// How long to spin the next time, now that something has been found. A worker that has slept for a short while only
 /// should have spun on, because a wake-up costs both sides more. It should not where threads share cores.
-std::uint64_t thread_pool::spin_after(const idleness& how) const noexcept {
-  if (how.slept_ticks == 0) return how.spin_ticks;
-  const bool soon = how.slept_ticks < spin_ticks_max_ && !tuning_.crowded;
-  return soon ? std::min(2 * how.spin_ticks, spin_ticks_max_) : spin_ticks_;
+std::uint64_t thread_pool::spin_after(const idleness& idleness) const noexcept {
+  if (idleness.slept_ticks == 0) return idleness.spin_ticks;
+  const bool soon = idleness.slept_ticks < spin_ticks_max_ && !tuning_.crowded;
+  return soon ? std::min(2 * idleness.spin_ticks, spin_ticks_max_) : spin_ticks_;
 }
 
 /// Sets everything that a waker reads before the announcement, so that a waker that sees the sleeper can wake it.
-void thread_pool::announce(thread_context& on) noexcept {
+void thread_pool::announce(thread_context& thread) noexcept {
   const bool shared = tuning_.progress == progress_mode::shared;
-  on.announced_ = true;
-  on.watches_ = shared && !watched_.exchange(true);
-  on.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
-  sleepers_.fetch_add(1, std::memory_order_acq_rel);  // pairs with the read-modify-writes of the wakers
+  thread.announced_ = true;
+  thread.watches_ = shared && !watched_.exchange(true);
+  thread.parked_.store(true, std::memory_order_release);  // pairs with the exchange in wake_one
+  sleepers_.fetch_add(1, std::memory_order_acq_rel);      // pairs with the read-modify-writes of the wakers
   // If the watcher has left without seeing this sleeper, this sleeper must watch.
-  if (shared && !on.watches_) on.watches_ = !watched_.exchange(true);
+  if (shared && !thread.watches_) thread.watches_ = !watched_.exchange(true);
 }
 
 /// Withdraws the announcement. True when another thread has spent a wake-up on it.
-bool thread_pool::withdraw(thread_context& on) noexcept {
-  if (!std::exchange(on.announced_, false)) return false;
-  if (std::exchange(on.watches_, false)) watched_.exchange(false);  // sees the sleepers that found the watch taken
-  const bool woken = !on.parked_.exchange(false);
+bool thread_pool::withdraw(thread_context& thread) noexcept {
+  if (!std::exchange(thread.announced_, false)) return false;
+  if (std::exchange(thread.watches_, false)) watched_.exchange(false);  // sees the sleepers that found the watch taken
+  const bool woken = !thread.parked_.exchange(false);
   sleepers_.fetch_sub(1, std::memory_order_acq_rel);
   return woken;
 }
 
 template <class Until>
-bool thread_pool::sleep(thread_context& on, Until until, idleness& how) {
+bool thread_pool::sleep(thread_context& thread, Until until, idleness& idleness) {
   flush_remote_frees();
-  announce(on);
-  const bool found = until() || advance(on);
-  if (!found) {
-    on.reader_.offline();
+  announce(thread);
+  const bool is_found = until() || advance(thread);
+  if (!is_found) {
+    thread.reader_.offline();
     // Only poll hooks see that the rank has come to rest, so the last worker to become idle makes the watcher poll.
-    if (!on.watches_ && idle_workers() == workers()) link_.wake();
-    if (on.watches_) {
-      watch(how);
+    if (!thread.watches_ && idle_workers() == workers()) link_.wake();
+    if (thread.watches_) {
+      watch(idleness);
     } else {
-      on.parker_.park_for(tuning_.sleep_max);
+      thread.parker_.park_for(tuning_.sleep_max);
     }
-    on.reader_.online();
+    thread.reader_.online();
   }
-  return withdraw(on) || found;
+  return withdraw(thread) || is_found;
 }
 
-void thread_pool::watch(idleness& how) {
+void thread_pool::watch(idleness& idleness) {
   if (!tuning_.crowded || idle_workers() == workers()) return link_.wait(tuning_.sleep_max);
-  link_.wait(tuning_.sleep_max, how.timers_late);
-  how.timers_late = std::clamp(how.timers_late * 2, late_min, late_max);
+  link_.wait(tuning_.sleep_max, idleness.timers_late);
+  idleness.timers_late = std::clamp(idleness.timers_late * 2, late_min, late_max);
 }
 
 void thread_pool::wake_one() noexcept {
@@ -224,26 +224,27 @@ void thread_pool::wake_one() noexcept {
   if (watched_) link_.wake();
 }
 
-void thread_pool::on_found(thread_context& on) noexcept {
+void thread_pool::on_found(thread_context& thread) noexcept {
   if (fallback_asleep_.load(std::memory_order_relaxed) && idle_workers() == 0) fallback_parker_.unpark();  // hints
-  const bool woken = withdraw(on);
+  const bool woken = withdraw(thread);
   const std::uint32_t asleep = sleepers_.load(std::memory_order_acquire);  // pairs with the fetch_add in announce
   if (asleep == 0) return;
   const bool unwatched = tuning_.progress == progress_mode::shared && !watched_ && idle_workers() <= asleep;
   if (woken || unwatched) wake_one();
 }
 
-void thread_pool::make_ready(thread_context& by, work& item, origin from) {
-  push(by, item, from);
-  if (by.role() == thread_role::worker) {
-    if (sleepers_.load(std::memory_order_relaxed) != 0 && (by.in_item_ || order_.waiting(by.id()) > 1)) wake_one();
+void thread_pool::make_ready(thread_context& thread, work& item, origin origin) {
+  push(thread, item, origin);
+  if (thread.role() == thread_role::worker) {
+    if (sleepers_.load(std::memory_order_relaxed) != 0 && (thread.in_item_ || order_.waiting(thread.id()) > 1))
+      wake_one();
   } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in announce
     wake_one();
   }
 }
 
-void thread_pool::work_as(thread_context& on) {
-  serve(on, [this] { return stopping_.load(std::memory_order_relaxed); });  // only a flag: no data behind it
+void thread_pool::work_as(thread_context& thread) {
+  serve(thread, [this] { return stopping_.load(std::memory_order_relaxed); });  // only a flag: no data behind it
 }
 
 void thread_pool::run_substitute_worker() {
@@ -303,8 +304,8 @@ void thread_pool::wake_workers() {
   for (std::uint32_t index = 0; index < workers(); ++index) wake_one();
 }
 
-void thread_pool::wake_application(thread_context& by) {
-  static_cast<void>(by);
+void thread_pool::wake_application(thread_context& thread) {
+  static_cast<void>(thread);
   // The read-modify-write pairs with the one in announce: the application sees that it is ready, or is seen asleep.
   if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   worker(0).parker_.unpark();

@@ -79,7 +79,7 @@ class thread_pool final : public worker_pool {
     std::chrono::nanoseconds sleep_max{std::chrono::milliseconds(100)};  ///< bounds the cost of a missed hint
     placement place = {};  ///< threads that are not in it run where the caller of `start` does
   };
-  thread_pool(const settings& how, const options& tuning, backplane& link, scheduler& order);
+  thread_pool(const settings& settings, const options& tuning, backplane& link, scheduler& order);
   ~thread_pool() override;
 
   /// Starts the threads. The calling thread is the application's from here on. Throws setup_error, with no thread left,
@@ -88,14 +88,14 @@ class thread_pool final : public worker_pool {
   /// Ends the threads after the items that they run. Ready work that is left stays where it is.
   void stop();
 
-  void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) override;
+  void make_ready(thread_context& thread, work& item, origin origin = origin::elsewhere) override;
   void wait_until(const std::function<bool()>& ready) override;
-  void wake_application(thread_context& by) override;
+  void wake_application(thread_context& thread) override;
   void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override { return ticks(); }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return seconds_a_tick_; }
-  void charge(thread_context& on, double seconds) override {
-    on.charged += std::max(0.0, seconds);  // in this order NaN counts as 0
+  void charge(thread_context& thread, double seconds) override {
+    thread.charged += std::max(0.0, seconds);  // in this order NaN counts as 0
   }
 
  private:
@@ -113,26 +113,26 @@ class thread_pool final : public worker_pool {
   };
   enum class gate : std::uint8_t { shut, open, given_up };
   template <class Body>
-  void add_thread(std::string_view what, std::uint32_t index, const Body& body);
-  void open_gate(gate how);
-  void work_as(thread_context& on);
+  void add_thread(std::string_view name, std::uint32_t index, const Body& body);
+  void open_gate(gate gate);
+  void work_as(thread_context& thread);
   void run_substitute_worker();
   void poll_alone();  // these two in thread_pool_progress.cpp
   void run_fallback_poller();
   bool take_worker_slot(const std::function<bool()>& ready);
   template <class Until>
-  void serve(thread_context& on, Until until);
+  void serve(thread_context& thread, Until until);
   template <class Until>
-  bool rest(thread_context& on, Until until, idleness& how);
-  [[nodiscard]] std::uint64_t spin_after(const idleness& how) const noexcept;
+  bool rest(thread_context& thread, Until until, idleness& idleness);
+  [[nodiscard]] std::uint64_t spin_after(const idleness& idleness) const noexcept;
   template <class Until>
-  bool sleep(thread_context& on, Until until, idleness& how);
-  void watch(idleness& how);
-  bool advance(thread_context& on, bool thorough = true);
-  void announce(thread_context& on) noexcept;
-  bool withdraw(thread_context& on) noexcept;
+  bool sleep(thread_context& thread, Until until, idleness& idleness);
+  void watch(idleness& idleness);
+  bool advance(thread_context& thread, bool thorough = true);
+  void announce(thread_context& thread) noexcept;
+  bool withdraw(thread_context& thread) noexcept;
   void wake_one() noexcept;
-  void on_found(thread_context& on) noexcept override;
+  void on_found(thread_context& thread) noexcept override;
   void on_earlier_timer() override;
 
   options tuning_;

@@ -49,8 +49,8 @@ TEST_P(thread_pool_fallback, brings_messages_and_timers_though_no_item_ends) {
   rank_with_fallback_poller rank(GetParam());
   std::atomic<std::uint32_t> arrived{0};
   std::atomic<int> rings{0};
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t) {
-    EXPECT_EQ(by.role(), thread_role::progress);
+  rank.sink.on_message = [&](thread_context& thread, std::uint32_t) {
+    EXPECT_EQ(thread.role(), thread_role::progress);
     ++arrived;
   };
   rank.plane.duties().add_timer(milliseconds(1), [&](thread_context&) -> nanoseconds {
@@ -63,8 +63,8 @@ TEST_P(thread_pool_fallback, brings_messages_and_timers_though_no_item_ends) {
     rank.send_from_peer(0);
     EXPECT_LT(time_until([&] { return arrived == count; }), patience);
   }
-  const int before = rings;
-  EXPECT_LT(time_until([&] { return rings >= before + 3; }), patience);
+  const int previous = rings;
+  EXPECT_LT(time_until([&] { return rings >= previous + 3; }), patience);
   EXPECT_EQ(rank.running, GetParam());
   rank.release_all();
   rank.pool.stop();
@@ -93,15 +93,15 @@ TEST_P(thread_pool_fallback, comes_soon_also_after_a_rest) {
 TEST_P(thread_pool_fallback, leaves_a_rank_alone_that_has_a_worker_to_spare) {
   rank_with_fallback_poller rank(GetParam());
   std::atomic<int> polls{0};
-  rank.plane.duties().add_hook([&](thread_context& by) {
-    if (by.role() == thread_role::progress) ++polls;
+  rank.plane.duties().add_hook([&](thread_context& thread) {
+    if (thread.role() == thread_role::progress) ++polls;
     return nanoseconds::max();
   });
   rank.pool.start();
   EXPECT_LT(time_until([&] { return rank.pool.idle_workers() == GetParam(); }), patience);
-  const int before = polls;
+  const int previous = polls;
   spin_for(milliseconds(50));
-  EXPECT_LE(polls, before + 1) << "only a poll that had begun before all had come to rest";
+  EXPECT_LE(polls, previous + 1) << "only a poll that had begun before all had come to rest";
   rank.pool.stop();
 }
 

@@ -60,14 +60,17 @@ class still_end final : public transport::endpoint {
 };
 
 struct still_rank {
-  explicit still_rank(const setting& how)
-      : order(how.workers),
-        pool({.workers = how.workers, .seed = 1},
-             {.progress = how.progress, .spin = how.spin, .woken_spin_max = how.woken_spin_max, .crowded = how.crowded},
+  explicit still_rank(const setting& setting)
+      : order(setting.workers),
+        pool({.workers = setting.workers, .seed = 1},
+             {.progress = setting.progress,
+              .spin = setting.spin,
+              .woken_spin_max = setting.woken_spin_max,
+              .crowded = setting.crowded},
              plane, order) {
     plane.attach(sink);
-    plane.duties().add_hook([this](thread_context& by) {
-      if (work* const next = item.exchange(nullptr)) pool.make_ready(by, *next);
+    plane.duties().add_hook([this](thread_context& thread) {
+      if (work* const next = item.exchange(nullptr)) pool.make_ready(thread, *next);
       return time.now() + period;
     });
   }
@@ -145,19 +148,19 @@ TEST(thread_pool_idle, a_worker_that_is_woken_soon_spins_longer_the_next_time) {
 }
 
 /// One worker runs an item until the other one has slept some times. Returns all these sleeps, and the sleeps at rest.
-std::vector<nanoseconds> sleeps_beside_work(const setting& how, nanoseconds timer) {
-  still_rank one(how);
+std::vector<nanoseconds> sleeps_beside_work(const setting& setting, nanoseconds timer) {
+  still_rank one(setting);
   one.plane.duties().add_hook([&](thread_context&) { return one.time.now() + timer; });
-  std::atomic<bool> over{false};
-  function_item item([&](thread_context& by) {
+  std::atomic<bool> is_over{false};
+  function_item item([&](thread_context& thread) {
     const std::uint32_t begin = one.link->waits;
     while (one.link->waits - begin < 40) std::this_thread::yield();
-    over = true;
-    one.pool.wake_application(by);
+    is_over = true;
+    one.pool.wake_application(thread);
   });
   one.pool.start();
   one.pool.make_ready(one.pool.application(), item);
-  one.pool.wait_until([&] { return over.load(); });
+  one.pool.wait_until([&] { return is_over.load(); });
   one.pool.stop();
   return one.link->sleeps;
 }

@@ -24,17 +24,17 @@ class staged_scheduler final : public scheduler {
     const std::scoped_lock lock(mutex_);
     item_ = &item;
   }
-  work* pop(worker_id by) override {
-    const int look = ++looks_[by.value()];
-    if (by.value() == 0 && look == 2) {
+  work* pop(worker_id worker) override {
+    const int look = ++looks_[worker.value()];
+    if (worker.value() == 0 && look == 2) {
       static_cast<void>(time_until([&] { return second_is_past_.load(); }));
       return ambush_;
     }
-    if (by.value() == 1 && look == 1) static_cast<void>(time_until([&] { return looks_[0] >= 2; }));
+    if (worker.value() == 1 && look == 1) static_cast<void>(time_until([&] { return looks_[0] >= 2; }));
     const std::scoped_lock lock(mutex_);
-    work* const found = std::exchange(item_, nullptr);
-    if (by.value() == 1 && look == 2) second_is_past_ = true;
-    return found;
+    work* const item = std::exchange(item_, nullptr);
+    if (worker.value() == 1 && look == 2) second_is_past_ = true;
+    return item;
   }
 
  private:
@@ -47,7 +47,7 @@ class staged_scheduler final : public scheduler {
 
 enum class last_source { application, peer };
 
-void find_work_in_the_last_look(progress_mode progress, last_source from) {
+void find_work_in_the_last_look(progress_mode progress, last_source last_source) {
   slow_rounds times;
   for (int round = 0; round < 10 && !times.too_many(); ++round) {
     std::atomic<bool> busy{false}, ran{false};
@@ -61,11 +61,11 @@ void find_work_in_the_last_look(progress_mode progress, last_source from) {
     thread_pool pool({.workers = 2, .seed = 1},
                      {.progress = progress, .spin = nanoseconds(0), .crowded = false, .sleep_max = sleep_bound},
                      ranks.plane, order);
-    ranks.sink.on_message = [&](thread_context& by, std::uint32_t) { pool.make_ready(by, item); };
+    ranks.sink.on_message = [&](thread_context& thread, std::uint32_t) { pool.make_ready(thread, item); };
     pool.start();
     EXPECT_LT(time_until([&] { return busy.load(); }), patience);
-    if (from == last_source::application) pool.make_ready(pool.application(), item);
-    if (from == last_source::peer) ranks.send_from_peer(0);
+    if (last_source == last_source::application) pool.make_ready(pool.application(), item);
+    if (last_source == last_source::peer) ranks.send_from_peer(0);
     times.add(time_until([&] { return ran.load(); }));
     pool.stop();
   }
@@ -83,9 +83,9 @@ class stage {
     static_cast<void>(time_until([&] { return done_.load(); }));
   }
   template <class Act>
-  void act(Act what) {
+  void act(Act item) {
     EXPECT_LT(time_until([&] { return reached_.load(); }), patience);
-    what();
+    item();
     done_ = true;
   }
 
@@ -98,12 +98,12 @@ class stage {
 /// The scheduler of a lone worker, which passes the stage between finding nothing and returning.
 class stopping_scheduler final : public scheduler {
  public:
-  explicit stopping_scheduler(stage& where) : where_(where) {}
-  void push(worker_id by, work& item) override { inner_.push(by, item); }
-  work* pop(worker_id by) override {
-    work* const found = inner_.pop(by);
-    if (found == nullptr) where_.pass();
-    return found;
+  explicit stopping_scheduler(stage& stage) : where_(stage) {}
+  void push(worker_id worker, work& item) override { inner_.push(worker, item); }
+  work* pop(worker_id worker) override {
+    work* const item = inner_.pop(worker);
+    if (item == nullptr) where_.pass();
+    return item;
   }
 
  private:
@@ -121,12 +121,12 @@ void make_ready_between_look_and_return(progress_mode progress, int look) {
   for (int round = 0; round < 5 && !times.too_many(); ++round) {
     std::atomic<bool> ran{false};
     function_item item([&](thread_context&) { ran = true; });
-    stage where(look);
-    stopping_scheduler order(where);
+    stage stage(look);
+    stopping_scheduler order(stage);
     ranks_of_a_test ranks;
     thread_pool pool({.workers = 1, .seed = 1}, sleepy(progress), ranks.plane, order);
     pool.start();
-    where.act([&] { pool.make_ready(pool.application(), item); });
+    stage.act([&] { pool.make_ready(pool.application(), item); });
     times.add(time_until([&] { return ran.load(); }));
     pool.stop();
   }
@@ -146,17 +146,17 @@ void send_between_look_and_return(progress_mode progress, int look, bool to_self
   for (int round = 0; round < 5 && !times.too_many(); ++round) {
     std::atomic<bool> ran{false};
     function_item item([&](thread_context&) { ran = true; });
-    stage where(look);
+    stage stage(look);
     deque_scheduler order(1);
     ranks_of_a_test ranks;
     ranks.plane.duties().add_hook([&](thread_context&) {
-      where.pass();
+      stage.pass();
       return nanoseconds::max();
     });
     thread_pool pool({.workers = 1, .seed = 1}, sleepy(progress), ranks.plane, order);
-    ranks.sink.on_message = [&](thread_context& by, std::uint32_t) { pool.make_ready(by, item); };
+    ranks.sink.on_message = [&](thread_context& thread, std::uint32_t) { pool.make_ready(thread, item); };
     pool.start();
-    where.act([&] { to_self ? ranks.send_to_self(0) : ranks.send_from_peer(0); });
+    stage.act([&] { to_self ? ranks.send_to_self(0) : ranks.send_from_peer(0); });
     times.add(time_until([&] { return ran.load(); }));
     pool.stop();
   }
@@ -176,13 +176,13 @@ TEST(thread_pool_last_look, sees_whatever_the_application_waits_for) {
       slow_rounds times;
       for (int round = 0; round < 5 && !times.too_many(); ++round) {
         std::atomic<bool> answered{false};
-        stage where(look);
+        stage stage(look);
         deque_scheduler order(1);
         ranks_of_a_test ranks;
         thread_pool pool({.workers = 1, .seed = 1}, sleepy(progress), ranks.plane, order);
         pool.start();
         std::thread other([&] {
-          where.act([&] {
+          stage.act([&] {
             answered = true;
             pool.wake_application(pool.progress_thread());
           });
@@ -190,7 +190,7 @@ TEST(thread_pool_last_look, sees_whatever_the_application_waits_for) {
         const auto start = std::chrono::steady_clock::now();
         pool.wait_until([&] {
           const bool seen = answered;
-          if (!seen) where.pass();
+          if (!seen) stage.pass();
           return seen;
         });
         times.add(std::chrono::steady_clock::now() - start);

@@ -17,36 +17,36 @@ constexpr int fallback_pauses_max = 4;  // the pause between its polls grows to 
 }  // namespace
 
 void thread_pool::poll_alone() {
-  thread_context& on = progress_thread();
-  const acting_scope actor(on);
-  on.reader_.online();
+  thread_context& thread = progress_thread();
+  const acting_scope actor(thread);
+  thread.reader_.online();
   backoff pause;
   std::uint64_t moved_at = instant();
   std::uint32_t looks = 0;
   bool moved = false;
   while (!stopping_.load(std::memory_order_relaxed)) {  // only a flag
-    on.reader_.quiescent();
+    thread.reader_.quiescent();
     const bool spins = instant() - moved_at < spin_ticks_;
-    moved = link_.progress(on, moved || !spins || ++looks % polls_per_thorough_poll == 0);
+    moved = link_.progress(thread, moved || !spins || ++looks % polls_per_thorough_poll == 0);
     if (moved) {
       moved_at = instant();
       pause.reset();
     } else if (spins) {
       pause.pause();
     } else {
-      on.reader_.offline();
+      thread.reader_.offline();
       watched_ = true;
       link_.wait(tuning_.sleep_max);
       watched_ = false;
-      on.reader_.online();
+      thread.reader_.online();
     }
   }
-  on.reader_.offline();
+  thread.reader_.offline();
 }
 
 void thread_pool::run_fallback_poller() {
-  thread_context& on = progress_thread();
-  const acting_scope actor(on);
+  thread_context& thread = progress_thread();
+  const acting_scope actor(thread);
   const std::chrono::nanoseconds pause_max = tuning_.patience * fallback_pauses_max;
   std::chrono::nanoseconds pause = tuning_.patience;
   std::uint64_t polls = 0;
@@ -59,9 +59,9 @@ void thread_pool::run_fallback_poller() {
     }
     bool helped = false;
     if (link_.polls() == polls) {
-      on.reader_.online();
-      helped = link_.progress(on);
-      on.reader_.offline();
+      thread.reader_.online();
+      helped = link_.progress(thread);
+      thread.reader_.offline();
     }
     polls = link_.polls();
     pause = helped ? tuning_.patience : std::min(pause * 2, pause_max);

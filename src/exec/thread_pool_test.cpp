@@ -34,21 +34,21 @@ TEST(thread_pool, counts_the_time_of_every_item_also_of_a_long_one_after_any_num
   constexpr std::uint64_t short_items = 40;
   const std::uint64_t long_ticks = ticks_per_second() / 2000;  // 0.5 ms
   std::uint64_t left = 0;
-  std::atomic<bool> over{false};
-  function_item item([&](thread_context& on) {
-    if (left-- != 0) return rank.pool.make_ready(on, item);
+  std::atomic<bool> is_over{false};
+  function_item item([&](thread_context& thread) {
+    if (left-- != 0) return rank.pool.make_ready(thread, item);
     for (const std::uint64_t begin = ticks(); ticks() - begin < long_ticks;) continue;
-    over = true;
+    is_over = true;
   });
   const auto busy = [&] { return rank.pool.worker(0).counters().busy_ticks.read(); };
   rank.pool.start();
   for (std::uint64_t count = 0; count < short_items; ++count) {
-    const std::uint64_t before = busy();
+    const std::uint64_t previous = busy();
     left = count;
-    over = false;
+    is_over = false;
     rank.pool.make_ready(rank.pool.application(), item);
-    rank.pool.wait_until([&] { return over.load() && rank.pool.idle_workers() == 1; });
-    EXPECT_GE(busy() - before, long_ticks) << "after " << count << " short ones";
+    rank.pool.wait_until([&] { return is_over.load() && rank.pool.idle_workers() == 1; });
+    EXPECT_GE(busy() - previous, long_ticks) << "after " << count << " short ones";
   }
   rank.pool.stop();
 }
@@ -87,10 +87,11 @@ TEST(thread_pool, a_substitute_runs_worker_0_while_the_application_computes_and_
   const auto application = std::this_thread::get_id(), nobody = std::thread::id();
   std::atomic<bool> waits{false};
   std::atomic<std::thread::id> thread;
-  function_item item([&](thread_context& on) {
-    EXPECT_EQ(&on, &rank.pool.worker(0));
+  function_item item([&](thread_context& caller) {
+    EXPECT_EQ(&caller, &rank.pool.worker(0));
     thread = std::this_thread::get_id();
-    if (waits && thread.load() != application) rank.pool.make_ready(on, item);  // the substitute leaves after an item
+    if (waits && thread.load() != application)
+      rank.pool.make_ready(caller, item);  // the substitute leaves after an item
   });
   slow_rounds times;
   rank.pool.start();
@@ -114,16 +115,16 @@ TEST(thread_pool, a_substitute_runs_worker_0_while_the_application_computes_and_
 TEST(thread_pool, the_substitute_comes_back_after_a_wait_that_was_long_enough_to_send_it_to_sleep) {
   threaded_rank rank({.workers = 1});
   std::atomic<int> ran{0};
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   function_item item([&](thread_context&) { ++ran; });
   rank.plane.duties().add_timer(milliseconds(60),
-                                [&](thread_context& by) -> nanoseconds {  // several times its patience
-                                  over = true;
-                                  rank.pool.wake_application(by);
+                                [&](thread_context& thread) -> nanoseconds {  // several times its patience
+                                  is_over = true;
+                                  rank.pool.wake_application(thread);
                                   return patience;
                                 });
   rank.pool.start();
-  rank.pool.wait_until([&] { return over.load(); });
+  rank.pool.wait_until([&] { return is_over.load(); });
   rank.pool.make_ready(rank.pool.application(), item);
   EXPECT_LT(time_until([&] { return ran == 1; }), patience);
   rank.pool.stop();
@@ -135,9 +136,9 @@ TEST(thread_pool, the_substitute_gives_the_slot_back_after_the_item_that_it_runs
   std::atomic<bool> let_go{false};
   std::atomic<int> inside{0}, begun{0}, ended{0};
   std::thread::id first, second;
-  const auto enter = [&](std::thread::id& by) {
+  const auto enter = [&](std::thread::id& id) {
     EXPECT_EQ(++inside, 1) << "two threads in one slot";
-    by = std::this_thread::get_id();
+    id = std::this_thread::get_id();
     ++begun;
   };
   function_item long_one([&](thread_context&) {
@@ -146,7 +147,7 @@ TEST(thread_pool, the_substitute_gives_the_slot_back_after_the_item_that_it_runs
     --inside;
     ++ended;
   });
-  function_item behind([&](thread_context&) {
+  function_item rest([&](thread_context&) {
     enter(second);
     --inside;
     ++ended;
@@ -157,7 +158,7 @@ TEST(thread_pool, the_substitute_gives_the_slot_back_after_the_item_that_it_runs
     begun = ended = 0;
     rank.pool.make_ready(rank.pool.application(), long_one);
     ASSERT_LT(time_until([&] { return begun == 1; }), patience);
-    rank.pool.make_ready(rank.pool.application(), behind);
+    rank.pool.make_ready(rank.pool.application(), rest);
     rank.pool.wait_until([&] {
       let_go = true;  // the application has asked for the slot before it looks here
       return ended == 2;
@@ -191,7 +192,7 @@ TEST_P(thread_pool_settings, the_application_may_take_its_slot_and_leave_it_as_f
   threaded_rank rank(GetParam());
   std::atomic<int> ran{0};
   function_item item([&](thread_context&) { ++ran; });
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t) { rank.pool.make_ready(by, item); };
+  rank.sink.on_message = [&](thread_context& thread, std::uint32_t) { rank.pool.make_ready(thread, item); };
   slow_rounds times;
   rank.pool.start();
   for (int round = 0; round < 100 && !times.too_many(); ++round) {
@@ -210,34 +211,36 @@ TEST_P(thread_pool_settings, the_application_may_take_its_slot_and_leave_it_as_f
 enum class burst_source { item, application, messages };
 
 /// As many items as there are workers, each of which ends only when all of them run at the same time.
-void spread_a_burst(const setting& how, burst_source from) {
-  threaded_rank rank(how);
+void spread_a_burst(const setting& setting, burst_source burst_source) {
+  threaded_rank rank(setting);
   std::atomic<std::uint32_t> together{0}, ended{0};
   std::deque<function_item> burst;
-  for (std::uint32_t i = 0; i < how.workers; ++i) {
+  for (std::uint32_t i = 0; i < setting.workers; ++i) {
     burst.emplace_back([&](thread_context&) {
       ++together;
-      static_cast<void>(time_until([&] { return together % how.workers == 0; }));
+      static_cast<void>(time_until([&] { return together % setting.workers == 0; }));
       ++ended;
     });
   }
-  function_item all_of_them([&](thread_context& on) {
-    for (function_item& each : burst) rank.pool.make_ready(on, each);
+  function_item all_of_them([&](thread_context& thread) {
+    for (function_item& each : burst) rank.pool.make_ready(thread, each);
   });
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t number) { rank.pool.make_ready(by, burst[number]); };
+  rank.sink.on_message = [&](thread_context& caller, std::uint32_t number) {
+    rank.pool.make_ready(caller, burst[number]);
+  };
   rng random(5);
   const auto pause = [&] { spin_for(nanoseconds(random.below(3'000))); };  // some catch workers on their way to sleep
   slow_rounds times;
   rank.pool.start();
   for (std::uint32_t round = 1; round <= 100 && !times.too_many(); ++round) {
     pause();
-    if (from == burst_source::item) rank.pool.make_ready(rank.pool.application(), all_of_them);
-    for (std::uint32_t i = 0; i < how.workers; ++i) {
-      if (from == burst_source::application) rank.pool.make_ready(rank.pool.application(), burst[i]);
-      if (from == burst_source::messages) rank.send_from_peer(i);
-      if (from != burst_source::item) pause();
+    if (burst_source == burst_source::item) rank.pool.make_ready(rank.pool.application(), all_of_them);
+    for (std::uint32_t i = 0; i < setting.workers; ++i) {
+      if (burst_source == burst_source::application) rank.pool.make_ready(rank.pool.application(), burst[i]);
+      if (burst_source == burst_source::messages) rank.send_from_peer(i);
+      if (burst_source != burst_source::item) pause();
     }
-    times.add(time_until([&] { return ended == round * how.workers; }));
+    times.add(time_until([&] { return ended == round * setting.workers; }));
   }
   rank.pool.stop();
   times.check();
@@ -280,16 +283,16 @@ TEST_P(thread_pool_settings, knows_how_many_workers_look_for_work) {
 /// The state of the workers when they are told to stop.
 enum class pastime { starting, resting, working };
 
-void stop_quickly(const setting& how, pastime doing) {
+void stop_quickly(const setting& setting, pastime doing) {
   slow_rounds times;
   for (int round = 0; round < 10 && !times.too_many(); ++round) {
-    threaded_rank rank(how);
+    threaded_rank rank(setting);
     std::atomic<std::uint32_t> ran{0};
     std::deque<function_item> endless;
-    for (std::uint32_t i = 0; i < how.workers; ++i) {
-      endless.emplace_back([&, i](thread_context& on) {
+    for (std::uint32_t i = 0; i < setting.workers; ++i) {
+      endless.emplace_back([&, i](thread_context& thread) {
         ++ran;
-        rank.pool.make_ready(on, endless[i]);
+        rank.pool.make_ready(thread, endless[i]);
       });
     }
     rank.pool.start();
@@ -297,13 +300,13 @@ void stop_quickly(const setting& how, pastime doing) {
       for (function_item& each : endless) rank.pool.make_ready(rank.pool.application(), each);
       EXPECT_LT(time_until([&] { return ran > 100; }), patience);
     } else if (doing == pastime::resting) {
-      EXPECT_LT(time_until([&] { return rank.pool.idle_workers() == how.workers; }), patience);
+      EXPECT_LT(time_until([&] { return rank.pool.idle_workers() == setting.workers; }), patience);
       spin_for(microseconds(round * 3));
     }
     const auto start = std::chrono::steady_clock::now();
     rank.pool.stop();
     times.add(std::chrono::steady_clock::now() - start);
-    EXPECT_TRUE(doing != pastime::working || rank.order.waiting(worker_id(0)) <= how.workers);
+    EXPECT_TRUE(doing != pastime::working || rank.order.waiting(worker_id(0)) <= setting.workers);
   }
   times.check();
 }

@@ -47,20 +47,20 @@ class deque_scheduler final : public scheduler {
     for (std::uint32_t index = 0; index < workers + threads_beside_workers; ++index)
       thread_contexts_.push_back(std::make_unique<ws_deque<work>>());
   }
-  void push(worker_id by, work& item) override { thread_contexts_[by.value()]->push(&item); }
-  work* pop(worker_id by) override {
+  void push(worker_id worker, work& item) override { thread_contexts_[worker.value()]->push(&item); }
+  work* pop(worker_id worker) override {
     for (std::size_t tried = 0; tried < thread_contexts_.size(); ++tried) {
-      ws_deque<work>& victim = *thread_contexts_[(by.value() + tried) % thread_contexts_.size()];
+      ws_deque<work>& victim = *thread_contexts_[(worker.value() + tried) % thread_contexts_.size()];
       work* item = nullptr;
       for (;;) {
-        const steal_result how = victim.take_oldest(item);
-        if (how == steal_result::taken) return item;
-        if (how == steal_result::empty) break;
+        const steal_result result = victim.take_oldest(item);
+        if (result == steal_result::taken) return item;
+        if (result == steal_result::empty) break;
       }
     }
     return nullptr;
   }
-  std::size_t waiting(worker_id by) const override { return thread_contexts_[by.value()]->size_estimate(); }
+  std::size_t waiting(worker_id worker) const override { return thread_contexts_[worker.value()]->size_estimate(); }
 
  private:
   std::vector<std::unique_ptr<ws_deque<work>>> thread_contexts_;
@@ -72,15 +72,15 @@ class function_item final : public work {
   explicit function_item(std::function<void(thread_context&)> body) : work(&run_body), body_(std::move(body)) {}
 
  private:
-  static void run_body(work& self, thread_context& on) { static_cast<function_item&>(self).body_(on); }
+  static void run_body(work& self, thread_context& thread) { static_cast<function_item&>(self).body_(thread); }
   std::function<void(thread_context&)> body_;
 };
 
 /// Hands each message's number to a function, inside the poll loop.
 class function_sink final : public message_sink {
  public:
-  void deliver(thread_context& by, message_list& arrived) override {
-    while (const message_ptr m = arrived.pop_front()) on_message(by, m->header.sequence);
+  void deliver(thread_context& thread, message_list& arrived) override {
+    while (const message_ptr m = arrived.pop_front()) on_message(thread, m->header.sequence);
   }
   void flush(thread_context&) override {}
   void peer_failed(const transport::failure&) override {}
@@ -98,15 +98,15 @@ struct setting {
   nanoseconds woken_spin_max{0};
 };
 
-inline void PrintTo(const setting& how, std::ostream* out) {
-  *out << (how.progress == progress_mode::shared ? "shared_" : "dedicated_") << how.workers << "_spin_"
-       << how.spin.count() / 1000 << (how.crowded ? "us_crowded" : "us")
-       << (how.patience.count() != 0 ? "_with_fallback_poller" : "");
+inline void PrintTo(const setting& setting, std::ostream* out) {
+  *out << (setting.progress == progress_mode::shared ? "shared_" : "dedicated_") << setting.workers << "_spin_"
+       << setting.spin.count() / 1000 << (setting.crowded ? "us_crowded" : "us")
+       << (setting.patience.count() != 0 ? "_with_fallback_poller" : "");
 }
 
-[[nodiscard]] inline std::string name_of(const setting& how) {
+[[nodiscard]] inline std::string name_of(const setting& setting) {
   std::ostringstream out;
-  PrintTo(how, &out);
+  PrintTo(setting, &out);
   return out.str();
 }
 
@@ -134,13 +134,13 @@ struct ranks_of_a_test {
 
 /// Rank 0 of two, with threads and a scheduler.
 struct threaded_rank : ranks_of_a_test {
-  explicit threaded_rank(const setting& how)
-      : order(how.workers),
-        pool({.workers = how.workers, .seed = 1},
-             {.progress = how.progress,
-              .spin = how.spin,
-              .crowded = how.crowded,
-              .patience = how.patience,
+  explicit threaded_rank(const setting& setting)
+      : order(setting.workers),
+        pool({.workers = setting.workers, .seed = 1},
+             {.progress = setting.progress,
+              .spin = setting.spin,
+              .crowded = setting.crowded,
+              .patience = setting.patience,
               .sleep_max = sleep_bound},
              plane, order) {}
 

@@ -18,14 +18,14 @@ class pauses {
  public:
   explicit pauses(nanoseconds spin) : spin_(spin), random_(3) {}
   [[nodiscard]] nanoseconds next() {
-    const auto within = [this](std::uint64_t bound_ns) { return nanoseconds(random_.below(bound_ns)); };
+    const auto body = [this](std::uint64_t bound_ns) { return nanoseconds(random_.below(bound_ns)); };
     switch (random_.below(8)) {
       case 0:
-        return spin_ + within(60'000);
+        return spin_ + body(60'000);
       case 1:
-        return within(1'000);
+        return body(1'000);
       default:
-        return spin_ + within(3'000);
+        return spin_ + body(3'000);
     }
   }
 
@@ -66,7 +66,7 @@ TEST_P(thread_pool_wake, work_from_a_peers_message_runs_at_once) {
   threaded_rank rank(GetParam());
   std::atomic<int> ran{0};
   function_item item([&](thread_context&) { ++ran; });
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t) { rank.pool.make_ready(by, item); };
+  rank.sink.on_message = [&](thread_context& thread, std::uint32_t) { rank.pool.make_ready(thread, item); };
   play(rank, ran, [&] { rank.send_from_peer(0); });
 }
 
@@ -74,13 +74,13 @@ TEST_P(thread_pool_wake, work_from_a_message_to_the_own_rank_runs_at_once) {
   threaded_rank rank(GetParam());
   std::atomic<int> ran{0};
   function_item item([&](thread_context&) { ++ran; });
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t) { rank.pool.make_ready(by, item); };
+  rank.sink.on_message = [&](thread_context& thread, std::uint32_t) { rank.pool.make_ready(thread, item); };
   play(rank, ran, [&] { rank.send_to_self(0); });
 }
 
 TEST_P(thread_pool_wake, a_timer_that_another_thread_sets_fires_in_time) {
   struct counting_timer final : timer {
-    explicit counting_timer(std::atomic<int>& to) : timer(&on_due), fired(to) {}
+    explicit counting_timer(std::atomic<int>& target) : timer(&on_due), fired(target) {}
     static void on_due(timer& self, thread_context&) { ++static_cast<counting_timer&>(self).fired; }
     std::atomic<int>& fired;
   };
@@ -97,12 +97,12 @@ TEST_P(thread_pool_wake_beside, work_from_a_running_item_goes_to_a_sleeper) {
   std::atomic<int> ran{0}, second_ran{0};
   pauses pause(GetParam().spin + microseconds(10));  // the sleepers are asleep, or as good as
   function_item second([&](thread_context&) { ++second_ran; });
-  function_item first([&](thread_context& on) {
-    const int before = second_ran;
+  function_item first([&](thread_context& thread) {
+    const int previous = second_ran;
     static_cast<void>(time_until([&] { return rank.pool.idle_workers() == GetParam().workers - 1; }));
     spin_for(pause.next());
-    rank.pool.make_ready(on, second);
-    static_cast<void>(time_until([&] { return second_ran > before; }));
+    rank.pool.make_ready(thread, second);
+    static_cast<void>(time_until([&] { return second_ran > previous; }));
     ++ran;
   });
   play(rank, ran, [&] { rank.pool.make_ready(rank.pool.application(), first); });
@@ -112,14 +112,14 @@ TEST_P(thread_pool_wake_beside, work_from_a_running_item_goes_to_a_sleeper) {
 TEST_P(thread_pool_wake, the_waiting_application_sees_at_once_what_a_peers_message_did) {
   threaded_rank rank(GetParam());
   std::atomic<int> answered{0}, asked{0};
-  function_item item([&](thread_context& on) {
+  function_item item([&](thread_context& thread) {
     ++answered;
-    rank.pool.wake_application(on);
+    rank.pool.wake_application(thread);
   });
-  rank.sink.on_message = [&](thread_context& by, std::uint32_t number) {
-    if (number % 2 == 0) return rank.pool.make_ready(by, item);
+  rank.sink.on_message = [&](thread_context& caller, std::uint32_t number) {
+    if (number % 2 == 0) return rank.pool.make_ready(caller, item);
     ++answered;  // a handler of the poll loop itself
-    rank.pool.wake_application(by);
+    rank.pool.wake_application(caller);
   };
   std::thread peer([&] {
     pauses pause(GetParam().spin);

@@ -29,7 +29,7 @@ class worker_pool {
     std::uint64_t seed = 1;
     std::uint64_t backlog_bytes = 256u << 20;  ///< of ready work, above which workers run the newest item first
   };
-  worker_pool(const settings& how, backplane& link, scheduler& order);
+  worker_pool(const settings& settings, backplane& link, scheduler& order);
   virtual ~worker_pool();
 
   [[nodiscard]] std::uint32_t workers() const noexcept { return workers_; }
@@ -48,20 +48,21 @@ class worker_pool {
     birth,      ///< as `handler`, and it is the first message to an object that has been made on this rank
     resumption  ///< a coroutine goes on because of what a handler of this rank has done
   };
-  /// The origin of work that `on` makes ready: `of_handlers` while an item runs there, for then a handler makes it.
-  [[nodiscard]] static origin made_on(const thread_context& on, origin of_handlers = origin::handler) noexcept {
-    return on.in_item() ? of_handlers : origin::elsewhere;
+  /// The origin of work that `thread` makes ready: `of_handlers` while an item runs there, for then a handler makes it.
+  [[nodiscard]] static origin made_on(const thread_context& thread, origin of_handlers = origin::handler) noexcept {
+    return thread.in_item() ? of_handlers : origin::elsewhere;
   }
   /// Hands ready work to the scheduler and wakes an idle worker when one could help. Any thread context of this rank.
-  virtual void make_ready(thread_context& by, work& item, origin from = origin::elsewhere) = 0;
+  virtual void make_ready(thread_context& thread, work& item, origin work_origin = origin::elsewhere) = 0;
   /// Runs `item` once the simulated time that the running code has spent is over. `item` is short: it only passes on
-  /// something that this code holds. Where time is not simulated it is make_ready. `by`: the running thread context.
-  virtual void when_spent(thread_context& by, work& item) { make_ready(by, item); }
+  /// something that this code holds. Where time is not simulated it is make_ready. `thread`: the running thread
+  /// context.
+  virtual void when_spent(thread_context& thread, work& item) { make_ready(thread, item); }
 
   /// The application waits until `ready` returns true, while its thread runs other work. Every change that makes it
   /// true must be followed by `wake_application`.
   virtual void wait_until(const std::function<bool()>& ready) = 0;
-  virtual void wake_application(thread_context& by) = 0;
+  virtual void wake_application(thread_context& thread) = 0;
   /// Every sleeping worker looks for work again, because the rank's backpressure has ended. Inside the poll loop.
   virtual void wake_workers() = 0;
 
@@ -88,13 +89,13 @@ class worker_pool {
   /// Code on `on` looks at the time, or at something that is not there yet. When main under simulation looks twice at
   /// one instant, virtual time advances, so that a polling loop ends. True: time has advanced, and others have run.
   [[nodiscard]] virtual bool look_again(const thread_context& /*on*/) { return false; }
-  /// The running handler on `on` declares that it has worked for so many seconds.
-  virtual void charge(thread_context& on, double seconds) = 0;
+  /// The running handler on `thread` declares that it has worked for so many seconds.
+  virtual void charge(thread_context& thread, double seconds) = 0;
   /// Charges simulated time for so much of the runtime's own work, before the running code goes on. On threads, where
   /// work takes real time, this is one branch.
-  void charge_own(own_work what, std::uint64_t count = 1) {
+  void charge_own(own_work item, std::uint64_t count = 1) {
     if (charges_own_) [[unlikely]]
-      spend_own(what, count);
+      spend_own(item, count);
   }
   /// Whether a worker has found more ready work than the bound, so that the newest goes first. A hint. Any thread.
   [[nodiscard]] bool backlogged() const noexcept {
@@ -111,39 +112,39 @@ class worker_pool {
   /// it reads counters of every thread context.
   [[nodiscard]] std::size_t ready_items() const noexcept;
   [[nodiscard]] scheduler& order() noexcept { return order_; }
-  /// True when other workers of this rank look for work and `on` has none ready to give.
-  [[nodiscard]] bool hungry_beside(const thread_context& on) const noexcept {
-    return idle_workers_.load(std::memory_order_relaxed) != 0 && order_.waiting(on.id()) == 0;  // a hint
+  /// True when other workers of this rank look for work and `thread` has none ready to give.
+  [[nodiscard]] bool hungry_beside(const thread_context& thread) const noexcept {
+    return idle_workers_.load(std::memory_order_relaxed) != 0 && order_.waiting(thread.id()) == 0;  // a hint
   }
 
  protected:
   /// Runs one item of ready work, or polls. False when there was nothing to do. Does not poll after an item that has
   /// spent simulated time, because other workers act during that time.
-  bool step(thread_context& on, bool thorough = true);
+  bool step(thread_context& thread, bool thorough = true);
   /// Runs one item of ready work, if there is one.
-  bool take_item(thread_context& on);
+  bool take_item(thread_context& thread);
   /// Polls between two items.
-  void poll(thread_context& on);
-  void run_item(thread_context& on, work& item);
+  void poll(thread_context& thread);
+  void run_item(thread_context& thread, work& item);
   /// Counts ready work and hands it to the scheduler.
-  void push(thread_context& by, work& item, origin from) {
-    by.counters_.readied.add(1);
-    hand_over(by, item, from);
+  void push(thread_context& thread, work& item, origin work_origin) {
+    thread.counters_.readied.add(1);
+    hand_over(thread, item, work_origin);
   }
   /// Hands work that has been counted to the scheduler. An exception of the scheduler ends the job here; the code that
   /// has made the work does not get it.
-  void hand_over(thread_context& by, work& item, origin from) {
-    guarded(by, [&] {
+  void hand_over(thread_context& thread, work& item, origin work_origin) {
+    guarded(thread, [&] {
       call_named(scheduler_name, [&] {
-        switch (from) {
+        switch (work_origin) {
           case origin::elsewhere:
-            return order_.push(by.id_, item);
+            return order_.push(thread.id_, item);
           case origin::handler:
-            return order_.push_made(by.id_, item);
+            return order_.push_made(thread.id_, item);
           case origin::birth:
-            return order_.push_first(by.id_, item);
+            return order_.push_first(thread.id_, item);
           case origin::resumption:
-            return order_.push_resumed(by.id_, item);
+            return order_.push_resumed(thread.id_, item);
         }
       });
     });
@@ -151,22 +152,22 @@ class worker_pool {
   [[nodiscard]] static std::string scheduler_name() { return "the scheduler"; }
   /// Runs `action`; an exception that it throws ends the job. Costs nothing while nothing is thrown.
   template <class Action>
-  void guarded(thread_context& on, Action&& action) {
+  void guarded(thread_context& thread, Action&& action) {
     try {
       action();
     } catch (...) {
-      link_.sink().escaped(on);
+      link_.sink().escaped(thread);
     }
   }
   /// A timer has been set that is due before all others.
   virtual void on_earlier_timer() = 0;
-  void enter_idle(thread_context& on) noexcept;
-  void leave_idle(thread_context& on) noexcept;
-  /// `on` was idle and has found work: until that is done it will look neither for more work nor for messages.
-  virtual void on_found(thread_context& on) noexcept { static_cast<void>(on); }
+  void enter_idle(thread_context& thread) noexcept;
+  void leave_idle(thread_context& thread) noexcept;
+  /// `thread` was idle and has found work: until that is done it will look neither for more work nor for messages.
+  virtual void on_found(thread_context& thread) noexcept { static_cast<void>(thread); }
   /// See charge_own.
-  virtual void spend_own(own_work what, std::uint64_t count) {
-    static_cast<void>(what);
+  virtual void spend_own(own_work item, std::uint64_t count) {
+    static_cast<void>(item);
     static_cast<void>(count);
   }
 
@@ -179,10 +180,10 @@ class worker_pool {
   std::atomic<std::uint32_t> backlogged_workers_{0};
 
  private:
-  bool run_next(thread_context& on);
-  void update_pressure(thread_context& on);
-  void read_clock(thread_context& on);
-  void note_steals(thread_context& on);
+  bool run_next(thread_context& thread);
+  void update_pressure(thread_context& thread);
+  void read_clock(thread_context& thread);
+  void note_steals(thread_context& thread);
 
   std::uint32_t workers_;
   double backlog_bytes_;  // of each worker

@@ -57,12 +57,12 @@ std::uint64_t checksum_of(piece_head head, std::span<const std::byte> stored) no
 }
 
 /// Adds a piece to the checksum of a file.
-std::uint64_t chained(std::uint64_t before, const piece_head& head) noexcept {
-  return checksum_of(bytes_of(head), before);
+std::uint64_t chained(std::uint64_t previous, const piece_head& head) noexcept {
+  return checksum_of(bytes_of(head), previous);
 }
 
-[[noreturn]] void refuse(const std::string& path, std::uint64_t place, std::string_view why) {
-  throw damaged_error(fmt::format("{} is damaged at byte {}: {}", path, place, why));
+[[noreturn]] void refuse(const std::string& path, std::uint64_t place, std::string_view reason) {
+  throw damaged_error(fmt::format("{} is damaged at byte {}: {}", path, place, reason));
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ class image_reader {
   }
 
   /// Reads a piece into its section. False: it was the last.
-  bool take_piece(sections& into) {
+  bool take_piece(sections& sections) {
     const std::uint64_t place = place_;
     piece_head head{};
     take(std::as_writable_bytes(std::span(&head, 1)));
@@ -140,12 +140,12 @@ class image_reader {
         head.stored > left_ || (head.section == end_section && head.raw != 0)) {
       refuse(path(), place, "what stands there is no head of a piece");
     }
-    std::vector<std::byte>& section = head.section == end_section ? packed_ : into[head.section];
+    std::vector<std::byte>& section = head.section == end_section ? packed_ : sections[head.section];
     const bool packed = head.stored < head.raw;
     std::vector<std::byte>& target = packed ? packed_ : section;
-    const std::size_t before = packed || head.section == end_section ? 0 : section.size();
-    target.resize(before + head.stored);
-    const std::span<std::byte> stored = std::span(target).subspan(before);
+    const std::size_t previous = packed || head.section == end_section ? 0 : section.size();
+    target.resize(previous + head.stored);
+    const std::span<std::byte> stored = std::span(target).subspan(previous);
     take(stored);
     if (checksum_of(head, stored) != head.checksum) refuse(path(), place, "its checksum differs");
     checksum_ = chained(checksum_, head);
@@ -163,17 +163,17 @@ class image_reader {
 
  private:
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
-  void take(std::span<std::byte> into) {
-    if (into.size() > left_) refuse(path(), place_, "it ends too early");
-    file_.read(into);
-    left_ -= into.size();
-    place_ += into.size();
+  void take(std::span<std::byte> target) {
+    if (target.size() > left_) refuse(path(), place_, "it ends too early");
+    file_.read(target);
+    left_ -= target.size();
+    place_ += target.size();
   }
   void unpack(const piece_head& head, std::uint64_t place, std::span<const std::byte> stored,
               std::vector<std::byte>& section) {
-    const std::size_t before = section.size();
-    section.resize(before + head.raw);
-    const std::size_t bytes = ZSTD_decompress(section.data() + before, head.raw, stored.data(), stored.size());
+    const std::size_t previous = section.size();
+    section.resize(previous + head.raw);
+    const std::size_t bytes = ZSTD_decompress(section.data() + previous, head.raw, stored.data(), stored.size());
     if (ZSTD_isError(bytes) != 0 || bytes != head.raw) refuse(path(), place, "zstd cannot unpack it");
   }
 
@@ -190,12 +190,12 @@ class image_reader {
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept { return checksum_of(bytes, 0); }
 
 sections read_image_file(const std::string& path, const file_name& name, const file_mark& mark) {
-  image_reader from(path, mark);
-  from.check_head(name);
+  image_reader reader(path, mark);
+  reader.check_head(name);
   sections all;
-  while (from.take_piece(all)) {
+  while (reader.take_piece(all)) {
   }
-  from.check_end(mark);
+  reader.check_end(mark);
   return all;
 }
 

@@ -74,16 +74,16 @@ std::uint64_t checksum_of_manifest(const json& body) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-std::string text_of(const manifest& about) {
+std::string text_of(const manifest& manifest) {
   json files = json::array();
-  for (const file_mark& each : about.files) {
+  for (const file_mark& each : manifest.files) {
     files.push_back({{"bytes", each.bytes}, {"checksum", text_of_checksum(each.checksum)}});
   }
-  const json body = {{"version", format_version}, {"life", about.life},
-                     {"image", about.image},      {"seconds", about.seconds},
-                     {"taken", about.taken},      {"command", about.command},
-                     {"job", about.job},          {"kept", about.kept},
-                     {"objects", about.objects},  {"raw_bytes", about.raw_bytes},
+  const json body = {{"version", format_version},   {"life", manifest.life},
+                     {"image", manifest.image},     {"seconds", manifest.seconds},
+                     {"taken", manifest.taken},     {"command", manifest.command},
+                     {"job", manifest.job},         {"kept", manifest.kept},
+                     {"objects", manifest.objects}, {"raw_bytes", manifest.raw_bytes},
                      {"files", std::move(files)}};
   return text_of(json{{"nacre image", body}, {"checksum", text_of_checksum(checksum_of_manifest(body))}}, 1) + "\n";
 }
@@ -105,7 +105,7 @@ manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_
       throw std::invalid_argument(
           fmt::format("it has version {} of the format, and this Nacre reads {}", version, format_version));
     }
-    manifest about{.life = body.at("life").get<std::uint64_t>(),
+    manifest topic{.life = body.at("life").get<std::uint64_t>(),
                    .image = body.at("image").get<std::uint64_t>(),
                    .seconds = body.at("seconds").get<double>(),
                    .taken = body.at("taken").get<std::string>(),
@@ -115,14 +115,14 @@ manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_
                    .objects = body.at("objects").get<std::uint64_t>(),
                    .raw_bytes = body.at("raw_bytes").get<std::uint64_t>(),
                    .files = {}};
-    if (about.life != life || about.image != image) throw std::invalid_argument("it is of another image");
+    if (topic.life != life || topic.image != image) throw std::invalid_argument("it is of another image");
     for (const json& each : body.at("files")) {
-      about.files.push_back({each.at("bytes").get<std::uint64_t>(), checksum_in(each.at("checksum"))});
+      topic.files.push_back({each.at("bytes").get<std::uint64_t>(), checksum_in(each.at("checksum"))});
     }
-    if (about.files.empty()) throw std::invalid_argument("it names no files");
-    return about;
-  } catch (const std::exception& why) {
-    throw damaged_error(fmt::format("{} cannot be used: {}", path, why.what()));
+    if (topic.files.empty()) throw std::invalid_argument("it names no files");
+    return topic;
+  } catch (const std::exception& error) {
+    throw damaged_error(fmt::format("{} cannot be used: {}", path, error.what()));
   }
 }
 
@@ -143,7 +143,7 @@ std::string image_folder::path_of(std::uint64_t life, std::uint64_t image) const
 }
 
 std::vector<found_image> image_folder::images(std::vector<std::string>& problems) const {
-  std::vector<found_image> found;
+  std::vector<found_image> found_images;
   std::vector<std::uint64_t> lives = numbers_in(path_, "life-");
   for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
     std::vector<std::uint64_t> images = numbers_in(fmt::format("{}/life-{:06}", path_, *life), "image-");
@@ -152,13 +152,13 @@ std::vector<found_image> image_folder::images(std::vector<std::string>& problems
       std::error_code fault;
       if (!std::filesystem::exists(path + "/manifest.json", fault)) continue;  // it was never whole
       try {
-        found.push_back({path, read_manifest(path + "/manifest.json", *life, *image)});
+        found_images.push_back({path, read_manifest(path + "/manifest.json", *life, *image)});
       } catch (const damaged_error& damaged) {
         problems.emplace_back(damaged.what());
       }
     }
   }
-  return found;
+  return found_images;
 }
 
 std::uint64_t image_folder::begin_life() const {
@@ -190,11 +190,11 @@ std::string image_folder::begin_image(std::uint64_t life, std::uint64_t image) c
   return path;
 }
 
-void image_folder::commit(const manifest& about) const {
-  const std::string path = path_of(about.life, about.image);
+void image_folder::commit(const manifest& manifest) const {
+  const std::string path = path_of(manifest.life, manifest.image);
   const std::string unnamed = path + "/manifest.new", named = path + "/manifest.json";
   owned_file file = owned_file::make(unnamed);
-  const std::string text = text_of(about);
+  const std::string text = text_of(manifest);
   file.write(std::as_bytes(std::span(text)));
   file.sync();
   file.close();
@@ -203,7 +203,7 @@ void image_folder::commit(const manifest& about) const {
     throw write_error(fmt::format("{} cannot be renamed: {}", unnamed, std::strerror(errno)));
   }
   sync_folder(path);
-  sync_folder(fmt::format("{}/life-{:06}", path_, about.life));
+  sync_folder(fmt::format("{}/life-{:06}", path_, manifest.life));
 }
 
 void image_folder::remove_older(std::size_t kept) const noexcept {
@@ -211,7 +211,7 @@ void image_folder::remove_older(std::size_t kept) const noexcept {
     std::vector<std::string> problems;
     const std::vector<found_image> whole = images(problems);
     if (whole.size() < kept) return;
-    const auto place_of = [](const manifest& of) { return std::tuple(of.life, of.image); };
+    const auto place_of = [](const manifest& manifest) { return std::tuple(manifest.life, manifest.image); };
     const auto oldest = place_of(whole[kept - 1].about);
     for (const std::uint64_t life : numbers_in(path_, "life-")) {
       const std::string folder = fmt::format("{}/life-{:06}", path_, life);

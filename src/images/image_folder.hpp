@@ -51,7 +51,7 @@ class image_folder {
   /// Makes the folder of an image. Returns its path.
   [[nodiscard]] std::string begin_image(std::uint64_t life, std::uint64_t image) const;
   /// Writes the manifest of an image whose files are on the disk: from now on it counts.
-  void commit(const manifest& about) const;
+  void commit(const manifest& manifest) const;
 
   /// Removes all images but the newest `kept` ones, and what has been left unfinished. What cannot be removed stays.
   void remove_older(std::size_t kept) const noexcept;

@@ -23,8 +23,8 @@ constexpr std::size_t bytes_a_call_max = 64 << 20;
 [[noreturn]] void refuse_write(const std::string& path, int fault) {
   throw write_error(fmt::format("{} cannot be written: {}", path, std::strerror(fault)));
 }
-[[noreturn]] void refuse_read(const std::string& path, std::string_view why) {
-  throw damaged_error(fmt::format("{} cannot be read: {}", path, why));
+[[noreturn]] void refuse_read(const std::string& path, std::string_view reason) {
+  throw damaged_error(fmt::format("{} cannot be read: {}", path, reason));
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ owned_file owned_file::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) refuse_read(path, std::strerror(errno));
   owned_file opened(path, file);
-  struct stat about {};
-  if (::fstat(file, &about) != 0) refuse_read(path, std::strerror(errno));
-  if (!S_ISREG(about.st_mode)) refuse_read(path, "it is no regular file");
+  struct stat status {};
+  if (::fstat(file, &status) != 0) refuse_read(path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) refuse_read(path, "it is no regular file");
   return opened;
 }
 
@@ -67,17 +67,17 @@ void owned_file::close() {
 }
 
 std::uint64_t owned_file::size() const {
-  struct stat about {};
-  if (::fstat(file_, &about) != 0) refuse_read(path_, std::strerror(errno));
-  return static_cast<std::uint64_t>(about.st_size);
+  struct stat status {};
+  if (::fstat(file_, &status) != 0) refuse_read(path_, std::strerror(errno));
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
-void owned_file::read(std::span<std::byte> into) {
-  while (!into.empty()) {
-    const ::ssize_t got = ::read(file_, into.data(), std::min(into.size(), bytes_a_call_max));
+void owned_file::read(std::span<std::byte> target) {
+  while (!target.empty()) {
+    const ::ssize_t got = ::read(file_, target.data(), std::min(target.size(), bytes_a_call_max));
     if (got < 0 && errno != EINTR) refuse_read(path_, std::strerror(errno));
     if (got == 0) refuse_read(path_, "it ends too early");
-    if (got > 0) into = into.subspan(static_cast<std::size_t>(got));
+    if (got > 0) target = target.subspan(static_cast<std::size_t>(got));
   }
 }
 

@@ -29,7 +29,7 @@ class owned_file {
 
   [[nodiscard]] std::uint64_t size() const;
   /// Reads exactly so many bytes.
-  void read(std::span<std::byte> into);
+  void read(std::span<std::byte> target);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

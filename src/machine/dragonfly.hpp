@@ -28,31 +28,31 @@ class dragonfly {
     return of_a_group * (of_a_group + 1);
   }
   /// The routers on the shortest path by at most one link between groups: 0 from a host to itself, 1 to 4 else.
-  [[nodiscard]] constexpr std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept {
-    return way(from, to).count;
+  [[nodiscard]] constexpr std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept {
+    return way(source, target).count;
   }
   /// The routers on that path.
-  [[nodiscard]] constexpr dragonfly_way way(std::uint32_t from, std::uint32_t to) const noexcept {
+  [[nodiscard]] constexpr dragonfly_way way(std::uint32_t source, std::uint32_t target) const noexcept {
     dragonfly_way passed;
     const auto pass = [&](std::uint64_t router) {
       if (passed.count == 0 || passed.routers[passed.count - 1] != router) passed.routers[passed.count++] = router;
     };
-    if (from == to) return passed;
-    const std::uint64_t start = from / ports_, end = to / ports_;
-    const std::uint64_t routers = 2ULL * ports_, here = start / routers, there = end / routers;
+    if (source == target) return passed;
+    const std::uint64_t start = source / ports_, end = target / ports_;
+    const std::uint64_t routers = 2ULL * ports_, local_count = start / routers, present_count = end / routers;
     pass(start);
-    if (here != there) {
-      pass(here * routers + router_to(there, here));
-      pass(there * routers + router_to(here, there));
+    if (local_count != present_count) {
+      pass(local_count * routers + router_to(present_count, local_count));
+      pass(present_count * routers + router_to(local_count, present_count));
     }
     pass(end);
     return passed;
   }
 
  private:
-  /// The router of group `of` that has the link to `group`, counted within its group.
-  [[nodiscard]] constexpr std::uint64_t router_to(std::uint64_t group, std::uint64_t of) const noexcept {
-    return (group < of ? group : group - 1) / ports_;
+  /// The router of group `index` that has the link to `group`, counted within its group.
+  [[nodiscard]] constexpr std::uint64_t router_to(std::uint64_t group, std::uint64_t index) const noexcept {
+    return (group < index ? group : group - 1) / ports_;
   }
 
   std::uint32_t ports_;

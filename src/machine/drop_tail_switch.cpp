@@ -41,12 +41,12 @@ std::uint64_t drop_tail_switch::occupied(std::uint32_t port, std::chrono::nanose
   NACRE_EXPECT(port < ports_.size(), "no such port");
   NACRE_EXPECT(now.count() >= present_ns_, "packets arrive in the order of time");
   present_ns_ = now.count();
-  buffer& of = buffer_of(port);
-  while (!of.packets.empty() && of.packets.top().leaves_ns <= present_ns_) {
-    of.units -= of.packets.top().units;
-    of.packets.pop();
+  buffer& buffer = buffer_of(port);
+  while (!buffer.packets.empty() && buffer.packets.top().leaves_ns <= present_ns_) {
+    buffer.units -= buffer.packets.top().units;
+    buffer.packets.pop();
   }
-  return of.units;
+  return buffer.units;
 }
 
 std::optional<std::chrono::nanoseconds> drop_tail_switch::arrive(std::uint32_t port, std::uint64_t bytes,
@@ -60,9 +60,9 @@ std::optional<std::chrono::nanoseconds> drop_tail_switch::arrive(std::uint32_t p
   std::int64_t& free_ps = ports_[port].free_ps;
   free_ps = std::max(now.count() * port_ps_per_ns, free_ps) + sending_ps;
   const std::int64_t leaves_ns = (free_ps + port_ps_per_ns - 1) / port_ps_per_ns;
-  buffer& of = buffer_of(port);
-  of.packets.push({leaves_ns, takes});
-  of.units += takes;
+  buffer& buffer = buffer_of(port);
+  buffer.packets.push({leaves_ns, takes});
+  buffer.units += takes;
   return std::chrono::nanoseconds(leaves_ns);
 }
 

@@ -18,8 +18,9 @@ using std::chrono::nanoseconds;
   return {.ports = 3, .bytes_per_second = 1e9, .buffer = buffer, .unit = unit};
 }
 
-[[nodiscard]] std::int64_t leaves(drop_tail_switch& through, std::uint32_t port, std::uint64_t bytes, std::int64_t at) {
-  const auto left = through.arrive(port, bytes, nanoseconds(at));
+[[nodiscard]] std::int64_t leaves(drop_tail_switch& through, std::uint32_t port, std::uint64_t bytes,
+                                  std::int64_t index) {
+  const auto left = through.arrive(port, bytes, nanoseconds(index));
   return left ? left->count() : -1;
 }
 

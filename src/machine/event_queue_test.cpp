@@ -48,8 +48,8 @@ TEST(event_queue, every_order_of_equal_times_is_about_equally_likely) {
   std::array<int, 6> seen{};
   constexpr int trials = 6000;
   for (std::uint64_t seed = 0; seed < trials; ++seed) {
-    const order found = simultaneous(seed, 3);
-    ++seen[static_cast<std::size_t>(found[0] * 2 + (found[1] > found[2] ? 1 : 0))];
+    const order order = simultaneous(seed, 3);
+    ++seen[static_cast<std::size_t>(order[0] * 2 + (order[1] > order[2] ? 1 : 0))];
   }
   for (const int times : seen) EXPECT_NEAR(times, trials / 6, 150);  // five standard deviations
 }

@@ -47,28 +47,28 @@ void host_links::expect_ways(std::uint32_t hosts) const {
   std::vector<std::uint32_t> open{nodes_[0]};
   mark(nodes_[0]);
   while (!open.empty()) {
-    const coordinates at = times_.place_of(open.back());
+    const coordinates place = times_.place_of(open.back());
     open.pop_back();
-    times_.for_each_neighbour(at, [&](const coordinates& next, std::size_t, std::int32_t) {
+    times_.for_each_neighbour(place, [&](const coordinates& next, std::size_t, std::int32_t) {
       if (mark(times_.number_of(next))) open.push_back(times_.number_of(next));
     });
   }
   const auto lost = std::find_if(nodes_.begin(), nodes_.end(), [&](std::uint32_t node) { return !reached[node]; });
   if (lost == nodes_.end()) return;
-  const coordinates at = times_.place_of(*lost);
-  throw setup_error({"missing nodes leave no way to node " + std::to_string(at.x) + "," + std::to_string(at.y) + "," +
-                         std::to_string(at.z),
+  const coordinates place = times_.place_of(*lost);
+  throw setup_error({"missing nodes leave no way to node " + std::to_string(place.x) + "," + std::to_string(place.y) +
+                         "," + std::to_string(place.z),
                      "a host lives there", "name it among the missing nodes, too"});
 }
 
-route host_links::route_of(std::uint32_t from, std::uint32_t to) const {
-  return times_.route_of(times_.place_of(node_of(from)), times_.place_of(node_of(to)));
+route host_links::route_of(std::uint32_t source, std::uint32_t target) const {
+  return times_.route_of(times_.place_of(node_of(source)), times_.place_of(node_of(target)));
 }
 
-message_way host_links::first_of(std::uint32_t from, std::uint32_t to) const {
+message_way host_links::first_of(std::uint32_t source, std::uint32_t target) const {
   if (!times_.is_grid()) return {};
-  const std::uint32_t start = node_of(from);
-  return {.at = start, .detour = times_.detours(times_.place_of(start), times_.place_of(node_of(to)))};
+  const std::uint32_t start = node_of(source);
+  return {.at = start, .detour = times_.detours(times_.place_of(start), times_.place_of(node_of(target)))};
 }
 
 host_links::crossing host_links::cross(const ends& hosts, message_way& way, virtual_time now_ns,
@@ -78,14 +78,14 @@ host_links::crossing host_links::cross(const ends& hosts, message_way& way, virt
   std::uint64_t id = 0;
   virtual_time after_ns = hop_ns_;
   if (times_.is_grid()) {
-    const coordinates to = times_.place_of(node_of(hosts.to));
+    const coordinates target = times_.place_of(node_of(hosts.to));
     packet_way passed{.axis = way.axis, .detour = way.detour};
-    const link_step step = times_.first_step(times_.place_of(way.at), to, passed);
+    const link_step step = times_.first_step(times_.place_of(way.at), target, passed);
     id = std::uint64_t{way.at} * 6 + 2U * step.axis + (step.up ? 1U : 0U);
-    result.is_last = step.to == to;
+    result.is_last = step.to == target;
     passed.axis = step.axis;
     const bool counts = turn_ns_ != 0 && !result.is_last;
-    if (counts && times_.first_step(step.to, to, passed).axis != step.axis) after_ns += turn_ns_;
+    if (counts && times_.first_step(step.to, target, passed).axis != step.axis) after_ns += turn_ns_;
     way.axis = step.axis;
     way.at = times_.number_of(step.to);
   } else {

@@ -29,13 +29,13 @@ class host_links {
   host_links(const emulated_machine& machine, std::uint32_t hosts);
 
   /// The hops and turns from host to host.
-  [[nodiscard]] route route_of(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] route route_of(std::uint32_t source, std::uint32_t target) const;
   /// The number of the node at which a host is.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t host) const noexcept {
     return nodes_.empty() ? host : nodes_[host];
   }
 
-  [[nodiscard]] message_way first_of(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] message_way first_of(std::uint32_t source, std::uint32_t target) const;
   /// A message whose head asks for its next link at `now_ns`. Calls are in the order of time.
   struct crossing {
     virtual_time begins_ns = 0;  ///< when the link begins to carry it

@@ -45,59 +45,59 @@ struct value {
     return "32";
   }
   [[nodiscard]] value element(std::size_t index) const {
-    const toml::node* const at = node.as_array() == nullptr ? nullptr : node.as_array()->get(index);
-    if (at == nullptr) refuse_for("a list of three whole numbers");
-    return {file, *at, name, place};
+    const toml::node* const position = node.as_array() == nullptr ? nullptr : node.as_array()->get(index);
+    if (position == nullptr) refuse_for("a list of three whole numbers");
+    return {file, *position, name, place};
   }
 };
 
-std::int64_t whole_number(const value& of, std::int64_t least, std::int64_t most) {
-  const auto* const number = of.node.as_integer();
+std::int64_t whole_number(const value& value, std::int64_t least, std::int64_t most) {
+  const auto* const number = value.node.as_integer();
   if (number == nullptr || number->get() < least || number->get() > most) {
-    of.refuse_for("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    value.refuse_for("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return number->get();
 }
 
-void read(const value& from, std::uint32_t& into) {
-  into = static_cast<std::uint32_t>(whole_number(from, 0, std::numeric_limits<std::uint32_t>::max()));
+void read(const value& value, std::uint32_t& target) {
+  target = static_cast<std::uint32_t>(whole_number(value, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-void read(const value& from, bool& into) {
-  const auto* const flag = from.node.as_boolean();
-  if (flag == nullptr) from.refuse_for("true or false");
-  into = flag->get();
+void read(const value& value, bool& is_into) {
+  const auto* const flag = value.node.as_boolean();
+  if (flag == nullptr) value.refuse_for("true or false");
+  is_into = flag->get();
 }
 
-void read(const value& from, double& into) {
-  if (const auto* const real = from.node.as_floating_point()) {
-    into = real->get();
-  } else if (const auto* const whole = from.node.as_integer()) {
-    into = static_cast<double>(whole->get());
+void read(const value& value, double& target) {
+  if (const auto* const real = value.node.as_floating_point()) {
+    target = real->get();
+  } else if (const auto* const whole = value.node.as_integer()) {
+    target = static_cast<double>(whole->get());
   } else {
-    from.refuse_for("a number");
+    value.refuse_for("a number");
   }
-  if (!std::isfinite(into)) from.refuse_for("a finite number");
+  if (!std::isfinite(target)) value.refuse_for("a finite number");
 }
 
-void read(const value& from, coordinates& into) {
-  const toml::array* const list = from.node.as_array();
-  if (list == nullptr || list->size() != 3) from.refuse_for("a list of three whole numbers");
+void read(const value& value, coordinates& coordinates) {
+  const toml::array* const list = value.node.as_array();
+  if (list == nullptr || list->size() != 3) value.refuse_for("a list of three whole numbers");
   std::array<std::int64_t, 3> numbers{};
-  for (std::size_t k = 0; k < 3; ++k) numbers[k] = whole_number(from.element(k), 0, 1 << 20);
-  into = {numbers[0], numbers[1], numbers[2]};
+  for (std::size_t k = 0; k < 3; ++k) numbers[k] = whole_number(value.element(k), 0, 1 << 20);
+  coordinates = {numbers[0], numbers[1], numbers[2]};
 }
 
-void read(const value& from, std::vector<coordinates>& into) {
-  const toml::array* const list = from.node.as_array();
-  if (list == nullptr) from.refuse_for("a list of places");
-  into.clear();
-  for (std::size_t k = 0; k < list->size(); ++k) read(from.element(k), into.emplace_back());
+void read(const value& value, std::vector<coordinates>& target) {
+  const toml::array* const list = value.node.as_array();
+  if (list == nullptr) value.refuse_for("a list of places");
+  target.clear();
+  for (std::size_t k = 0; k < list->size(); ++k) read(value.element(k), target.emplace_back());
 }
 
-void read(const value& from, std::chrono::nanoseconds& into) {
-  const auto* const text = from.node.as_string();
-  if (text == nullptr) from.refuse_for("a time, which is a text with a unit");
+void read(const value& value, std::chrono::nanoseconds& time) {
+  const auto* const text = value.node.as_string();
+  if (text == nullptr) value.refuse_for("a time, which is a text with a unit");
   const std::string& word = text->get();
   double number = 0;
   const char* const last = word.data() + word.size();
@@ -107,27 +107,27 @@ void read(const value& from, std::chrono::nanoseconds& into) {
     if (error != std::errc() || std::string_view(end, last) != unit) continue;
     const double ns = std::round(number * factor);
     if (!(ns >= 0 && ns <= 1e18) || std::fabs(ns - number * factor) > 1e-6) break;
-    into = std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+    time = std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
     return;
   }
-  from.refuse_for("a time in whole nanoseconds with the unit ns, us, ms or s");
+  value.refuse_for("a time in whole nanoseconds with the unit ns, us, ms or s");
 }
 
 template <class Enum>
-void read_word(const value& from, Enum& into, std::initializer_list<std::pair<std::string_view, Enum>> words) {
-  const auto* const text = from.node.as_string();
+void read_word(const value& value, Enum& target, std::initializer_list<std::pair<std::string_view, Enum>> words) {
+  const auto* const text = value.node.as_string();
   for (const auto& [word, meaning] : words) {
     if (text == nullptr || text->get() != word) continue;
-    into = meaning;
+    target = meaning;
     return;
   }
-  from.refuse_for("one of the words that it may be");
+  value.refuse_for("one of the words that it may be");
 }
-void read(const value& from, turn_rule& into) {
-  read_word(from, into, {{"once", turn_rule::once}, {"counted", turn_rule::counted}});
+void read(const value& value, turn_rule& turn_rule) {
+  read_word(value, turn_rule, {{"once", turn_rule::once}, {"counted", turn_rule::counted}});
 }
-void read(const value& from, emulated_topology& into) {
-  read_word(from, into,
+void read(const value& value, emulated_topology& emulated_topology) {
+  read_word(value, emulated_topology,
             {{"mesh", emulated_topology::mesh},
              {"torus", emulated_topology::torus},
              {"fat_tree", emulated_topology::fat_tree},
@@ -141,7 +141,7 @@ struct member {
 };
 template <auto Member>
 member row(std::string_view name) {
-  return {name, [](const value& from, emulated_machine& into) { read(from, into.*Member); }};
+  return {name, [](const value& value, emulated_machine& machine) { read(value, machine.*Member); }};
 }
 const std::vector<member>& members() {
   using m = emulated_machine;

@@ -52,9 +52,9 @@ class long_pipe {
     std::signal(SIGPIPE, SIG_DFL);
     std::array<char, 16 * 1024> spaces;
     spaces.fill(' ');
-    const int into = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    const int target = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     for (int written = 0; written < 4096; ++written) {
-      if (::write(into, spaces.data(), spaces.size()) <= 0) break;
+      if (::write(target, spaces.data(), spaces.size()) <= 0) break;
     }
     ::_exit(0);
   }

@@ -19,8 +19,8 @@
 namespace nacre {
 namespace {
 
-[[noreturn]] void refuse_missing(std::string_view text, const std::string& why) {
-  throw setup_error({"'" + std::string(text) + "' names no missing nodes: " + why, "packets go around what it names",
+[[noreturn]] void refuse_missing(std::string_view text, const std::string& reason) {
+  throw setup_error({"'" + std::string(text) + "' names no missing nodes: " + reason, "packets go around what it names",
                      "write places such as 1,2,3:4,5,6, or a share such as 1% or 1%@7"});
 }
 

@@ -28,7 +28,7 @@ TEST(missing_nodes, a_share_draws_so_many_nodes_and_another_number_draws_others)
   EXPECT_EQ(parse_missing_nodes("29%", {10, 10, 1}).size(), 29U);
   EXPECT_EQ(parse_missing_nodes("2.5%", {10, 10, 10}).size(), 25U);
   // Each octant of the grid has its share.
-  const auto near = std::count_if(first.begin(), first.end(), [](const coordinates& at) { return at.x < 17; });
+  const auto near = std::count_if(first.begin(), first.end(), [](const coordinates& place) { return place.x < 17; });
   EXPECT_GT(near, 170);
   EXPECT_LT(near, 246);
 }

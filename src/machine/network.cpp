@@ -149,10 +149,10 @@ network::port& network::port_of(direction& side, const transfer& passed, rank_id
   return host == host_of(end == passed.from ? passed.to : passed.from) ? side.ranks[end.value()] : side.hosts[host];
 }
 
-std::chrono::nanoseconds network::wait_for_port(rank_id from, rank_id to, std::chrono::nanoseconds now) const {
+std::chrono::nanoseconds network::wait_for_port(rank_id source, rank_id target, std::chrono::nanoseconds now) const {
   const double speed = options_.remote.bytes_per_second;
-  if (options_.port_buffer == 0 || speed <= 0 || host_of(from) == host_of(to)) return std::chrono::nanoseconds(0);
-  const std::int64_t waits_ps = out_.hosts[host_of(from)].free_ps - now.count() * ps_per_ns;
+  if (options_.port_buffer == 0 || speed <= 0 || host_of(source) == host_of(target)) return std::chrono::nanoseconds(0);
+  const std::int64_t waits_ps = out_.hosts[host_of(source)].free_ps - now.count() * ps_per_ns;
   const auto room_ps = static_cast<std::int64_t>(static_cast<double>(options_.port_buffer) * 1e12 / speed);
   return std::chrono::nanoseconds(waits_ps > room_ps ? to_ns(waits_ps - room_ps) : 0);
 }
@@ -168,9 +168,9 @@ network::crossing network::cross(const transfer& sent, message_way& way, std::ch
 }
 
 std::uint32_t network::hops(const transfer& sent, std::int64_t& turns_ns) const {
-  const std::uint32_t from = host_of(sent.from), to = host_of(sent.to);
-  if (links_ == nullptr) return wiring_->hops(from, to);
-  const route way = links_->route_of(from, to);
+  const std::uint32_t source = host_of(sent.from), target = host_of(sent.to);
+  if (links_ == nullptr) return wiring_->hops(source, target);
+  const route way = links_->route_of(source, target);
   const bool grid = options_.wiring.kind == topology_kind::mesh || options_.wiring.kind == topology_kind::torus;
   if (grid) turns_ns = way.turns * options_.turn.count();
   return way.hops;

@@ -86,9 +86,9 @@ class network {
   network(const network_options& options, std::uint32_t ranks, rng chance);
 
   /// Returns the costs between two ranks. Between a rank and itself all costs are zero.
-  [[nodiscard]] const link_model& link(rank_id from, rank_id to) const noexcept {
-    if (from == to) return free_of_charge_;
-    return host_of(from) == host_of(to) ? options_.local : options_.remote;
+  [[nodiscard]] const link_model& link(rank_id source, rank_id target) const noexcept {
+    if (source == target) return free_of_charge_;
+    return host_of(source) == host_of(target) ? options_.local : options_.remote;
   }
 
   /// Hands a message to the port of its sender at `now`, the end of the send overhead. The port passes messages in the
@@ -101,14 +101,15 @@ class network {
   }
 
   /// How long a sender has to wait at `now` until its host's port takes one more message.
-  [[nodiscard]] std::chrono::nanoseconds wait_for_port(rank_id from, rank_id to, std::chrono::nanoseconds now) const;
+  [[nodiscard]] std::chrono::nanoseconds wait_for_port(rank_id source, rank_id target,
+                                                       std::chrono::nanoseconds now) const;
 
   /// Whether a message between two ranks passes links one by one.
-  [[nodiscard]] bool has_links(rank_id from, rank_id to) const noexcept {
-    return options_.contention && host_of(from) != host_of(to);
+  [[nodiscard]] bool has_links(rank_id source, rank_id target) const noexcept {
+    return options_.contention && host_of(source) != host_of(target);
   }
-  [[nodiscard]] message_way first_link(rank_id from, rank_id to) const {
-    return links_->first_of(host_of(from), host_of(to));
+  [[nodiscard]] message_way first_link(rank_id source, rank_id target) const {
+    return links_->first_of(host_of(source), host_of(target));
   }
   /// The head of a message asks for its next link at `now`. Callers make the calls in the order of their times.
   struct crossing {

@@ -79,8 +79,8 @@ constexpr std::array network_rows{
           .jitter = configuration.get_double(prefix + "jitter")};
 }
 
-[[nodiscard]] topology_kind kind_of(emulated_topology of) noexcept {
-  switch (of) {
+[[nodiscard]] topology_kind kind_of(emulated_topology emulated_topology) noexcept {
+  switch (emulated_topology) {
     case emulated_topology::mesh:
       return topology_kind::mesh;
     case emulated_topology::torus:
@@ -94,64 +94,65 @@ constexpr std::array network_rows{
 }
 
 /// Refuses machines that this network cannot play.
-void check_machine_of(const std::string& path, const emulated_machine& from) {
+void check_machine_of(const std::string& path, const emulated_machine& machine) {
   const auto expect = [&](bool holds, const char* problem, const char* remedy) {
     if (!holds)
       throw setup_error({"sim.machine = " + path + ": " + problem, "ranks cannot be simulated on it", remedy});
   };
   constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(500);
-  expect(from.grid.x > 0 && from.grid.y > 0 && from.grid.z > 0, "an extent of its grid is 0", "use 1 or more");
-  expect(from.hop <= longest && from.turn <= longest && from.injection <= longest, "hop, turn or injection is too long",
-         "give at most 0.5s each");
-  expect(from.bandwidth == 0 || from.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
+  expect(machine.grid.x > 0 && machine.grid.y > 0 && machine.grid.z > 0, "an extent of its grid is 0", "use 1 or more");
+  expect(machine.hop <= longest && machine.turn <= longest && machine.injection <= longest,
+         "hop, turn or injection is too long", "give at most 0.5s each");
+  expect(machine.bandwidth == 0 || machine.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
          "give bytes a second, 1e6 or more, or 0 for no limit");
-  expect(from.packet_bytes > 0 && from.packet_bytes * 1e9 >= 1e6 * static_cast<double>(from.injection.count()),
+  expect(machine.packet_bytes > 0 && machine.packet_bytes * 1e9 >= 1e6 * static_cast<double>(machine.injection.count()),
          "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
 }
 
 /// The bytes a second of a port: those of a link, but no more than a packet for each injection; 0: no limit.
-[[nodiscard]] double bandwidth_of(const emulated_machine& from) {
-  if (from.injection.count() == 0) return from.bandwidth;
-  const double port = from.packet_bytes * 1e9 / static_cast<double>(from.injection.count());
-  return from.bandwidth == 0 ? port : std::min(port, from.bandwidth);
+[[nodiscard]] double bandwidth_of(const emulated_machine& machine) {
+  if (machine.injection.count() == 0) return machine.bandwidth;
+  const double port = machine.packet_bytes * 1e9 / static_cast<double>(machine.injection.count());
+  return machine.bandwidth == 0 ? port : std::min(port, machine.bandwidth);
 }
 
 /// Takes the machine of a file wherever the configuration has no value of its own. Ranks live at its nodes, one at each
 /// unless sim.ranks_per_host says more; its processors take no time for messages, and its links add no chance.
-void take_machine(const std::string& path, const config& configuration, network_options& into) {
-  const emulated_machine from = read_machine_file(path);
-  check_machine_of(path, from);
+void take_machine(const std::string& path, const config& configuration, network_options& options) {
+  const emulated_machine machine = read_machine_file(path);
+  check_machine_of(path, machine);
   const auto fill = [&](const char* name, auto& member, auto value) {
     if (!configuration.was_set(name)) member = value;
   };
   constexpr std::chrono::nanoseconds none{0};
   // A packet pays one turn, or in a grid that counts them those on its way.
-  const bool grid = from.topology == emulated_topology::mesh || from.topology == emulated_topology::torus;
-  const bool turns = from.turns == turn_rule::once || !grid;
-  if (!turns) into.turn = from.turn;
-  fill("sim.latency", into.remote.latency, from.hop + (turns ? from.turn : none));
-  fill("sim.hop_latency", into.hop_latency, from.hop);
-  fill("sim.gap", into.remote.gap, from.injection);
-  fill("sim.bandwidth", into.remote.bytes_per_second, bandwidth_of(from));
-  fill("sim.send_overhead", into.remote.send_overhead, none);
-  fill("sim.receive_overhead", into.remote.receive_overhead, none);
-  fill("sim.jitter", into.remote.jitter, 0.0);
-  fill("sim.local_latency", into.local.latency, none);
-  fill("sim.local_gap", into.local.gap, none);
-  fill("sim.local_bandwidth", into.local.bytes_per_second, 0.0);
-  fill("sim.local_send_overhead", into.local.send_overhead, none);
-  fill("sim.local_receive_overhead", into.local.receive_overhead, none);
-  fill("sim.local_jitter", into.local.jitter, 0.0);
-  fill("sim.topology", into.wiring.kind, kind_of(from.topology));
-  fill("sim.shape", into.wiring.shape,
-       std::vector{static_cast<std::uint32_t>(from.grid.x), static_cast<std::uint32_t>(from.grid.y),
-                   static_cast<std::uint32_t>(from.grid.z)});
-  fill("sim.switch_ports", into.wiring.switch_ports, from.switch_ports);
-  fill("sim.missing", into.missing, from.missing);
-  fill("sim.contention", into.contention, from.contention);
-  fill("sim.port_buffer", into.port_buffer,
-       from.injection.count() > 0 ? std::uint64_t{from.output_packets} * from.packet_bytes : std::uint64_t{0});
-  if (from.bandwidth > 0 && !configuration.was_set("sim.bandwidth")) into.link_bytes_per_second = from.bandwidth;
+  const bool grid = machine.topology == emulated_topology::mesh || machine.topology == emulated_topology::torus;
+  const bool turns = machine.turns == turn_rule::once || !grid;
+  if (!turns) options.turn = machine.turn;
+  fill("sim.latency", options.remote.latency, machine.hop + (turns ? machine.turn : none));
+  fill("sim.hop_latency", options.hop_latency, machine.hop);
+  fill("sim.gap", options.remote.gap, machine.injection);
+  fill("sim.bandwidth", options.remote.bytes_per_second, bandwidth_of(machine));
+  fill("sim.send_overhead", options.remote.send_overhead, none);
+  fill("sim.receive_overhead", options.remote.receive_overhead, none);
+  fill("sim.jitter", options.remote.jitter, 0.0);
+  fill("sim.local_latency", options.local.latency, none);
+  fill("sim.local_gap", options.local.gap, none);
+  fill("sim.local_bandwidth", options.local.bytes_per_second, 0.0);
+  fill("sim.local_send_overhead", options.local.send_overhead, none);
+  fill("sim.local_receive_overhead", options.local.receive_overhead, none);
+  fill("sim.local_jitter", options.local.jitter, 0.0);
+  fill("sim.topology", options.wiring.kind, kind_of(machine.topology));
+  fill("sim.shape", options.wiring.shape,
+       std::vector{static_cast<std::uint32_t>(machine.grid.x), static_cast<std::uint32_t>(machine.grid.y),
+                   static_cast<std::uint32_t>(machine.grid.z)});
+  fill("sim.switch_ports", options.wiring.switch_ports, machine.switch_ports);
+  fill("sim.missing", options.missing, machine.missing);
+  fill("sim.contention", options.contention, machine.contention);
+  fill("sim.port_buffer", options.port_buffer,
+       machine.injection.count() > 0 ? std::uint64_t{machine.output_packets} * machine.packet_bytes : std::uint64_t{0});
+  if (machine.bandwidth > 0 && !configuration.was_set("sim.bandwidth"))
+    options.link_bytes_per_second = machine.bandwidth;
 }
 
 /// The extents within which nodes may be missing.

@@ -24,29 +24,29 @@ using std::chrono::nanoseconds;
 
 [[nodiscard]] config declared_network() { return config{option_table{"simulated network", network_option_rows()}}; }
 
-void expect_equal(const link_model& found, const link_model& expected) {
-  EXPECT_EQ(found.latency, expected.latency);
-  EXPECT_EQ(found.send_overhead, expected.send_overhead);
-  EXPECT_EQ(found.receive_overhead, expected.receive_overhead);
-  EXPECT_EQ(found.gap, expected.gap);
-  EXPECT_DOUBLE_EQ(found.bytes_per_second, expected.bytes_per_second);
-  EXPECT_DOUBLE_EQ(found.jitter, expected.jitter);
+void expect_equal(const link_model& model, const link_model& expected) {
+  EXPECT_EQ(model.latency, expected.latency);
+  EXPECT_EQ(model.send_overhead, expected.send_overhead);
+  EXPECT_EQ(model.receive_overhead, expected.receive_overhead);
+  EXPECT_EQ(model.gap, expected.gap);
+  EXPECT_DOUBLE_EQ(model.bytes_per_second, expected.bytes_per_second);
+  EXPECT_DOUBLE_EQ(model.jitter, expected.jitter);
 }
 
 TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
-  const network_options found = read_network_options(declared_network());
+  const network_options options = read_network_options(declared_network());
   const network_options expected;
-  expect_equal(found.remote, expected.remote);
-  expect_equal(found.local, expected.local);
-  EXPECT_EQ(found.ranks_per_host, expected.ranks_per_host);
-  EXPECT_EQ(found.wiring.kind, expected.wiring.kind);
-  EXPECT_EQ(found.wiring.shape, expected.wiring.shape);
-  EXPECT_EQ(found.wiring.switch_ports, expected.wiring.switch_ports);
-  EXPECT_EQ(found.hop_latency, expected.hop_latency);
-  EXPECT_EQ(found.poll, expected.poll);
-  EXPECT_DOUBLE_EQ(found.late_probability, expected.late_probability);
-  EXPECT_DOUBLE_EQ(found.late_factor, expected.late_factor);
-  EXPECT_DOUBLE_EQ(found.loss_probability, expected.loss_probability);
+  expect_equal(options.remote, expected.remote);
+  expect_equal(options.local, expected.local);
+  EXPECT_EQ(options.ranks_per_host, expected.ranks_per_host);
+  EXPECT_EQ(options.wiring.kind, expected.wiring.kind);
+  EXPECT_EQ(options.wiring.shape, expected.wiring.shape);
+  EXPECT_EQ(options.wiring.switch_ports, expected.wiring.switch_ports);
+  EXPECT_EQ(options.hop_latency, expected.hop_latency);
+  EXPECT_EQ(options.poll, expected.poll);
+  EXPECT_DOUBLE_EQ(options.late_probability, expected.late_probability);
+  EXPECT_DOUBLE_EQ(options.late_factor, expected.late_factor);
+  EXPECT_DOUBLE_EQ(options.loss_probability, expected.loss_probability);
 }
 
 TEST(network_config, every_option_reaches_its_field) {
@@ -74,18 +74,18 @@ TEST(network_config, every_option_reaches_its_field) {
                                    {"sim.loss_probability", "0.25"}}) {
     configuration.set(name, text);
   }
-  const network_options found = read_network_options(configuration);
-  expect_equal(found.remote, {nanoseconds(2000), nanoseconds(1), nanoseconds(2), nanoseconds(3), 2.5e9, 0.5});
-  expect_equal(found.local, {nanoseconds(4), nanoseconds(5), nanoseconds(6), nanoseconds(7), 100e9, 0});
-  EXPECT_EQ(found.ranks_per_host, 8U);
-  EXPECT_EQ(found.wiring.kind, topology_kind::torus);
-  EXPECT_EQ(found.wiring.shape, (std::vector<std::uint32_t>{4, 2}));
-  EXPECT_EQ(found.wiring.switch_ports, 9U);
-  EXPECT_EQ(found.hop_latency, nanoseconds(10));
-  EXPECT_EQ(found.poll, nanoseconds(11));
-  EXPECT_DOUBLE_EQ(found.late_probability, 0.25);
-  EXPECT_DOUBLE_EQ(found.late_factor, 3);
-  EXPECT_DOUBLE_EQ(found.loss_probability, 0.25);
+  const network_options options = read_network_options(configuration);
+  expect_equal(options.remote, {nanoseconds(2000), nanoseconds(1), nanoseconds(2), nanoseconds(3), 2.5e9, 0.5});
+  expect_equal(options.local, {nanoseconds(4), nanoseconds(5), nanoseconds(6), nanoseconds(7), 100e9, 0});
+  EXPECT_EQ(options.ranks_per_host, 8U);
+  EXPECT_EQ(options.wiring.kind, topology_kind::torus);
+  EXPECT_EQ(options.wiring.shape, (std::vector<std::uint32_t>{4, 2}));
+  EXPECT_EQ(options.wiring.switch_ports, 9U);
+  EXPECT_EQ(options.hop_latency, nanoseconds(10));
+  EXPECT_EQ(options.poll, nanoseconds(11));
+  EXPECT_DOUBLE_EQ(options.late_probability, 0.25);
+  EXPECT_DOUBLE_EQ(options.late_factor, 3);
+  EXPECT_DOUBLE_EQ(options.loss_probability, 0.25);
 }
 
 TEST(network_config, each_topology_has_its_name) {
@@ -130,12 +130,12 @@ TEST(network_config, a_machine_file_gives_missing_nodes_contention_and_full_port
   config configuration = with_machine(
       "grid = [4, 4, 4]\nhop = '5ns'\nbandwidth = 1e9\ncontention = true\nmissing = [[1, 2, 3]]\ninjection = '640ns'\n"
       "output_packets = 4\npacket_bytes = 64\n");
-  const network_options found = read_network_options(configuration);
-  EXPECT_EQ(found.missing, (std::vector<coordinates>{{1, 2, 3}}));
-  EXPECT_TRUE(found.contention);
-  EXPECT_DOUBLE_EQ(found.link_bytes_per_second, 1e9);
-  EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 1e8) << "a packet for each injection";
-  EXPECT_EQ(found.port_buffer, 4U * 64U);
+  const network_options options = read_network_options(configuration);
+  EXPECT_EQ(options.missing, (std::vector<coordinates>{{1, 2, 3}}));
+  EXPECT_TRUE(options.contention);
+  EXPECT_DOUBLE_EQ(options.link_bytes_per_second, 1e9);
+  EXPECT_DOUBLE_EQ(options.remote.bytes_per_second, 1e8) << "a packet for each injection";
+  EXPECT_EQ(options.port_buffer, 4U * 64U);
   configuration.set("sim.missing", "0,0,1:3,3,3");
   configuration.set("sim.contention", "off");
   configuration.set("sim.port_buffer", "1KiB");
@@ -159,22 +159,22 @@ TEST(network_config, a_machine_file_may_name_each_wiring_and_count_turns) {
                                    {"torus", topology_kind::torus},
                                    {"fat_tree", topology_kind::fat_tree},
                                    {"dragonfly", topology_kind::dragonfly}}) {
-    const network_options found = read_network_options(
+    const network_options options = read_network_options(
         with_machine("grid = [4, 4, 4]\nhop = '5ns'\nturn = '75ns'\nturns = 'counted'\nswitch_ports = 6\ntopology = '" +
                      std::string(name) + "'\n"));
-    EXPECT_EQ(found.wiring.kind, kind);
-    EXPECT_EQ(found.wiring.switch_ports, 6U);
+    EXPECT_EQ(options.wiring.kind, kind);
+    EXPECT_EQ(options.wiring.switch_ports, 6U);
     const bool grid = kind == topology_kind::mesh || kind == topology_kind::torus;
-    EXPECT_EQ(found.remote.latency, nanoseconds(grid ? 5 : 80)) << name << ": through switches there is one turn";
-    EXPECT_EQ(found.turn, nanoseconds(grid ? 75 : 0)) << name << ": those on the way";
-    EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 0) << "no limit";
+    EXPECT_EQ(options.remote.latency, nanoseconds(grid ? 5 : 80)) << name << ": through switches there is one turn";
+    EXPECT_EQ(options.turn, nanoseconds(grid ? 75 : 0)) << name << ": those on the way";
+    EXPECT_DOUBLE_EQ(options.remote.bytes_per_second, 0) << "no limit";
   }
 }
 
 TEST(network_config, a_long_message_takes_the_port_as_long_as_its_packets) {
-  const network_options found =
+  const network_options options =
       read_network_options(with_machine("grid = [4, 4, 4]\ninjection = '40ns'\npacket_bytes = 128\nbandwidth = 5e9\n"));
-  EXPECT_DOUBLE_EQ(found.remote.bytes_per_second, 128 / 40e-9);
+  EXPECT_DOUBLE_EQ(options.remote.bytes_per_second, 128 / 40e-9);
 }
 
 /// A configuration of all rows, with a machine file of this text applied.
@@ -190,19 +190,19 @@ TEST(network_config, a_machine_file_may_set_any_option_of_the_simulator) {
   const std::string text =
       "grid = [2, 1, 1]\nhop = '5ns'\n[sim]\nlatency = '7us'\nbandwidth = 2.5\nranks_per_host = 2\n"
       "topology = 'torus'\nshape = '3x1'\n[sim.cost]\nsend = '90ns'\n";
-  const config found = applied(text);
-  const network_options network = read_network_options(found);
+  const config configuration = applied(text);
+  const network_options network = read_network_options(configuration);
   EXPECT_EQ(network.remote.latency, nanoseconds(7000)) << "and not what hop and turn make";
   EXPECT_DOUBLE_EQ(network.remote.bytes_per_second, 2.5e9);
   EXPECT_EQ(network.ranks_per_host, 2U);
   EXPECT_EQ(network.wiring.kind, topology_kind::torus);
   EXPECT_EQ(network.wiring.shape, (std::vector<std::uint32_t>{3, 1}));
   EXPECT_EQ(network.remote.gap, nanoseconds(0)) << "as the machine itself says";
-  EXPECT_EQ(read_runtime_costs(found).picoseconds(own_work::send), 90'000U);
-  EXPECT_EQ(read_runtime_costs(found).picoseconds(own_work::receive), 80'000U) << "the default";
+  EXPECT_EQ(read_runtime_costs(configuration).picoseconds(own_work::send), 90'000U);
+  EXPECT_EQ(read_runtime_costs(configuration).picoseconds(own_work::receive), 80'000U) << "the default";
   const config by_user = applied(text, "sim.latency", "1us");
   EXPECT_EQ(read_network_options(by_user).remote.latency, nanoseconds(1000)) << "what a user sets wins";
-  EXPECT_EQ(read_machine_file(found.get_string("sim.machine")).hop, nanoseconds(5)) << "for the emulator";
+  EXPECT_EQ(read_machine_file(configuration.get_string("sim.machine")).hop, nanoseconds(5)) << "for the emulator";
 }
 
 TEST(network_config, a_bad_option_in_a_machine_file_is_refused_with_its_line) {
@@ -213,8 +213,8 @@ TEST(network_config, a_bad_option_in_a_machine_file_is_refused_with_its_line) {
                                         {"sim.machine = 'other.toml'", "another"},
                                         {"sim = 3", "a machine has no sim"}}) {
     try {
-      const config found = applied("grid = [2, 1, 1]\n" + std::string(text) + "\n");
-      static_cast<void>(read_network_options(found));
+      const config configuration = applied("grid = [2, 1, 1]\n" + std::string(text) + "\n");
+      static_cast<void>(read_network_options(configuration));
       ADD_FAILURE() << text;
     } catch (const setup_error& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(".toml:2: "), std::string::npos) << refusal.what();

@@ -34,9 +34,9 @@ using std::chrono::nanoseconds;
   return options;
 }
 
-[[nodiscard]] transfer sent(std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
+[[nodiscard]] transfer sent(std::uint32_t source, std::uint32_t target, std::uint64_t bytes,
                             channel on_channel = channel::application) {
-  return {.from = rank_id{from}, .to = rank_id{to}, .on_channel = on_channel, .bytes = bytes};
+  return {.from = rank_id{source}, .to = rank_id{target}, .on_channel = on_channel, .bytes = bytes};
 }
 
 /// Lets messages through one after the other, each before the next departs.
@@ -65,11 +65,12 @@ TEST(network, a_port_sends_one_message_after_the_other_with_the_gap_between) {
 TEST(network, many_senders_to_one_receiver_queue_up_at_its_port) {
   constexpr std::uint32_t senders = 8;
   network net(plain(), senders + 1, rng(1));
-  for (std::uint32_t from = 1; from <= senders; ++from) {
-    EXPECT_EQ(net.depart(sent(from, 0, 101), nanoseconds(0)).head_arrives, nanoseconds(1000));
+  for (std::uint32_t source = 1; source <= senders; ++source) {
+    EXPECT_EQ(net.depart(sent(source, 0, 101), nanoseconds(0)).head_arrives, nanoseconds(1000));
   }
-  for (std::uint32_t from = 1; from <= senders; ++from) {
-    EXPECT_EQ(net.arrive(sent(from, 0, 101), nanoseconds(1000)), nanoseconds(1000 + 100 * from + 30 * (from - 1)));
+  for (std::uint32_t source = 1; source <= senders; ++source) {
+    EXPECT_EQ(net.arrive(sent(source, 0, 101), nanoseconds(1000)),
+              nanoseconds(1000 + 100 * source + 30 * (source - 1)));
   }
 }
 
@@ -174,9 +175,9 @@ struct traffic_jam {
     for (std::uint64_t i = 0; i < messages; ++i) {
       now_ns += static_cast<std::int64_t>(random.below(200));
       while (!events.empty() && next_ns() <= static_cast<std::uint64_t>(now_ns)) land(all);
-      const auto from = static_cast<std::uint32_t>(random.below(5));
-      const auto to = (from + 1 + static_cast<std::uint32_t>(random.below(4))) % 5;
-      all.push_back(sent(from, to, 1 + random.below(500), static_cast<channel>(random.below(3))));
+      const auto source = static_cast<std::uint32_t>(random.below(5));
+      const auto target = (source + 1 + static_cast<std::uint32_t>(random.below(4))) % 5;
+      all.push_back(sent(source, target, 1 + random.below(500), static_cast<channel>(random.below(3))));
       const nanoseconds head = net.depart(all.back(), nanoseconds(now_ns)).head_arrives;
       hold({static_cast<std::uint64_t>(head.count()), nullptr, nullptr, i << 1});
     }

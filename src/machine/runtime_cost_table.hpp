@@ -37,14 +37,14 @@ namespace machine {
 class runtime_costs {
  public:
   /// The time of one unit in picoseconds, since a byte takes a fraction of a nanosecond.
-  [[nodiscard]] std::uint64_t picoseconds(own_work what) const noexcept {
-    return picoseconds_[static_cast<std::size_t>(what)];
+  [[nodiscard]] std::uint64_t picoseconds(own_work item) const noexcept {
+    return picoseconds_[static_cast<std::size_t>(item)];
   }
   /// Whether what this processor takes is charged, in place of these times.
   [[nodiscard]] bool measured() const noexcept { return measured_; }
   void set_measured(bool whether) noexcept { measured_ = whether; }
-  void set_picoseconds(own_work what, std::uint64_t each) noexcept {
-    picoseconds_[static_cast<std::size_t>(what)] = each;
+  void set_picoseconds(own_work item, std::uint64_t each) noexcept {
+    picoseconds_[static_cast<std::size_t>(item)] = each;
   }
 
  private:

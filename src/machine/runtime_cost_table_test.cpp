@@ -22,9 +22,9 @@ TEST(runtime_costs, nothing_costs_anything_unless_it_is_set) {
 }
 
 TEST(runtime_costs, everything_costs_something_by_default) {
-  const runtime_costs found = read_runtime_costs(declared_costs());
+  const runtime_costs costs = read_runtime_costs(declared_costs());
   for (std::size_t each = 0; each < own_work_count; ++each) {
-    EXPECT_GT(found.picoseconds(static_cast<own_work>(each)), 0u) << runtime_cost_rows()[each].name;
+    EXPECT_GT(costs.picoseconds(static_cast<own_work>(each)), 0u) << runtime_cost_rows()[each].name;
   }
 }
 
@@ -34,11 +34,11 @@ TEST(runtime_costs, each_option_reaches_its_own_row) {
     config configuration = declared_costs();
     const bool speed = row.kind == option_kind::real;
     configuration.set(row.name, speed ? "0.5" : "2us");
-    const runtime_costs found = read_runtime_costs(configuration), before = read_runtime_costs(declared_costs());
+    const runtime_costs costs = read_runtime_costs(configuration), previous = read_runtime_costs(declared_costs());
     for (std::size_t other = 0; other < own_work_count; ++other) {
-      const auto what = static_cast<own_work>(other);
-      const std::uint64_t expected = other != each ? before.picoseconds(what) : speed ? 2000u : 2'000'000u;
-      EXPECT_EQ(found.picoseconds(what), expected) << row.name << " and " << runtime_cost_rows()[other].name;
+      const auto item = static_cast<own_work>(other);
+      const std::uint64_t expected = other != each ? previous.picoseconds(item) : speed ? 2000u : 2'000'000u;
+      EXPECT_EQ(costs.picoseconds(item), expected) << row.name << " and " << runtime_cost_rows()[other].name;
     }
   }
 }
@@ -50,8 +50,8 @@ TEST(runtime_costs, the_factor_scales_all_and_nought_makes_them_free) {
     configuration.set("sim.cost.factor", std::to_string(factor));
     const runtime_costs times = read_runtime_costs(configuration);
     for (std::size_t each = 0; each < own_work_count; ++each) {
-      const auto what = static_cast<own_work>(each);
-      EXPECT_EQ(times.picoseconds(what), factor * once.picoseconds(what)) << runtime_cost_rows()[each].name;
+      const auto item = static_cast<own_work>(each);
+      EXPECT_EQ(times.picoseconds(item), factor * once.picoseconds(item)) << runtime_cost_rows()[each].name;
     }
   }
 }

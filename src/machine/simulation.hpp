@@ -48,12 +48,12 @@ class simulation {
     spent_ns_ += static_cast<std::uint64_t>(duration.count());
   }
 
-  /// Lets `run(subject, argument)` happen at `when`, which must not be before event_time(). Events of equal time happen
+  /// Lets `run(subject, argument)` happen at `time`, which must not be before event_time(). Events of equal time happen
   /// in an order drawn from the seed. The subject must live until then.
-  void at(std::chrono::nanoseconds when, action run, void* subject, std::uint64_t argument) {
-    NACRE_EXPECT(when.count() >= 0, "time starts at zero");
-    horizon_ns_ = std::max(horizon_ns_, static_cast<std::uint64_t>(when.count()));
-    queue_.push({static_cast<std::uint64_t>(when.count()), run, subject, argument});
+  void at(std::chrono::nanoseconds time, action run, void* subject, std::uint64_t argument) {
+    NACRE_EXPECT(time.count() >= 0, "time starts at zero");
+    horizon_ns_ = std::max(horizon_ns_, static_cast<std::uint64_t>(time.count()));
+    queue_.push({static_cast<std::uint64_t>(time.count()), run, subject, argument});
   }
 
   /// Runs the earliest event; returns false when there is none. Must not be called from inside an event.

@@ -86,7 +86,7 @@ struct random_program {
 
   explicit random_program(std::uint64_t seed) : clock({.seed = seed}) { plan(nanoseconds(0)); }
 
-  void plan(nanoseconds when) { clock.at(when, &run, this, planned++); }
+  void plan(nanoseconds time) { clock.at(time, &run, this, planned++); }
 
   static void run(void* self, std::uint64_t number) {
     auto& mine = *static_cast<random_program*>(self);
@@ -111,10 +111,10 @@ TEST(simulation, the_same_seed_gives_the_same_trace_and_another_seed_another) {
 }
 
 TEST(simulation, the_trace_hash_tells_times_and_words_and_their_order_apart) {
-  const auto hash_of = [](nanoseconds when, std::uint64_t first, std::uint64_t second) {
+  const auto hash_of = [](nanoseconds time, std::uint64_t first, std::uint64_t second) {
     simulation clock({.seed = 1});
     journal record{&clock};
-    clock.at(when, &journal::note, &record, 0);
+    clock.at(time, &journal::note, &record, 0);
     EXPECT_TRUE(clock.step());
     clock.trace(first, second);
     return clock.trace_hash();

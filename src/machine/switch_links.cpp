@@ -18,28 +18,29 @@ std::uint64_t id_of(link_kind kind, std::uint64_t high, std::uint64_t low) noexc
 
 }  // namespace
 
-switch_link switch_links::tree_link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const noexcept {
+switch_link switch_links::tree_link(std::uint32_t source, std::uint32_t target, std::uint32_t number) const noexcept {
   std::uint32_t levels = 0;
   std::uint64_t part = 1;  // nodes under a switch of level `number`
-  for (std::uint32_t a = from, b = to; a != b; ++levels) {
+  for (std::uint32_t a = source, b = target; a != b; ++levels) {
     a /= ports_;
     b /= ports_;
     if (levels < number) part *= ports_;
   }
   if (number < levels) {
-    const std::uint64_t first = from / part * part;
+    const std::uint64_t first = source / part * part;
     const std::uint64_t links = std::min(part, nodes_ - first);
-    const auto owner = static_cast<std::uint32_t>(first + to % links);
+    const auto owner = static_cast<std::uint32_t>(first + target % links);
     return {id_of(link_kind::up, number, owner), owner, false};
   }
   const std::uint32_t above = 2 * levels - 1 - std::min(number, 2 * levels - 1);
-  return {id_of(link_kind::down, above, to), to, above == 0};
+  return {id_of(link_kind::down, above, target), target, above == 0};
 }
 
-switch_link switch_links::dragonfly_link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const noexcept {
-  const machine::dragonfly_way way = machine::dragonfly(ports_).way(from, to);
-  if (number == 0) return {id_of(link_kind::up, 0, from), from, false};
-  if (number >= way.count) return {id_of(link_kind::down, 0, to), to, true};
+switch_link switch_links::dragonfly_link(std::uint32_t source, std::uint32_t target,
+                                         std::uint32_t number) const noexcept {
+  const machine::dragonfly_way way = machine::dragonfly(ports_).way(source, target);
+  if (number == 0) return {id_of(link_kind::up, 0, source), source, false};
+  if (number >= way.count) return {id_of(link_kind::down, 0, target), target, true};
   const std::uint64_t router = way.routers[number - 1], next = way.routers[number];
   // A node of the router, another one for each of its next links; any node for a router without nodes.
   const auto owner = static_cast<std::uint32_t>((router * ports_ + next % ports_) % nodes_);

@@ -35,13 +35,14 @@ class switch_links {
         nodes_(machine.nodes()) {}
 
   /// The link of this number on the way between two different nodes; the last one for all higher numbers.
-  [[nodiscard]] switch_link link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const noexcept {
-    return is_dragonfly_ ? dragonfly_link(from, to, number) : tree_link(from, to, number);
+  [[nodiscard]] switch_link link(std::uint32_t source, std::uint32_t target, std::uint32_t number) const noexcept {
+    return is_dragonfly_ ? dragonfly_link(source, target, number) : tree_link(source, target, number);
   }
 
  private:
-  [[nodiscard]] switch_link tree_link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const noexcept;
-  [[nodiscard]] switch_link dragonfly_link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const noexcept;
+  [[nodiscard]] switch_link tree_link(std::uint32_t source, std::uint32_t target, std::uint32_t number) const noexcept;
+  [[nodiscard]] switch_link dragonfly_link(std::uint32_t source, std::uint32_t target,
+                                           std::uint32_t number) const noexcept;
 
   bool is_dragonfly_;
   std::uint32_t ports_;

@@ -18,7 +18,9 @@ namespace {
 
 class flat_topology final : public topology {
  public:
-  std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept override { return from == to ? 0 : 1; }
+  std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept override {
+    return source == target ? 0 : 1;
+  }
 };
 
 enum class border { open, joined };
@@ -28,15 +30,15 @@ class grid_topology final : public topology {
  public:
   grid_topology(std::vector<std::uint32_t> shape, border edges) noexcept : shape_(std::move(shape)), edges_(edges) {}
 
-  std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept override {
+  std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept override {
     std::uint32_t sum = 0;
     for (const std::uint32_t extent : shape_) {
-      const std::uint32_t a = from % extent;
-      const std::uint32_t b = to % extent;
+      const std::uint32_t a = source % extent;
+      const std::uint32_t b = target % extent;
       const std::uint32_t straight = a > b ? a - b : b - a;
       sum += edges_ == border::open ? straight : std::min(straight, extent - straight);
-      from /= extent;
-      to /= extent;
+      source /= extent;
+      target /= extent;
     }
     return sum;
   }
@@ -50,11 +52,11 @@ class fat_tree_topology final : public topology {
  public:
   explicit fat_tree_topology(std::uint32_t ports) noexcept : ports_(ports) {}
 
-  std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept override {
+  std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept override {
     std::uint32_t levels = 0;
-    for (; from != to; ++levels) {
-      from /= ports_;
-      to /= ports_;
+    for (; source != target; ++levels) {
+      source /= ports_;
+      target /= ports_;
     }
     return levels == 0 ? 0 : 2 * levels - 1;
   }
@@ -66,14 +68,16 @@ class fat_tree_topology final : public topology {
 class dragonfly_topology final : public topology {
  public:
   explicit dragonfly_topology(std::uint32_t ports) noexcept : wiring_(ports) {}
-  std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept override { return wiring_.hops(from, to); }
+  std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept override {
+    return wiring_.hops(source, target);
+  }
 
  private:
   dragonfly wiring_;
 };
 
-void expect_ports(std::uint32_t ports, const char* why) {
-  if (ports < 2) throw setup_error({"a switch has fewer than 2 ports down", why, "use 2 or more"});
+void expect_ports(std::uint32_t ports, const char* reason) {
+  if (ports < 2) throw setup_error({"a switch has fewer than 2 ports down", reason, "use 2 or more"});
 }
 
 void expect_room(const dragonfly& wiring, std::uint32_t ports, std::uint32_t hosts) {
@@ -140,18 +144,18 @@ std::unique_ptr<const topology> make_topology(const topology_options& options, s
 
 std::vector<std::uint32_t> parse_shape(std::string_view text) {
   std::vector<std::uint32_t> shape;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at != end) {
+  const char* position = text.data();
+  const char* const end = position + text.size();
+  while (position != end) {
     std::uint32_t extent = 0;
-    const auto [rest, error] = std::from_chars(at, end, extent);
+    const auto [rest, error] = std::from_chars(position, end, extent);
     const bool more = rest != end && *rest == 'x' && rest + 1 != end;
     if (error != std::errc{} || (rest != end && !more)) {
       throw setup_error({"'" + std::string(text) + "' is not a shape", "it gives the extents of a grid",
                          "write numbers with x between them, such as 8x8x4"});
     }
     shape.push_back(extent);
-    at = more ? rest + 1 : end;
+    position = more ? rest + 1 : end;
   }
   return shape;
 }

@@ -16,7 +16,7 @@ class topology {
 
   /// Returns the length of the path between two hosts: 0 from a host to itself, 1 between nearest neighbours, equal in
   /// both directions.
-  [[nodiscard]] virtual std::uint32_t hops(std::uint32_t from, std::uint32_t to) const noexcept = 0;
+  [[nodiscard]] virtual std::uint32_t hops(std::uint32_t source, std::uint32_t target) const noexcept = 0;
 
  protected:
   topology() = default;

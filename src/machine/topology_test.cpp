@@ -24,16 +24,16 @@ enum class border { open, joined };
 
 /// The places one step away from `place` along any dimension.
 [[nodiscard]] std::vector<std::uint32_t> neighbours(const shape& extents, border edges, std::uint32_t place) {
-  std::vector<std::uint32_t> found;
+  std::vector<std::uint32_t> values;
   std::uint32_t stride = 1;
   for (const std::uint32_t extent : extents) {
-    const std::uint32_t at = place / stride % extent;
-    const std::uint32_t origin = place - at * stride;
-    if (at + 1 < extent || edges == border::joined) found.push_back(origin + (at + 1) % extent * stride);
-    if (at > 0 || edges == border::joined) found.push_back(origin + (at + extent - 1) % extent * stride);
+    const std::uint32_t index = place / stride % extent;
+    const std::uint32_t origin = place - index * stride;
+    if (index + 1 < extent || edges == border::joined) values.push_back(origin + (index + 1) % extent * stride);
+    if (index > 0 || edges == border::joined) values.push_back(origin + (index + extent - 1) % extent * stride);
     stride *= extent;
   }
-  return found;
+  return values;
 }
 
 /// Returns the steps from `start` to every place, by breadth-first search.
@@ -57,9 +57,10 @@ TEST(topology, hops_of_grids_are_the_steps_of_a_breadth_first_search) {
       const std::uint32_t places = std::accumulate(extents.begin(), extents.end(), 1U, std::multiplies<>{});
       const topology_kind kind = edges == border::open ? topology_kind::mesh : topology_kind::torus;
       const auto wiring = make_topology({.kind = kind, .shape = extents}, places);
-      for (std::uint32_t from = 0; from < places; ++from) {
-        const auto steps = distances(extents, edges, from);
-        for (std::uint32_t to = 0; to < places; ++to) ASSERT_EQ(wiring->hops(from, to), steps[to]) << from << ' ' << to;
+      for (std::uint32_t source = 0; source < places; ++source) {
+        const auto steps = distances(extents, edges, source);
+        for (std::uint32_t target = 0; target < places; ++target)
+          ASSERT_EQ(wiring->hops(source, target), steps[target]) << source << ' ' << target;
       }
     }
   }
@@ -82,18 +83,18 @@ std::vector<std::uint32_t> routers_passed(std::uint32_t ports, std::uint32_t gro
   std::vector<std::uint32_t> passed(std::size_t{2} * routers, 0);  // before the link between groups, and after it
   std::deque<std::uint32_t> open{from_router};
   passed[from_router] = 1;
-  const auto visit = [&](std::uint32_t from, std::uint32_t to) {
-    if (passed[to] != 0) return;
-    passed[to] = passed[from] + 1;
-    open.push_back(to);
+  const auto visit = [&](std::uint32_t source, std::uint32_t target) {
+    if (passed[target] != 0) return;
+    passed[target] = passed[source] + 1;
+    open.push_back(target);
   };
   for (; !open.empty(); open.pop_front()) {
-    const std::uint32_t state = open.front(), at = state % routers, group = at / of_a_group;
-    const std::uint32_t before = state - at;  // 0, or the number of routers once the link between groups is used
-    for (std::uint32_t each = 0; each < of_a_group; ++each) visit(state, before + group * of_a_group + each);
-    if (before != 0) continue;
+    const std::uint32_t state = open.front(), index = state % routers, group = index / of_a_group;
+    const std::uint32_t previous = state - index;  // 0, or the number of routers once the link between groups is used
+    for (std::uint32_t each = 0; each < of_a_group; ++each) visit(state, previous + group * of_a_group + each);
+    if (previous != 0) continue;
     for (std::uint32_t k = 0; k < ports; ++k) {
-      const std::uint32_t link = at % of_a_group * ports + k;
+      const std::uint32_t link = index % of_a_group * ports + k;
       const std::uint32_t other = link < group ? link : link + 1;
       // The way back is the link of the other group that is named after this one.
       const std::uint32_t back = group < other ? group : group - 1;
@@ -112,12 +113,12 @@ TEST(topology, a_dragonfly_counts_the_routers_of_the_shortest_path_and_never_mor
     const std::uint32_t groups = 2 * ports * ports + 1, hosts = groups * 2 * ports * ports;
     const auto wiring = make_topology({.kind = topology_kind::dragonfly, .switch_ports = ports}, hosts);
     std::uint32_t most = 0;
-    for (std::uint32_t from = 0; from < hosts; ++from) {
-      const auto passed = routers_passed(ports, groups, from / ports);
-      for (std::uint32_t to = 0; to < hosts; ++to) {
-        const std::uint32_t hops = wiring->hops(from, to);
-        ASSERT_EQ(hops, wiring->hops(to, from));
-        ASSERT_EQ(hops, from == to ? 0 : passed[to / ports]) << from << ' ' << to;
+    for (std::uint32_t source = 0; source < hosts; ++source) {
+      const auto passed = routers_passed(ports, groups, source / ports);
+      for (std::uint32_t target = 0; target < hosts; ++target) {
+        const std::uint32_t hops = wiring->hops(source, target);
+        ASSERT_EQ(hops, wiring->hops(target, source));
+        ASSERT_EQ(hops, source == target ? 0 : passed[target / ports]) << source << ' ' << target;
         most = std::max(most, hops);
       }
     }

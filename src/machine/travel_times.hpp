@@ -21,26 +21,26 @@ class travel_times {
   explicit travel_times(const emulated_machine& machine);
 
   /// Throws usage_error when missing nodes leave no way.
-  [[nodiscard]] route route_of(const coordinates& from, const coordinates& to) const {
-    if (!missing_.empty() && is_grid()) return route_around(from, to);
-    return straight_route(from, to);
+  [[nodiscard]] route route_of(const coordinates& source, const coordinates& target) const {
+    if (!missing_.empty() && is_grid()) return route_around(source, target);
+    return straight_route(source, target);
   }
   /// Whether the way from node to node goes around missing ones. Throws usage_error when there is none.
-  [[nodiscard]] bool detours(const coordinates& from, const coordinates& to) const {
-    return !missing_.empty() && passes_missing(from, to);
+  [[nodiscard]] bool detours(const coordinates& source, const coordinates& target) const {
+    return !missing_.empty() && passes_missing(source, target);
   }
   /// The first link on the way from a node of a grid to another one, for a packet that came along `way.axis`. Without a
   /// detour: along x, then y, then z. On a detour it takes the way with the fewest hops; of several the one with the
   /// fewest turns, then x before y before z, then downward before upward.
-  [[nodiscard]] link_step first_step(const coordinates& at, const coordinates& to, const packet_way& way) const;
-  [[nodiscard]] bool exists(const coordinates& at) const noexcept {
-    return missing_.empty() || missing_.find(number_of(at)) == missing_.end();
+  [[nodiscard]] link_step first_step(const coordinates& place, const coordinates& target, const packet_way& way) const;
+  [[nodiscard]] bool exists(const coordinates& place) const noexcept {
+    return missing_.empty() || missing_.find(number_of(place)) == missing_.end();
   }
-  [[nodiscard]] route straight_route(const coordinates& from, const coordinates& to) const noexcept {
-    if (!is_grid()) return switched_route(from, to);
-    const std::int32_t x = along(from.x, to.x, grid_.x);
-    const std::int32_t y = along(from.y, to.y, grid_.y);
-    const std::int32_t z = along(from.z, to.z, grid_.z);
+  [[nodiscard]] route straight_route(const coordinates& source, const coordinates& target) const noexcept {
+    if (!is_grid()) return switched_route(source, target);
+    const std::int32_t x = along(source.x, target.x, grid_.x);
+    const std::int32_t y = along(source.y, target.y, grid_.y);
+    const std::int32_t z = along(source.z, target.z, grid_.z);
     const std::int32_t axes = (x != 0) + (y != 0) + (z != 0);
     const std::int32_t turns = rule_ == turn_rule::once ? axes != 0 : std::max(axes - 1, 0);
     return {static_cast<std::uint32_t>(x + y + z), static_cast<std::uint32_t>(turns)};
@@ -55,8 +55,8 @@ class travel_times {
   /// The least time of a packet between two nodes.
   [[nodiscard]] virtual_time least() const noexcept { return time_of({1, rule_ == turn_rule::once ? 1u : 0u}); }
 
-  [[nodiscard]] std::uint32_t number_of(const coordinates& at) const noexcept {
-    return static_cast<std::uint32_t>(at.x + grid_.x * (at.y + grid_.y * at.z));
+  [[nodiscard]] std::uint32_t number_of(const coordinates& place) const noexcept {
+    return static_cast<std::uint32_t>(place.x + grid_.x * (place.y + grid_.y * place.z));
   }
   /// The node of a number.
   [[nodiscard]] coordinates place_of(std::uint32_t number) const noexcept {
@@ -65,10 +65,10 @@ class travel_times {
   }
   /// The neighbours of a node that exist, on a grid.
   template <class Visit>
-  void for_each_neighbour(const coordinates& at, Visit visit) const {
+  void for_each_neighbour(const coordinates& place, Visit visit) const {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       for (const std::int32_t step : {-1, 1}) {
-        const coordinates next = neighbour(at, axis, step);
+        const coordinates next = neighbour(place, axis, step);
         const bool inside =
             next.x >= 0 && next.y >= 0 && next.z >= 0 && next.x < grid_.x && next.y < grid_.y && next.z < grid_.z;
         if (inside && exists(next)) visit(next, axis, step);
@@ -86,15 +86,15 @@ class travel_times {
     const std::int32_t straight = std::abs(a - b);
     return topology_ == emulated_topology::torus ? std::min(straight, extent - straight) : straight;
   }
-  [[nodiscard]] route switched_route(const coordinates& from, const coordinates& to) const noexcept;
+  [[nodiscard]] route switched_route(const coordinates& source, const coordinates& target) const noexcept;
 
-  [[nodiscard]] bool passes_missing(coordinates from, const coordinates& to) const noexcept;
-  [[nodiscard]] route route_around(const coordinates& from, const coordinates& to) const;
-  [[nodiscard]] route rest_of(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
-  [[nodiscard]] route search(const coordinates& from, std::uint8_t axis, const coordinates& to) const;
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> least_rest(const coordinates& at, std::size_t arrived,
-                                                                   const coordinates& to) const noexcept;
-  [[nodiscard]] coordinates neighbour(const coordinates& at, std::size_t axis, std::int32_t step) const noexcept;
+  [[nodiscard]] bool passes_missing(coordinates source, const coordinates& target) const noexcept;
+  [[nodiscard]] route route_around(const coordinates& source, const coordinates& target) const;
+  [[nodiscard]] route rest_of(const coordinates& source, std::uint8_t axis, const coordinates& target) const;
+  [[nodiscard]] route search(const coordinates& source, std::uint8_t axis, const coordinates& target) const;
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> least_rest(const coordinates& place, std::size_t arrived,
+                                                                   const coordinates& target) const noexcept;
+  [[nodiscard]] coordinates neighbour(const coordinates& place, std::size_t axis, std::int32_t step) const noexcept;
 
   coordinates grid_;
   emulated_topology topology_;

@@ -68,8 +68,8 @@ class object_space final : public object_sink {
     std::shared_ptr<const home_table> homes{};                ///< null: births
   };
   /// Returns the object space of the rank that owns this thread context.
-  [[nodiscard]] static object_space& on_thread(thread_context& on) noexcept {
-    return static_cast<object_space&>(on.messages().objects());
+  [[nodiscard]] static object_space& on_thread(thread_context& thread) noexcept {
+    return static_cast<object_space&>(thread.messages().objects());
   }
 
   object_space(am_engine& messages, const options& limits);
@@ -77,24 +77,24 @@ class object_space final : public object_sink {
 
   /// Makes this rank the home of an object. Takes ownership, even when a function of the object's class throws.
   /// `wanted`: the location policy of the object; of_program stands for the policy of its type or of the program.
-  [[nodiscard]] object_id adopt(thread_context& on, const detail::object_type& type, void* object,
+  [[nodiscard]] object_id adopt(thread_context& thread, const detail::object_type& type, void* object,
                                 location_policy wanted = location_policy::of_program);
-  object_entry& install_new(thread_context& on, object_id id, object_state state);
+  object_entry& install_new(thread_context& thread, object_id id, object_state state);
   /// The last number of an object that this rank has made: further ones are numbered behind it.
   [[nodiscard]] std::atomic<std::uint64_t>& last_index() noexcept { return last_index_; }
-  void accept(thread_context& by, message_ptr m) override {
-    if (!bundles_.takes_behind(by, m)) accept(by, std::move(m), false);
+  void accept(thread_context& thread, message_ptr m) override {
+    if (!bundles_.takes_behind(thread, m)) accept(thread, std::move(m), false);
   }
-  void accept_bundle(thread_context& by, message_ptr m) override { bundles_.accept(by, std::move(m)); }
+  void accept_bundle(thread_context& thread, message_ptr m) override { bundles_.accept(thread, std::move(m)); }
   void prefetch(const message* first) const noexcept override;
   /// `by_handler`: a handler of this rank has sent the message.
-  void accept(thread_context& by, message_ptr m, bool by_handler);
+  void accept(thread_context& thread, message_ptr m, bool by_handler);
   /// Puts a message into the inbox of an entry, and makes the entry ready if it was idle.
-  void push(object_entry& at, thread_context& on, message_ptr m, bool by_handler = false);
-  [[nodiscard]] bool is_local(thread_context& on, object_id object) noexcept;
+  void push(object_entry& entry, thread_context& thread, message_ptr m, bool by_handler = false);
+  [[nodiscard]] bool is_local(thread_context& thread, object_id object) noexcept;
   /// Objects that this rank knows of, here or elsewhere.
   [[nodiscard]] std::size_t known() const noexcept { return entries_.size(); }
-  void coroutine_ended(thread_context& on, const message_header& request, const detail::handler_info& handler,
+  void coroutine_ended(thread_context& thread, const message_header& request, const detail::handler_info& handler,
                        double seconds) override;
   /// The runner of an object's activation; see scheduler_site::readable.
   [[nodiscard]] static work::runner activator() noexcept { return &object_activation::activate_work; }

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 /// Whether what is written under the name takes the place of what was there.
 bool keeps_content(const std::string& name) {
   std::error_code none;
-  const fs::file_status found = fs::status(name, none);
-  return !fs::exists(found) || fs::is_regular_file(found);
+  const fs::file_status file_status = fs::status(name, none);
+  return !fs::exists(file_status) || fs::is_regular_file(file_status);
 }
 
 /// The name without links and dots, as far as its folders exist.

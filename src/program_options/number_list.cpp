@@ -12,16 +12,16 @@
 
 namespace nacre {
 
-std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> into) {
-  const char* at = text.data();
-  const char* const last = at + text.size();
-  for (std::size_t count = 0; count < into.size();) {
-    const auto [end, error] = std::from_chars(at, last, into[count]);
-    if (error != std::errc() || !std::isfinite(into[count])) return std::nullopt;
+std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> values) {
+  const char* position = text.data();
+  const char* const last = position + text.size();
+  for (std::size_t count = 0; count < values.size();) {
+    const auto [end, error] = std::from_chars(position, last, values[count]);
+    if (error != std::errc() || !std::isfinite(values[count])) return std::nullopt;
     ++count;
     if (end == last) return count;
     if (*end != separator) return std::nullopt;
-    at = end + 1;
+    position = end + 1;
   }
   return std::nullopt;
 }

@@ -49,8 +49,8 @@ struct program_option::rule {
   std::string otherwise{};  // the value of an option that is not given, as --help shows it
   std::function<std::string(const std::string&)> test{};
 
-  [[noreturn]] void refuse(const std::string& value, const std::string& why) const {
-    throw CLI::ValidationError(fmt::format("{} has no value '{}': {}", option->get_name(), value, why));
+  [[noreturn]] void refuse(const std::string& value, const std::string& reason) const {
+    throw CLI::ValidationError(fmt::format("{} has no value '{}': {}", option->get_name(), value, reason));
   }
 
   /// The requirement on a number, as a clause for an error message.
@@ -72,11 +72,11 @@ struct program_option::rule {
 
   [[nodiscard]] std::size_t position_of(const std::string& value) const {
     const auto same = [this](char a, char b) { return any_case ? detail::lower(a) == detail::lower(b) : a == b; };
-    const auto found = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    const auto match = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
       return std::equal(word.begin(), word.end(), value.begin(), value.end(), same);
     });
-    if (found == words.end()) refuse(value, "it knows " + detail::joined(words, ", "));
-    return static_cast<std::size_t>(found - words.begin());
+    if (match == words.end()) refuse(value, "it knows " + detail::joined(words, ", "));
+    return static_cast<std::size_t>(match - words.begin());
   }
 
   /// Shows the default as a part of the type: each version of CLI11 shows defaults in its own way.
@@ -115,40 +115,40 @@ inline double factor_of(std::string_view unit) {
   return 0;
 }
 
-inline void read(const rule& how, const std::string& text, std::string& into) {
-  if (text.empty()) how.refuse(text, "it is empty, leave it out or write " + how.called);
-  if (!how.words.empty()) (void)how.position_of(text);
-  into = text;
+inline void read(const rule& rule, const std::string& text, std::string& target) {
+  if (text.empty()) rule.refuse(text, "it is empty, leave it out or write " + rule.called);
+  if (!rule.words.empty()) (void)rule.position_of(text);
+  target = text;
 }
 
 template <class Number>
 requires std::is_arithmetic_v<Number>
-void read(const rule& how, const std::string& text, Number& into) {
+void read(const rule& rule, const std::string& text, Number& target) {
   Number value{};
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
-  const double factor = how.bytes ? factor_of(std::string_view(end, last)) : (end == last ? 1 : 0);
+  const double factor = rule.bytes ? factor_of(std::string_view(end, last)) : (end == last ? 1 : 0);
   const double scaled = static_cast<double>(value) * factor;
   const bool read = error == std::errc() && factor > 0 && std::isfinite(scaled);
   const bool fits = factor == 1 || scaled < static_cast<double>(std::numeric_limits<Number>::max());
-  if (!read || !fits || scaled < how.least || scaled > how.most) how.refuse(text, how.kind());
-  into = factor == 1 ? value : static_cast<Number>(scaled);
+  if (!read || !fits || scaled < rule.least || scaled > rule.most) rule.refuse(text, rule.kind());
+  target = factor == 1 ? value : static_cast<Number>(scaled);
 }
 
 template <class Value>
-void read_all(const rule& how, const CLI::results_t& given, Value& into) {
+void read_all(const rule& how, const CLI::results_t& given, Value& value) {
   if (how.test) {
     for (const std::string& each : given) {
       if (const std::string problem = how.test(each); !problem.empty()) how.refuse(each, how.called + " is " + problem);
     }
   }
   if constexpr (is_list<Value>) {
-    into.clear();
-    for (const std::string& each : given) read(how, each, into.emplace_back());
+    value.clear();
+    for (const std::string& each : given) read(how, each, value.emplace_back());
   } else if constexpr (is_optional<Value>) {
-    read(how, given.front(), into.emplace());
+    read(how, given.front(), value.emplace());
   } else {
-    read(how, given.front(), into);
+    read(how, given.front(), value);
   }
 }
 

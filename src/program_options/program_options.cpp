@@ -108,17 +108,17 @@ struct program_options::state {
   std::vector<std::string>* rest = nullptr;
   std::function<std::string(const std::string&)> advice{};
 
-  program_option declare(std::string_view option, std::string_view about, std::shared_ptr<rule> how,
+  program_option declare(std::string_view option, std::string_view topic, std::shared_ptr<rule> manner,
                          CLI::callback_t read, const std::string& usual) {
-    how->option = app->add_option(std::string(option), std::move(read), std::string(about));
-    how->otherwise = usual;
-    return finished(*how);
+    manner->option = app->add_option(std::string(option), std::move(read), std::string(topic));
+    manner->otherwise = usual;
+    return finished(*manner);
   }
 
-  program_option finished(rule& of) {
-    if (!section.empty()) of.option->group(section);
-    if (!of.called.empty()) of.describe();
-    return program_option(of);
+  program_option finished(rule& rule) {
+    if (!section.empty()) rule.option->group(section);
+    if (!rule.called.empty()) rule.describe();
+    return program_option(rule);
   }
 
   /// Advice for an argument that is no option.
@@ -143,45 +143,45 @@ struct program_options::state {
   }
 };
 
-program_options::program_options(std::string name, std::string about)
+program_options::program_options(std::string name, std::string topic)
     : state_(std::make_unique<state>(state{.name = std::move(name)})) {
   check_output_at_exit();
-  state_->own = std::make_unique<CLI::App>(std::move(about), state_->name);
+  state_->own = std::make_unique<CLI::App>(std::move(topic), state_->name);
   state_->app = state_->own.get();
 }
 
-program_options::program_options(CLI::App& program, std::string command, std::string about)
+program_options::program_options(CLI::App& program, std::string command, std::string topic)
     : state_(
-          std::make_unique<state>(state{.name = command, .app = program.add_subcommand(command, std::move(about))})) {}
+          std::make_unique<state>(state{.name = command, .app = program.add_subcommand(command, std::move(topic))})) {}
 
 program_options::~program_options() = default;
 
 template <class Value>
-program_option program_options::add(std::string_view name, Value& into, std::string_view about) {
+program_option program_options::add(std::string_view name, Value& value, std::string_view topic) {
   using one = typename single<Value>::type;
-  auto how = std::make_shared<rule>();
+  auto manner = std::make_shared<rule>();
   if constexpr (std::is_same_v<Value, bool>) {
-    how->option = state_->app->add_flag_function(
-        std::string(name), [how, &into](std::int64_t times) { into = times > 0; }, std::string(about));
-    return state_->finished(*how);
+    manner->option = state_->app->add_flag_function(
+        std::string(name), [manner, &value](std::int64_t times) { value = times > 0; }, std::string(topic));
+    return state_->finished(*manner);
   } else {
     constexpr bool number = std::is_arithmetic_v<one>;
-    how->whole = std::is_integral_v<one>;
-    how->called = how->whole ? "N" : (number ? "NUMBER" : "TEXT");
-    if constexpr (std::is_unsigned_v<one>) how->least = 0;
+    manner->whole = std::is_integral_v<one>;
+    manner->called = manner->whole ? "N" : (number ? "NUMBER" : "TEXT");
+    if constexpr (std::is_unsigned_v<one>) manner->least = 0;
     if constexpr (std::is_integral_v<one> && sizeof(one) < sizeof(std::uint64_t)) {
-      how->least = static_cast<double>(std::numeric_limits<one>::min());
-      how->most = static_cast<double>(std::numeric_limits<one>::max());
+      manner->least = static_cast<double>(std::numeric_limits<one>::min());
+      manner->most = static_cast<double>(std::numeric_limits<one>::max());
     }
-    const program_option made = state_->declare(
-        name, about, how,
-        [how, &into](const CLI::results_t& given) {
-          read_all(*how, given, into);
+    const program_option result = state_->declare(
+        name, topic, manner,
+        [manner, &value](const CLI::results_t& given) {
+          read_all(*manner, given, value);
           return true;
         },
-        shown(into));
-    if (is_list<Value>) how->option->expected(CLI::detail::expected_max_vector_size)->delimiter(',');
-    return made;
+        shown(value));
+    if (is_list<Value>) manner->option->expected(CLI::detail::expected_max_vector_size)->delimiter(',');
+    return result;
   }
 }
 
@@ -199,26 +199,26 @@ template program_option program_options::add(std::string_view, std::vector<std::
 template program_option program_options::add(std::string_view, std::vector<std::string>&, std::string_view);
 
 program_option program_options::add_words(std::string_view name, std::vector<std::string> words, std::size_t usual,
-                                          std::function<void(std::size_t position)> choose, std::string_view about) {
-  auto how = std::make_shared<rule>();
-  how->called = "NAME";
-  how->any_case = true;
-  how->words = std::move(words);
+                                          std::function<void(std::size_t position)> choose, std::string_view topic) {
+  auto manner = std::make_shared<rule>();
+  manner->called = "NAME";
+  manner->any_case = true;
+  manner->words = std::move(words);
   return state_->declare(
-      name, about, how,
-      [how, choose = std::move(choose)](const CLI::results_t& given) {
-        choose(how->position_of(given.front()));
+      name, topic, manner,
+      [manner, choose = std::move(choose)](const CLI::results_t& given) {
+        choose(manner->position_of(given.front()));
         return true;
       },
-      how->words[usual]);
+      manner->words[usual]);
 }
 
 void program_options::section(std::string title) { state_->section = std::move(title); }
 
 void program_options::footer(std::string text) { state_->app->footer(std::move(text)); }
 
-void program_options::pass_on(std::vector<std::string>& into) {
-  state_->rest = &into;
+void program_options::pass_on(std::vector<std::string>& words) {
+  state_->rest = &words;
   state_->app->allow_extras();
 }
 

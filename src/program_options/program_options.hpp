@@ -24,7 +24,7 @@ namespace nacre {
 class program_option {
  public:
   struct rule;
-  explicit program_option(rule& of) noexcept : rule_(&of) {}
+  explicit program_option(rule& option_rule) noexcept : rule_(&option_rule) {}
 
   /// The name of the value in --help, such as FILE. The default is N, NUMBER or TEXT.
   program_option& called(std::string_view name);
@@ -57,10 +57,10 @@ class program_option {
 /// program says so at exit, and its exit code is not 0.
 class program_options {
  public:
-  /// `about` is the first line of --help.
-  program_options(std::string name, std::string about);
+  /// `topic` is the first line of --help.
+  program_options(std::string name, std::string topic);
   /// One command of a `program` that has several; `program` reads the command line.
-  program_options(CLI::App& program, std::string command, std::string about);
+  program_options(CLI::App& program, std::string command, std::string topic);
   ~program_options();
   static constexpr int usage_code = 2;  ///< exit code for invalid arguments
 
@@ -72,32 +72,32 @@ class program_options {
   /// Defined for bool, int, std::uint32_t, std::uint64_t, double, std::string, optionals and vectors of these numbers
   /// and vectors of texts. The variable must outlive the reading of the command line.
   template <class Value>
-  program_option add(std::string_view name, Value& into, std::string_view about);
+  program_option add(std::string_view name, Value& value, std::string_view topic);
 
   /// Adds an option that takes one of some words, in upper or lower case. `meanings` maps each word to the value
-  /// for `into`. The initial value of `into` must be one of them.
+  /// for `target`. The initial value of `target` must be one of them.
   template <class Value>
-  program_option add_choice(std::string_view name, Value& into,
+  program_option add_choice(std::string_view name, Value& target,
                             std::initializer_list<std::pair<std::string_view, Value>> meanings,
-                            std::string_view about) {
+                            std::string_view topic) {
     std::vector<std::string> words;
     std::vector<Value> values;
     std::size_t usual = 0;
     for (const auto& [word, value] : meanings) {
-      if (value == into) usual = values.size();
+      if (value == target) usual = values.size();
       words.emplace_back(word);
       values.push_back(value);
     }
     return add_words(
-        name, std::move(words), usual, [&into, values](std::size_t position) { into = values[position]; }, about);
+        name, std::move(words), usual, [&target, values](std::size_t position) { target = values[position]; }, topic);
   }
 
   /// The heading in --help of all options that are added from now on.
   void section(std::string title);
   /// The last lines of --help.
   void footer(std::string text);
-  /// Stores unknown arguments in `into`, in their order, instead of refusing them. `into` must outlive parse.
-  void pass_on(std::vector<std::string>& into);
+  /// Stores unknown arguments in `words`, in their order, instead of refusing them. `words` must outlive parse.
+  void pass_on(std::vector<std::string>& words);
   /// Sets the advice in the error message for a word that is no option.
   void advise_on_words(std::function<std::string(const std::string& word)> advice);
 
@@ -112,14 +112,14 @@ class program_options {
 
  private:
   program_option add_words(std::string_view name, std::vector<std::string> words, std::size_t usual,
-                           std::function<void(std::size_t position)> choose, std::string_view about);
+                           std::function<void(std::size_t position)> choose, std::string_view topic);
   struct state;
   std::unique_ptr<state> state_;
 };
 
 /// Reads finite numbers with `separator` between them, such as "4/32/57/71.5". Returns how many there are. None when
-/// `text` is anything else, or holds more numbers than `into`, of which the first ones may have changed then.
-[[nodiscard]] std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> into);
+/// `text` is anything else, or holds more numbers than `values`, of which the first ones may have changed then.
+[[nodiscard]] std::optional<std::size_t> read_numbers(std::string_view text, char separator, std::span<double> values);
 
 /// Throws setup_error if an output of a program is another of its files: an input, or another output. Names are
 /// different files when they lead to different ones, or when one of them leads to a device or a pipe; an empty name is

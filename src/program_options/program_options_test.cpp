@@ -36,24 +36,24 @@ struct variables {
   bool secret = false;
 };
 
-void declare(program_options& options, variables& into) {
-  options.add("--quick", into.quick, "Quickly");
-  options.add("--runs", into.runs, "Runs of each").between(1, 100);
-  options.add("--ranks", into.ranks, "Ranks").otherwise("as recorded");
-  options.add("--messages", into.messages, "Messages of all");
-  options.add("--seconds", into.seconds, "Time of each").between(0.01, 60);
-  options.add("--file", into.file, "Where to").called("FILE").must_be([](const std::string& name) {
+void declare(program_options& options, variables& variables) {
+  options.add("--quick", variables.quick, "Quickly");
+  options.add("--runs", variables.runs, "Runs of each").between(1, 100);
+  options.add("--ranks", variables.ranks, "Ranks").otherwise("as recorded");
+  options.add("--messages", variables.messages, "Messages of all");
+  options.add("--seconds", variables.seconds, "Time of each").between(0.01, 60);
+  options.add("--file", variables.file, "Where to").called("FILE").must_be([](const std::string& name) {
     return name == "/" ? std::string("no folder") : std::string();
   });
   options.section("Shape");
-  options.add("--depth", into.depth, "Of the tree").called("COUNT");
-  options.add("--part", into.part, "Of it");
-  options.add("--counts", into.counts, "Some");
-  options.add("--sizes", into.sizes, "Of messages").of_bytes().between(8, 1 << 20);
-  options.add("--transport", into.transports, "Which").one_of({"shm", "tcp", "ucx"});
-  options.add("--set", into.settings, "More").verbatim();
-  options.add_choice("--colour", into.of, {{"red", colour::red}, {"green", colour::green}}, "Paint");
-  options.add("--secret", into.secret, "").hidden();
+  options.add("--depth", variables.depth, "Of the tree").called("COUNT");
+  options.add("--part", variables.part, "Of it");
+  options.add("--counts", variables.counts, "Some");
+  options.add("--sizes", variables.sizes, "Of messages").of_bytes().between(8, 1 << 20);
+  options.add("--transport", variables.transports, "Which").one_of({"shm", "tcp", "ucx"});
+  options.add("--set", variables.settings, "More").verbatim();
+  options.add_choice("--colour", variables.of, {{"red", colour::red}, {"green", colour::green}}, "Paint");
+  options.add("--secret", variables.secret, "").hidden();
   options.footer("Example: sample --quick");
 }
 
@@ -214,14 +214,14 @@ TEST(program_options, two_outputs_of_one_name_are_refused) {
 }
 
 TEST(program_options, numbers_between_separators_are_read_and_nothing_else) {
-  std::array<double, 3> into{7, 8, 9};
-  EXPECT_EQ(read_numbers("1/-2.5", '/', into), 2U);
-  EXPECT_EQ(into, (std::array<double, 3>{1, -2.5, 9}));
-  EXPECT_EQ(read_numbers("4/5e-1/6", '/', into), 3U);
-  EXPECT_EQ(into, (std::array<double, 3>{4, 0.5, 6}));
+  std::array<double, 3> values{7, 8, 9};
+  EXPECT_EQ(read_numbers("1/-2.5", '/', values), 2U);
+  EXPECT_EQ(values, (std::array<double, 3>{1, -2.5, 9}));
+  EXPECT_EQ(read_numbers("4/5e-1/6", '/', values), 3U);
+  EXPECT_EQ(values, (std::array<double, 3>{4, 0.5, 6}));
   for (const char* text :
        {"", "/", "1/", "/1", "1//2", "1,2", "1/2/3/4", "1/2/3/", "1/inf", "nan", "1/2 ", " 1", "x"}) {
-    EXPECT_EQ(read_numbers(text, '/', into), std::nullopt) << text;
+    EXPECT_EQ(read_numbers(text, '/', values), std::nullopt) << text;
   }
 }
 
@@ -243,12 +243,12 @@ TEST(program_options, an_output_that_cannot_be_written_is_refused_and_one_that_c
       EXPECT_NE(std::string(error.what()).find("--out asks for it"), std::string::npos) << error.what();
     }
   }
-  const fs::path before = fs::current_path();
+  const fs::path path = fs::current_path();
   fs::create_directory(folder / "-");
   fs::current_path(folder);
   EXPECT_THROW(demand_writable("-", "--out"), setup_error)
       << "a name like any other: a program may mean something else";
-  fs::current_path(before);
+  fs::current_path(path);
   fs::remove_all(folder);
 }
 

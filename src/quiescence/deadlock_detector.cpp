@@ -17,47 +17,48 @@ constexpr std::chrono::milliseconds longest_pause{1000};
 
 }  // namespace
 
-deadlock_detector::deadlock_detector(const options& how)
-    : self_(how.self),
-      size_(how.size),
-      arity_(how.arity),
-      patience_(how.patience),
-      wave_(how.before),
-      due_(how.started + how.patience / looks_in_patience) {
-  NACRE_EXPECT(how.self.value() < how.size, "a rank's number is below the number of ranks");
-  NACRE_EXPECT(how.arity >= 1 && how.arity < 32, "children have a bit each");
+deadlock_detector::deadlock_detector(const options& options)
+    : self_(options.self),
+      size_(options.size),
+      arity_(options.arity),
+      patience_(options.patience),
+      wave_(options.before),
+      due_(options.started + options.patience / looks_in_patience) {
+  NACRE_EXPECT(options.self.value() < options.size, "a rank's number is below the number of ranks");
+  NACRE_EXPECT(options.arity >= 1 && options.arity < 32, "children have a bit each");
   const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
   if (first < size_) children_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(size_ - first, arity_));
 }
 
-bool deadlock_detector::on_probe(rank_id from, std::uint32_t wave, bool names) {
+bool deadlock_detector::on_probe(rank_id source, std::uint32_t wave, bool names) {
   const std::uint32_t later = wave - wave_;
-  if (is_root() || from != parent() || looking_ || collecting_ || later == 0 || later > waves_in_half) return false;
+  if (is_root() || source != parent() || looking_ || collecting_ || later == 0 || later > waves_in_half) return false;
   wave_ = wave;
   names_ = names;
   looking_ = true;
   return true;
 }
 
-bool deadlock_detector::on_answer(host& to, rank_id from, std::uint32_t wave, const deadlock_report& sums) {
+bool deadlock_detector::on_answer(host& host, rank_id source, std::uint32_t wave, const deadlock_report& sums) {
   const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
-  if (!collecting_ || wave != wave_ || from.value() < first || from.value() - first >= children_count_) return false;
-  const child_set bit = child_set{1} << (from.value() - first);
+  if (!collecting_ || wave != wave_ || source.value() < first || source.value() - first >= children_count_)
+    return false;
+  const child_set bit = child_set{1} << (source.value() - first);
   if ((missing_ & bit) == 0) return false;
   missing_ &= ~bit;
   sums_.add(sums);
-  if (missing_ == 0) finish(to);
+  if (missing_ == 0) finish(host);
   return true;
 }
 
-void deadlock_detector::on_look(host& to, const snapshot& now) {
+void deadlock_detector::on_look(host& host, const snapshot& now) {
   if (collecting_ || (!looking_ && !is_root())) return;
   looking_ = false;
   const bool still = now.at_rest && last_look_ == now;
   last_look_ = now;
-  if (!still && is_root()) return put_off(to);
-  if (!now.at_rest) return to.send_answer(parent(), wave_, {});
-  begin(to, still);
+  if (!still && is_root()) return put_off(host);
+  if (!now.at_rest) return host.send_answer(parent(), wave_, {});
+  begin(host, still);
 }
 
 void deadlock_detector::hurry(std::chrono::nanoseconds now) {
@@ -74,19 +75,19 @@ void deadlock_detector::look_later(std::chrono::nanoseconds now) {
 }
 
 /// Rank 0 itself is not still, so it need not probe the others.
-void deadlock_detector::put_off(host& to) {
-  end_row(to);
-  quiet_from_ = to.now();
+void deadlock_detector::put_off(host& host) {
+  end_row(host);
+  quiet_from_ = host.now();
   look_later(quiet_from_);
 }
 
-void deadlock_detector::begin(host& to, bool still) {
+void deadlock_detector::begin(host& host, bool still) {
   if (is_root()) {
     ++wave_;
-    began_ = to.now();
+    began_ = host.now();
     names_ = patience_.count() != 0 && !told_ && since_ && began_ - *since_ >= patience_;
   }
-  sums_ = names_ ? to.report_of_rank() : deadlock_report{};
+  sums_ = names_ ? host.report_of_rank() : deadlock_report{};
   sums_.still = still;
   sums_.units = last_look_->units;
   sums_.running = last_look_->running;
@@ -96,33 +97,33 @@ void deadlock_detector::begin(host& to, bool still) {
   collecting_ = true;
   missing_ = (child_set{1} << children_count_) - 1;
   for (std::uint32_t index = 0; index < children_count_; ++index) {
-    to.send_probe(rank_id{self_.value() * arity_ + 1 + index}, wave_, names_);
+    host.send_probe(rank_id{self_.value() * arity_ + 1 + index}, wave_, names_);
   }
-  if (missing_ == 0) finish(to);
+  if (missing_ == 0) finish(host);
 }
 
-void deadlock_detector::finish(host& to) {
+void deadlock_detector::finish(host& host) {
   collecting_ = false;
-  if (is_root()) return judge(to);
-  to.send_answer(parent(), wave_, std::exchange(sums_, {}));
+  if (is_root()) return judge(host);
+  host.send_answer(parent(), wave_, std::exchange(sums_, {}));
 }
 
-void deadlock_detector::judge(host& to) {
-  const auto now = to.now();
+void deadlock_detector::judge(host& host) {
+  const auto now = host.now();
   look_later(now);
   const std::uint64_t open = sums_.units.created - sums_.units.done;
   const bool is_awaited =
       sums_.asked != 0 || (sums_.running == 0 ? open != 0 : sums_.waiting != 0 || open > sums_.running);
   if (!sums_.still || (sums_.held_up == 0 && !is_awaited)) {
-    end_row(to);
+    end_row(host);
   } else if (sums_.running == 0 && sums_.held_up != 0) {
-    to.give_up_waits();
-    end_row(to);
+    host.give_up_waits();
+    end_row(host);
   } else {
     if (!since_) since_ = quiet_from_;
     if (names_) {
       told_ = true;
-      to.tell(sums_, began_ - *since_);
+      host.tell(sums_, began_ - *since_);
     }
     plan_next_wave(now);
   }
@@ -139,8 +140,8 @@ void deadlock_detector::plan_next_wave(std::chrono::nanoseconds now) {
   if (!told_) due_ = std::max(now, std::min(due_, *since_ + patience_));
 }
 
-void deadlock_detector::end_row(host& to) {
-  if (std::exchange(told_, false)) to.tell_going_on(to.now() - *since_);
+void deadlock_detector::end_row(host& host) {
+  if (std::exchange(told_, false)) host.tell_going_on(host.now() - *since_);
   since_.reset();
 }
 

@@ -88,11 +88,11 @@ class deadlock_detector {
     friend bool operator==(const snapshot&, const snapshot&) = default;
   };
 
-  explicit deadlock_detector(const options& how);
+  explicit deadlock_detector(const options& options);
 
-  /// Both return false, and change nothing, for a message that `from` may not send now.
-  [[nodiscard]] bool on_probe(rank_id from, std::uint32_t wave, bool names);
-  [[nodiscard]] bool on_answer(host& to, rank_id from, std::uint32_t wave, const deadlock_report& sums);
+  /// Both return false, and change nothing, for a message that `source` may not send now.
+  [[nodiscard]] bool on_probe(rank_id source, std::uint32_t wave, bool names);
+  [[nodiscard]] bool on_answer(host& host, rank_id source, std::uint32_t wave, const deadlock_report& sums);
 
   /// Whether a probe waits for this rank's look.
   [[nodiscard]] bool wants_look() const noexcept { return looking_; }
@@ -103,19 +103,19 @@ class deadlock_detector {
     return collecting_ || (patience_.count() == 0 && pause_.count() == 0) ? std::chrono::nanoseconds::max() : due_;
   }
   /// To be called when wants_look(), or on rank 0 when due() has come.
-  void on_look(host& to, const snapshot& now);
+  void on_look(host& host, const snapshot& now);
 
  private:
   using child_set = std::uint32_t;  // bit i: the i-th child
 
   [[nodiscard]] bool is_root() const noexcept { return self_.value() == 0; }
   [[nodiscard]] rank_id parent() const noexcept { return rank_id{(self_.value() - 1) / arity_}; }
-  void put_off(host& to);
-  void begin(host& to, bool still);
-  void finish(host& to);
-  void judge(host& to);
+  void put_off(host& host);
+  void begin(host& host, bool still);
+  void finish(host& host);
+  void judge(host& host);
   void plan_next_wave(std::chrono::nanoseconds now);
-  void end_row(host& to);
+  void end_row(host& host);
   void look_later(std::chrono::nanoseconds now);
 
   const rank_id self_;

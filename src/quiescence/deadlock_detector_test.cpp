@@ -23,169 +23,169 @@ using namespace std::chrono_literals;
 
 TEST(deadlock, is_told_once_when_the_patience_is_over_with_the_sums_of_all_ranks) {
   for (const std::uint32_t size : {1U, 2U, 7U, 40U}) {
-    job of(size);
-    of.pass(patience);
-    EXPECT_TRUE(of.told.empty()) << size << " ranks: too early";
-    of.pass(patience);
-    ASSERT_EQ(of.told.size(), 1U) << size << " ranks";
-    EXPECT_GE(of.told.front(), patience);
-    EXPECT_TRUE(of.last.still);
-    EXPECT_EQ(of.last.calls, size);
-    EXPECT_EQ(of.last.units, (unit_counters{.created = 5 * size, .done = 3 * size}));
-    EXPECT_EQ(of.last.mains[0].count, size);
-    EXPECT_LE(of.last.mains[0].first.size(), deadlock_report::ranks_told_max);
-    EXPECT_EQ(of.last.mains[0].first.front(), 0U);
-    of.pass(10 * patience);
-    EXPECT_EQ(of.told.size(), 1U) << "again";
-    EXPECT_TRUE(of.went_on.empty());
+    job job(size);
+    job.pass(patience);
+    EXPECT_TRUE(job.told.empty()) << size << " ranks: too early";
+    job.pass(patience);
+    ASSERT_EQ(job.told.size(), 1U) << size << " ranks";
+    EXPECT_GE(job.told.front(), patience);
+    EXPECT_TRUE(job.last.still);
+    EXPECT_EQ(job.last.calls, size);
+    EXPECT_EQ(job.last.units, (unit_counters{.created = 5 * size, .done = 3 * size}));
+    EXPECT_EQ(job.last.mains[0].count, size);
+    EXPECT_LE(job.last.mains[0].first.size(), deadlock_report::ranks_told_max);
+    EXPECT_EQ(job.last.mains[0].first.front(), 0U);
+    job.pass(10 * patience);
+    EXPECT_EQ(job.told.size(), 1U) << "again";
+    EXPECT_TRUE(job.went_on.empty());
   }
 }
 
 TEST(deadlock, is_told_while_the_numbers_of_waves_wrap) {
-  job of(7, 2, ~std::uint32_t{0} - 2);
-  of.pass(2 * patience);
-  EXPECT_EQ(of.told.size(), 1U);
+  job job(7, 2, ~std::uint32_t{0} - 2);
+  job.pass(2 * patience);
+  EXPECT_EQ(job.told.size(), 1U);
 }
 
 TEST(deadlock, is_none_while_one_rank_is_not_at_rest_wherever_it_is_in_the_tree) {
   for (std::uint32_t busy = 0; busy < 7; ++busy) {
-    job of(7);
-    of.at(busy).at_rest = false;
-    of.pass(10 * patience);
-    EXPECT_TRUE(of.told.empty()) << "rank " << busy;
-    of.at(busy).at_rest = true;
-    of.pass(2 * patience);
-    EXPECT_EQ(of.told.size(), 1U) << "rank " << busy << " has come to rest";
+    job job(7);
+    job.at(busy).at_rest = false;
+    job.pass(10 * patience);
+    EXPECT_TRUE(job.told.empty()) << "rank " << busy;
+    job.at(busy).at_rest = true;
+    job.pass(2 * patience);
+    EXPECT_EQ(job.told.size(), 1U) << "rank " << busy << " has come to rest";
   }
 }
 
 TEST(deadlock, is_none_while_anything_is_counted_on_one_rank_between_the_looks) {
   for (std::uint32_t active = 0; active < 7; ++active) {
-    for (int what = 0; what < 3; ++what) {
-      job of(7);
+    for (int number = 0; number < 3; ++number) {
+      job job(7);
       for (int times = 0; times < 40; ++times) {
-        of.pass(patience / 2);
-        deadlock_detector::snapshot& at = of.at(active);
-        ++(what == 0 ? at.units.created : what == 1 ? at.units.done : at.begun);
+        job.pass(patience / 2);
+        deadlock_detector::snapshot& snapshot = job.at(active);
+        ++(number == 0 ? snapshot.units.created : number == 1 ? snapshot.units.done : snapshot.begun);
       }
-      EXPECT_TRUE(of.told.empty()) << "rank " << active << ", number " << what;
-      of.pass(2 * patience);
-      EXPECT_EQ(of.told.size(), 1U);
+      EXPECT_TRUE(job.told.empty()) << "rank " << active << ", number " << number;
+      job.pass(2 * patience);
+      EXPECT_EQ(job.told.size(), 1U);
     }
   }
 }
 
 TEST(deadlock, is_told_no_earlier_than_the_patience_after_the_last_work_of_any_rank) {
   for (std::uint32_t active = 0; active < 7; ++active) {
-    job of(7);
-    of.pass(patience / 2);
+    job job(7);
+    job.pass(patience / 2);
     for (int times = 0; times < 10; ++times) {
-      of.pass(patience / 4);
-      ++of.at(active).units.done;
+      job.pass(patience / 4);
+      ++job.at(active).units.done;
     }
-    of.pass(patience);
-    EXPECT_TRUE(of.told.empty()) << "rank " << active;
-    of.pass(patience);
-    EXPECT_EQ(of.told.size(), 1U) << "rank " << active;
+    job.pass(patience);
+    EXPECT_TRUE(job.told.empty()) << "rank " << active;
+    job.pass(patience);
+    EXPECT_EQ(job.told.size(), 1U) << "rank " << active;
   }
 }
 
 TEST(deadlock, is_none_when_all_that_was_created_is_done) {
-  job of(3);
-  for (std::uint32_t r = 0; r < 3; ++r) of.at(r).units = {.created = 4, .done = 4};
-  of.at(1).units.created = 7;  // created here, done on another rank
-  of.at(2).units.done = 7;
-  of.pass(10 * patience);
-  EXPECT_TRUE(of.told.empty());
+  job job(3);
+  for (std::uint32_t r = 0; r < 3; ++r) job.at(r).units = {.created = 4, .done = 4};
+  job.at(1).units.created = 7;  // created here, done on another rank
+  job.at(2).units.done = 7;
+  job.pass(10 * patience);
+  EXPECT_TRUE(job.told.empty());
 }
 
 TEST(deadlock, is_none_while_a_rank_does_not_answer) {
-  job of(7);
-  of.answers(4, false);
-  of.pass(10 * patience);
-  EXPECT_TRUE(of.told.empty());
-  ++of.at(4).units.done;  // this rank has worked
-  of.answers(4, true);
-  of.pass(patience);
-  EXPECT_TRUE(of.told.empty()) << "the patience begins anew";
-  of.pass(patience);
-  EXPECT_EQ(of.told.size(), 1U);
+  job job(7);
+  job.answers(4, false);
+  job.pass(10 * patience);
+  EXPECT_TRUE(job.told.empty());
+  ++job.at(4).units.done;  // this rank has worked
+  job.answers(4, true);
+  job.pass(patience);
+  EXPECT_TRUE(job.told.empty()) << "the patience begins anew";
+  job.pass(patience);
+  EXPECT_EQ(job.told.size(), 1U);
 }
 
 TEST(deadlock, is_told_on_a_slow_network_too) {
-  job of(7);
-  of.delay = 3s;
-  of.pass(10 * patience);
-  EXPECT_EQ(of.told.size(), 1U);
+  job job(7);
+  job.delay = 3s;
+  job.pass(10 * patience);
+  EXPECT_EQ(job.told.size(), 1U);
 }
 
 TEST(deadlock, is_told_again_after_work_has_gone_on_which_is_told_too) {
   for (const std::uint32_t active : {0U, 6U}) {
-    job of(7);
-    of.pass(2 * patience);
-    ASSERT_EQ(of.told.size(), 1U);
-    ++of.at(active).units.done;
-    of.pass(patience + 100ms);
-    ASSERT_EQ(of.went_on.size(), 1U) << "rank " << active;
-    EXPECT_GE(of.went_on.front(), 2 * patience - 3s);
-    of.pass(2 * patience);
-    EXPECT_EQ(of.told.size(), 2U);
-    EXPECT_EQ(of.went_on.size(), 1U);
+    job job(7);
+    job.pass(2 * patience);
+    ASSERT_EQ(job.told.size(), 1U);
+    ++job.at(active).units.done;
+    job.pass(patience + 100ms);
+    ASSERT_EQ(job.went_on.size(), 1U) << "rank " << active;
+    EXPECT_GE(job.went_on.front(), 2 * patience - 3s);
+    job.pass(2 * patience);
+    EXPECT_EQ(job.told.size(), 2U);
+    EXPECT_EQ(job.went_on.size(), 1U);
   }
 }
 
 TEST(deadlock, costs_nothing_while_rank_0_works_and_two_messages_on_each_edge_a_quarter_of_the_patience_at_most) {
-  job of(40);
-  of.at(0).at_rest = false;
-  of.pass(10 * patience);
-  EXPECT_EQ(of.sent, 0U);
+  job job(40);
+  job.at(0).at_rest = false;
+  job.pass(10 * patience);
+  EXPECT_EQ(job.sent, 0U);
   for (int times = 0; times < 100; ++times) {
-    of.at(0).at_rest = true;
-    of.pass(100ms);
-    ++of.at(0).units.done;
+    job.at(0).at_rest = true;
+    job.pass(100ms);
+    ++job.at(0).units.done;
   }
-  EXPECT_EQ(of.sent, 0U) << "rank 0 itself has worked";
-  of.pass(patience);
-  EXPECT_LE(of.sent, 4U * 2U * 39U);
+  EXPECT_EQ(job.sent, 0U) << "rank 0 itself has worked";
+  job.pass(patience);
+  EXPECT_LE(job.sent, 4U * 2U * 39U);
 }
 
 TEST(deadlock, of_a_job_that_waits_for_what_runs_on_any_rank_is_told_so_and_its_end_soon_too) {
   for (const std::uint32_t running : {0U, 3U, 6U}) {
-    job of(7);
-    of.at(running).running = 1;
-    of.pass(2 * patience);
-    ASSERT_EQ(of.told.size(), 1U) << "rank " << running;
-    EXPECT_EQ(of.last.running, 1U);
-    of.pass(patience);
-    EXPECT_EQ(of.told.size(), 1U) << "again";
-    of.at(running).running = 0;
-    ++of.at(running).units.done;
-    of.pass(patience / 4 + 100ms);
-    ASSERT_EQ(of.went_on.size(), 1U) << "rank " << running;
-    EXPECT_LE(of.went_on.front(), 3 * patience + patience / 2);
+    job job(7);
+    job.at(running).running = 1;
+    job.pass(2 * patience);
+    ASSERT_EQ(job.told.size(), 1U) << "rank " << running;
+    EXPECT_EQ(job.last.running, 1U);
+    job.pass(patience);
+    EXPECT_EQ(job.told.size(), 1U) << "again";
+    job.at(running).running = 0;
+    ++job.at(running).units.done;
+    job.pass(patience / 4 + 100ms);
+    ASSERT_EQ(job.went_on.size(), 1U) << "rank " << running;
+    EXPECT_LE(job.went_on.front(), 3 * patience + patience / 2);
   }
 }
 
 TEST(deadlock, is_none_while_code_runs_for_which_nobody_waits) {
-  job of(2);
+  job job(2);
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    of.at(rank) = {.at_rest = true, .units = {.created = 5, .done = 4}, .running = 1, .waiting = 0, .begun = 4};
+    job.at(rank) = {.at_rest = true, .units = {.created = 5, .done = 4}, .running = 1, .waiting = 0, .begun = 4};
   }
-  of.pass(3 * patience);
-  EXPECT_TRUE(of.told.empty()) << "two mains compute";
-  ++of.at(0).units.created;  // for a message that waits
-  of.pass(2 * patience);
-  EXPECT_EQ(of.told.size(), 1U);
+  job.pass(3 * patience);
+  EXPECT_TRUE(job.told.empty()) << "two mains compute";
+  ++job.at(0).units.created;  // for a message that waits
+  job.pass(2 * patience);
+  EXPECT_EQ(job.told.size(), 1U);
 }
 
 TEST(deadlock, is_none_while_handlers_end_and_others_begin) {
-  job of(7);
-  of.at(6).running = 1;
+  job job(7);
+  job.at(6).running = 1;
   for (int times = 0; times < 40; ++times) {
-    of.pass(patience / 2);
-    ++of.at(6).begun;
+    job.pass(patience / 2);
+    ++job.at(6).begun;
   }
-  EXPECT_TRUE(of.told.empty());
+  EXPECT_TRUE(job.told.empty());
 }
 
 class silent_host final : public deadlock_detector::host {

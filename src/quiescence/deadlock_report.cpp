@@ -33,9 +33,9 @@ std::string seconds(std::chrono::nanoseconds time) {
 /// How the mains wait, in words.
 std::string mains_of(const deadlock_report& all) {
   std::string text;
-  for (std::size_t how = 0; how < main_waits; ++how) {
-    if (all.mains[how].count == 0) continue;
-    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", in_words[how], text_of(all.mains[how]));
+  for (std::size_t mode = 0; mode < main_waits; ++mode) {
+    if (all.mains[mode].count == 0) continue;
+    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", in_words[mode], text_of(all.mains[mode]));
   }
   return text;
 }
@@ -58,8 +58,8 @@ std::string line_of_running(const deadlock_report& all, std::chrono::nanoseconds
 
 }  // namespace
 
-void deadlock_report::note_main(rank_id rank, main_wait how) {
-  rank_list& list = mains.at(static_cast<std::size_t>(how));
+void deadlock_report::note_main(rank_id rank, main_wait main_wait) {
+  rank_list& list = mains.at(static_cast<std::size_t>(main_wait));
   ++list.count;
   if (list.first.size() < ranks_told_max) list.first.push_back(rank.value());
 }
@@ -76,10 +76,10 @@ void deadlock_report::add(const deadlock_report& more) {
   commands += more.commands;
   awaited += more.awaited;
   own += more.own;
-  for (std::size_t how = 0; how < main_waits; ++how) {
-    rank_list& list = mains[how];
-    list.count += more.mains[how].count;
-    list.first.insert(list.first.end(), more.mains[how].first.begin(), more.mains[how].first.end());
+  for (std::size_t mode = 0; mode < main_waits; ++mode) {
+    rank_list& list = mains[mode];
+    list.count += more.mains[mode].count;
+    list.first.insert(list.first.end(), more.mains[mode].first.begin(), more.mains[mode].first.end());
     std::sort(list.first.begin(), list.first.end());
     list.first.resize(std::min(list.first.size(), ranks_told_max));
   }

@@ -50,7 +50,7 @@ struct deadlock_report {
   std::vector<std::string> unreturned;       ///< the part of `running` by name
   report_lines handlers{handlers_told_max};  ///< the suspended handlers and what each awaits, commands without answer
 
-  void note_main(rank_id rank, main_wait how);
+  void note_main(rank_id rank, main_wait main_wait);
   /// Adds the report of other ranks.
   void add(const deadlock_report& more);
 

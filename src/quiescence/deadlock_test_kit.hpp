@@ -24,8 +24,8 @@ inline constexpr nanoseconds patience = 10s;
 /// Ranks on a network that delivers after `delay`. The test sets the state of each rank.
 class job {
  public:
-  explicit job(std::uint32_t size, std::uint32_t arity = 2, std::uint32_t before = 0) {
-    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity, before);
+  explicit job(std::uint32_t size, std::uint32_t arity = 2, std::uint32_t previous = 0) {
+    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity, previous);
   }
   [[nodiscard]] deadlock_detector::snapshot& at(std::uint32_t rank) { return sites_[rank].state; }
   void hurry() { sites_[0].detector.hurry(now_); }
@@ -48,29 +48,29 @@ class job {
 
  private:
   struct site final : deadlock_detector::host {
-    site(job& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t before)
+    site(job& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t previous)
         : all(owner),
           self(rank),
-          detector({.self = rank, .size = size, .patience = patience, .arity = arity, .before = before}) {
+          detector({.self = rank, .size = size, .patience = patience, .arity = arity, .before = previous}) {
       state = {.at_rest = true, .units = {.created = 5, .done = 3}, .waiting = 1, .begun = 4};
     }
     void send_probe(rank_id child, std::uint32_t wave, bool names) override {
       all.send([this, child, wave, names] {
-        site& to = all.sites_[child.value()];
-        EXPECT_TRUE(to.detector.on_probe(self, wave, names));
+        site& site = all.sites_[child.value()];
+        EXPECT_TRUE(site.detector.on_probe(self, wave, names));
       });
     }
     void send_answer(rank_id parent, std::uint32_t wave, deadlock_report sums) override {
       all.send([this, parent, wave, sums] {
-        site& to = all.sites_[parent.value()];
-        EXPECT_TRUE(to.detector.on_answer(to, self, wave, sums));
+        site& site = all.sites_[parent.value()];
+        EXPECT_TRUE(site.detector.on_answer(site, self, wave, sums));
       });
     }
     deadlock_report report_of_rank() override {
-      deadlock_report own;
-      own.calls = 1;
-      own.note_main(self, main_wait::result);
-      return own;
+      deadlock_report report;
+      report.calls = 1;
+      report.note_main(self, main_wait::result);
+      return report;
     }
     nanoseconds now() override { return all.now_; }
     void tell(const deadlock_report& sums, nanoseconds lasted) override {

@@ -49,9 +49,9 @@ static_assert(std::has_unique_object_representations_v<detector_message>);
 /// Takes the outputs of a detector. One for each rank.
 class detector_host {
  public:
-  /// Sends `m`, which is not counted, in order behind every earlier message from this rank to `to`. Never to this rank.
-  /// Must not call the detector.
-  virtual void send(rank_id to, const detector_message& m) = 0;
+  /// Sends `m`, which is not counted, in order behind every earlier message from this rank to `target`. Never to this
+  /// rank. Must not call the detector.
+  virtual void send(rank_id target, const detector_message& m) = 0;
 
   /// The system has been quiet at some moment after the request numbered `last`, or, while objects are held, no unit
   /// was open then but those that lay. This answers all requests since the previous declaration, up to `last`.
@@ -81,9 +81,9 @@ class detector {
   /// may be open at a time.
   virtual std::uint64_t request(detector_host& host) = 0;
 
-  /// Takes a message that another rank's detector has sent. Returns false, and changes nothing, if `from` may not send
-  /// this message now.
-  [[nodiscard]] virtual bool on_message(detector_host& host, rank_id from, const detector_message& m) = 0;
+  /// Takes a message that another rank's detector has sent. Returns false, and changes nothing, if `source` may not
+  /// send this message now.
+  [[nodiscard]] virtual bool on_message(detector_host& host, rank_id source, const detector_message& m) = 0;
 
   /// True while the detector waits for this rank's counters. Cheap: the host may look after every unit.
   [[nodiscard]] virtual bool wants_counters() const noexcept = 0;

@@ -44,22 +44,23 @@ std::chrono::nanoseconds quiescence_module::pause(std::chrono::nanoseconds now) 
   return std::min<std::chrono::nanoseconds>(lasted / pauses_in_still_time, longest_pause);
 }
 
-void quiescence_module::request(thread_context& by, std::function<void(thread_context&)> action, answer_by how) {
+void quiescence_module::request(thread_context& thread, std::function<void(thread_context&)> action,
+                                answer_by answer_by) {
   const std::scoped_lock lock(mutex_);
-  by_ = &by;
+  by_ = &thread;
   const std::uint64_t number = detector_->request(*this);
-  waiting_.push_back({number, std::move(action), how});
+  waiting_.push_back({number, std::move(action), answer_by});
   note_wish();
 }
 
-void quiescence_module::renew(thread_context& by) {
+void quiescence_module::renew(thread_context& thread) {
   const std::scoped_lock lock(mutex_);
-  by_ = &by;
+  by_ = &thread;
   for (waiting& each : waiting_) each.number = detector_->request(*this);
   note_wish();
 }
 
-std::chrono::nanoseconds quiescence_module::poll(thread_context& by, bool at_rest) {
+std::chrono::nanoseconds quiescence_module::poll(thread_context& thread, bool at_rest) {
   constexpr auto never = std::chrono::nanoseconds::max();
   if (!at_rest || !wanted_.load(std::memory_order_relaxed)) return never;  // a hint: the next pass reads it again
   const quiescence::unit_counters now_counted = counters();
@@ -78,8 +79,8 @@ std::chrono::nanoseconds quiescence_module::poll(thread_context& by, bool at_res
   }
   handed_over_at_ = now;
   const std::scoped_lock lock(mutex_);
-  by_ = &by;
-  by.record(trace::event_kind::wave);
+  by_ = &thread;
+  thread.record(trace::event_kind::wave);
   detector_->on_idle(*this, now_counted);
   note_wish();
   return wanted_.load(std::memory_order_relaxed) ? now + std::max(calm_, look_again)
@@ -108,9 +109,9 @@ quiescence::unit_counters quiescence_module::counters() const {
   return sum;
 }
 
-void quiescence_module::send(rank_id to, const quiescence::detector_message& m) {
+void quiescence_module::send(rank_id target, const quiescence::detector_message& m) {
   sent_.fetch_add(1, std::memory_order_relaxed);
-  messages_.post_to_module<&quiescence_module::on_detector_message>(*by_, to, m);
+  messages_.post_to_module<&quiescence_module::on_detector_message>(*by_, target, m);
 }
 
 void quiescence_module::declare(std::uint64_t last) {

@@ -45,9 +45,10 @@ class quiescence_module final : private quiescence::detector_host {
   enum class answer_by : std::uint8_t { quiescence, hold };
   /// Calls `action` on some thread context of this rank once the system has been quiet. The action must count the units
   /// that it starts as created before it returns.
-  void request(thread_context& by, std::function<void(thread_context&)> action, answer_by how = answer_by::quiescence);
+  void request(thread_context& thread, std::function<void(thread_context&)> action,
+               answer_by answer_by = answer_by::quiescence);
   /// Behind a hold: requests again what the declarations during the hold have not answered.
-  void renew(thread_context& by);
+  void renew(thread_context& thread);
   /// Rank 0: how long, up to `now`, waves have found open units and no change.
   [[nodiscard]] std::chrono::nanoseconds stands_still_for(std::chrono::nanoseconds now) {
     const std::scoped_lock lock(mutex_);
@@ -57,7 +58,7 @@ class quiescence_module final : private quiescence::detector_host {
   /// The poll loop calls this in every pass. `at_rest`: no worker of the rank has work and its main is not active.
   /// Returns the time, on the clock, by which it must be called again; nanoseconds::max() when only an arrival can
   /// change anything.
-  std::chrono::nanoseconds poll(thread_context& by, bool at_rest);
+  std::chrono::nanoseconds poll(thread_context& thread, bool at_rest);
 
   /// Handles a message from the detector of another rank.
   void on_detector_message(context& ctx, quiescence::detector_message m);
@@ -78,7 +79,7 @@ class quiescence_module final : private quiescence::detector_host {
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return sent_.load(std::memory_order_relaxed); }
 
  private:
-  void send(rank_id to, const quiescence::detector_message& m) override;
+  void send(rank_id target, const quiescence::detector_message& m) override;
   void declare(std::uint64_t last) override;
   void note_wish();
   [[nodiscard]] std::chrono::nanoseconds pause(std::chrono::nanoseconds now);

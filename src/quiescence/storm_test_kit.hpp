@@ -70,14 +70,14 @@ using detector_factory = std::function<std::unique_ptr<detector>(rank_id, std::u
 /// moment.
 class storm {
  public:
-  storm(const storm_options& how, const detector_factory& make) : how_(how), random_(how.seed) {
+  storm(const storm_options& options, const detector_factory& make) : how_(options), random_(options.seed) {
     delay_max_ = 1 + random_.below(200);
     budget_ = random_.below(400);
-    for (std::uint32_t r = 0; r < how.ranks; ++r) {
-      ranks_.push_back(std::make_unique<site>(*this, rank_id{r}, make(rank_id{r}, how.ranks)));
+    for (std::uint32_t r = 0; r < options.ranks; ++r) {
+      ranks_.push_back(std::make_unique<site>(*this, rank_id{r}, make(rank_id{r}, options.ranks)));
     }
     for (auto& s : ranks_) create_unit(*s, *s, 0);  // the mains
-    for (std::uint64_t n = how.outsiders ? 10 : 0; n > 0; --n) {
+    for (std::uint64_t n = options.outsiders ? 10 : 0; n > 0; --n) {
       time_.after(random_.below(5000), [this] { ask(*ranks_[random_.below(ranks_.size())]); });
     }
   }
@@ -101,7 +101,7 @@ class storm {
 
   struct site final : detector_host {
     site(storm& owner, rank_id rank, std::unique_ptr<detector> mine) : all(owner), self(rank), judge(std::move(mine)) {}
-    void send(rank_id to, const detector_message& m) override { all.carry(*this, to, m); }
+    void send(rank_id target, const detector_message& m) override { all.carry(*this, target, m); }
     void declare(std::uint64_t last) override { all.on_declare(*this, last); }
 
     storm& all;
@@ -131,101 +131,103 @@ class storm {
     return root == nullptr ? 0 : root->waves();
   }
 
-  /// `from` creates a unit for `to`, where it arrives after a while, runs for a while and perhaps creates others.
-  void create_unit(site& from, site& to, std::uint64_t delay) {
-    ++from.counters[random_.below(threads)].created;
+  /// `source` creates a unit for `target`, where it arrives after a while, runs for a while and perhaps creates others.
+  void create_unit(site& source, site& target, std::uint64_t delay) {
+    ++source.counters[random_.below(threads)].created;
     ++open_;
     quiet_ = false;
-    const bool queued = &from == &to && random_.below(2) == 0;  // else in flight or under backpressure: no rank sees it
-    if (queued) ++to.busy;
-    time_.after(delay, [this, &to, queued] {
-      if (!queued) ++to.busy;
+    const bool queued =
+        &source == &target && random_.below(2) == 0;  // else in flight or under backpressure: no rank sees it
+    if (queued) ++target.busy;
+    time_.after(delay, [this, &target, queued] {
+      if (!queued) ++target.busy;
       const std::uint64_t length = random_.below(30);
       for (std::uint64_t child = random_.below(3); child > 0 && budget_ > 0; --child, --budget_) {
         time_.after(random_.below(length + 1),
-                    [this, &to] { create_unit(to, *ranks_[random_.below(ranks_.size())], travel_time()); });
+                    [this, &target] { create_unit(target, *ranks_[random_.below(ranks_.size())], travel_time()); });
       }
       if (how_.requests && random_.below(4) == 0) {
-        time_.after(random_.below(length + 1), [this, &to] { ask(to); });
+        time_.after(random_.below(length + 1), [this, &target] { ask(target); });
       }
-      time_.after(length + 1, [this, &to] { finish_unit(to); });
+      time_.after(length + 1, [this, &target] { finish_unit(target); });
     });
   }
 
-  void finish_unit(site& at) {
-    ++at.counters[random_.below(threads)].done;
+  void finish_unit(site& site) {
+    ++site.counters[random_.below(threads)].done;
     --open_;
-    --at.busy;
-    look(at);
+    --site.busy;
+    look(site);
   }
 
-  void ask(site& at) {
-    at.asked_at.push_back(moment());
+  void ask(site& site) {
+    site.asked_at.push_back(moment());
     waves_at_quiet_ = waves();
-    if (at.judge->request(at) != at.asked_at.size()) error = "requests are numbered 1, 2, 3";
-    look(at);
+    if (site.judge->request(site) != site.asked_at.size()) error = "requests are numbered 1, 2, 3";
+    look(site);
   }
 
-  void look(site& at) {
-    if (at.busy != 0 || at.reading || !at.judge->wants_counters()) return;
-    at.reading = true;
-    read_next(at, 0, std::make_shared<unit_counters>());
+  void look(site& site) {
+    if (site.busy != 0 || site.reading || !site.judge->wants_counters()) return;
+    site.reading = true;
+    read_next(site, 0, std::make_shared<unit_counters>());
   }
 
   /// Reads one counter of one thread at each step, in the order of the options; units run in between.
-  void read_next(site& at, std::size_t step, std::shared_ptr<unit_counters> sum) {
+  void read_next(site& site, std::size_t step, std::shared_ptr<unit_counters> sum) {
     if (step == 2 * threads) {
-      at.reading = false;
-      at.judge->on_idle(at, *sum);
-      look(at);
+      site.reading = false;
+      site.judge->on_idle(site, *sum);
+      look(site);
       return;
     }
     const bool read_done = (step < threads) == (how_.order == counter_order::done_first);
-    const unit_counters& of = at.counters[step % threads];
-    (read_done ? sum->done : sum->created) += read_done ? of.done : of.created;
-    time_.after(random_.below(8), [this, &at, step, sum] { read_next(at, step + 1, sum); });
+    const unit_counters& subject = site.counters[step % threads];
+    (read_done ? sum->done : sum->created) += read_done ? subject.done : subject.created;
+    time_.after(random_.below(8), [this, &site, step, sum] { read_next(site, step + 1, sum); });
   }
 
-  void carry(site& from, rank_id to, const detector_message& m) {
+  void carry(site& source_site, rank_id destination, const detector_message& m) {
     ++detector_messages;
-    if (to == from.self || to.value() >= ranks_.size()) error = "a detector message to a wrong rank";
-    std::uint64_t& last = from.last_arrival[to];
+    if (destination == source_site.self || destination.value() >= ranks_.size())
+      error = "a detector message to a wrong rank";
+    std::uint64_t& last = source_site.last_arrival[destination];
     std::uint64_t arrival = time_.now() + travel_time();
     if (m.kind != kick) arrival = last = std::max(last, arrival);  // in order for each pair
-    site& target = *ranks_[to.value()];
-    time_.after(arrival - time_.now(), [this, &target, source = from.self, m] { arrive(target, source, m); });
+    site& target = *ranks_[destination.value()];
+    time_.after(arrival - time_.now(), [this, &target, source = source_site.self, m] { arrive(target, source, m); });
   }
 
-  void arrive(site& at, rank_id source, const detector_message& m) {
-    if (how_.forgeries) forge(at, source, m);
-    if (!at.judge->on_message(at, source, m)) error = "a genuine message was refused";
-    look(at);
+  void arrive(site& site, rank_id source, const detector_message& m) {
+    if (how_.forgeries) forge(site, source, m);
+    if (!site.judge->on_message(site, source, m)) error = "a genuine message was refused";
+    look(site);
   }
 
   /// Delivers messages that no honest neighbour could send at this moment. The detector must refuse them all.
-  void forge(site& at, rank_id source, const detector_message& m) {
+  void forge(site& site, rank_id source, const detector_message& m) {
     const rank_id stranger{static_cast<std::uint32_t>(how_.ranks + random_.below(1000))};
     detector_message bad = m;
-    bool taken = at.judge->on_message(at, stranger, bad) || at.judge->on_message(at, at.self, bad);
+    bool taken = site.judge->on_message(site, stranger, bad) || site.judge->on_message(site, site.self, bad);
     bad.kind = static_cast<std::uint16_t>(4 + random_.below(60000));
-    taken = taken || at.judge->on_message(at, source, bad);
+    taken = taken || site.judge->on_message(site, source, bad);
     bad = m;
     bad.wave += 2 + static_cast<std::uint32_t>(random_.below(1u << 30));
-    taken = taken || at.judge->on_message(at, source, bad);
+    taken = taken || site.judge->on_message(site, source, bad);
     if (taken) error = "a forged message was taken";
   }
 
-  void on_declare(site& at, std::uint64_t last) {
+  void on_declare(site& site, std::uint64_t last) {
     ++declarations;
-    if (last <= at.declared || last > at.asked_at.size()) {
+    if (last <= site.declared || last > site.asked_at.size()) {
       error = "a declaration that answers no open request";
       return;
     }
     if (open_ == 0) note_quiet();
-    if (last_quiet_ < at.asked_at[last - 1]) error = "declared before the system was quiet";
+    if (last_quiet_ < site.asked_at[last - 1]) error = "declared before the system was quiet";
     if (quiet_ && waves() - waves_at_quiet_ > 2) error = "more than two waves were started in a quiet system";
-    at.declared = last;
-    if (random_.below(2) == 0) create_unit(at, at, random_.below(20));  // the requester goes on
+    site.declared = last;
+    if (random_.below(2) == 0) create_unit(site, site, random_.below(20));  // the requester goes on
   }
 
   storm_options how_;

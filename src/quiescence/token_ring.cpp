@@ -18,14 +18,14 @@ token_ring::token_ring(rank_id self, std::uint32_t size) : self_(self.value()), 
   if (self_ == 0) held_ = ring_token{{}, colour::black};  // nothing is known yet
 }
 
-bool token_ring::on_token(rank_id from, const ring_token& token) {
+bool token_ring::on_token(rank_id source, const ring_token& token) {
   const bool of_working = token.shade == colour::white || token.shade == colour::black;
   const bool expected = self_ == 0 ? (stage_ == stage::working && of_working && rounds_ > 0) ||
                                          (stage_ == stage::fencing && token.shade == colour::pink)
                                    : (stage_ == stage::working && (of_working || token.shade == colour::pink)) ||
                                          (stage_ == stage::fencing && !of_working);
   const bool known = token.shade <= colour::red;
-  if (from.value() != (self_ + size_ - 1) % size_ || size_ == 1 || held_ || !known || !expected) return false;
+  if (source.value() != (self_ + size_ - 1) % size_ || size_ == 1 || held_ || !known || !expected) return false;
   held_ = token;
   if (token.shade == colour::pink) stage_ = stage::fencing;
   if (token.shade == colour::red) stage_ = stage::ended;
@@ -45,9 +45,9 @@ std::optional<ring_token> token_ring::on_idle(message_counters work, message_cou
   received_before_ = work.received;
   if (token.shade == colour::white && !clean) token.shade = colour::black;
   if (self_ != 0) {
-    const message_counters& own = stage_ == stage::working ? work : control;
-    token.sum.sent += own.sent;
-    token.sum.received += own.received;
+    const message_counters& self = stage_ == stage::working ? work : control;
+    token.sum.sent += self.sent;
+    token.sum.received += self.received;
     if (token.shade == colour::red && self_ + 1 == size_) return std::nullopt;
     return token;
   }

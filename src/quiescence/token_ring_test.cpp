@@ -32,7 +32,7 @@ class paper_ring {
   paper_ring(rank_id self, std::uint32_t size) : self_(self), size_(size) {
     if (self.value() == 0) held_ = ring_token{{}, colour::black};
   }
-  void gave_work(rank_id to) { gave_left_ = gave_left_ || to < self_; }
+  void gave_work(rank_id target) { gave_left_ = gave_left_ || target < self_; }
   bool on_token(rank_id, const ring_token& token) {
     held_ = token;
     return true;
@@ -109,42 +109,42 @@ class thieves {
   std::uint64_t travel_time() { return random_.below(random_.below(5) == 0 ? 15 * delay_max_ : delay_max_); }
   site& any() { return *all_[random_.below(all_.size())]; }
 
-  void begin_work(site& at) {
-    ++at.busy;
+  void begin_work(site& site) {
+    ++site.busy;
     ++work_;
-    time_.after(1 + random_.below(30), [this, &at] { end_work(at); });
+    time_.after(1 + random_.below(30), [this, &site] { end_work(site); });
   }
-  void end_work(site& at) {
+  void end_work(site& site) {
     for (std::uint64_t parts = random_.below(3); parts > 0 && budget_ > 0; --parts, --budget_) {
       if (random_.below(2) == 0) {
-        begin_work(at);
+        begin_work(site);
       } else {
-        give(at, any());
+        give(site, any());
       }
     }
-    --at.busy;
+    --site.busy;
     lose_work();
-    on_idle(at);
+    on_idle(site);
   }
   void lose_work() {
     if (--work_ == 0) rounds_at_rest_ = all_[0]->ring.rounds();
   }
 
-  void give(site& from, site& to) {
-    ++from.work.sent;
+  void give(site& source, site& target) {
+    ++source.work.sent;
     ++work_;
-    if constexpr (requires { from.ring.gave_work(to.self); }) from.ring.gave_work(to.self);
-    time_.after(travel_time(), [this, &to] {
-      ++to.work.received;
-      to.asks = false;
-      begin_work(to);
+    if constexpr (requires { source.ring.gave_work(target.self); }) source.ring.gave_work(target.self);
+    time_.after(travel_time(), [this, &target] {
+      ++target.work.received;
+      target.asks = false;
+      begin_work(target);
       --work_;
     });
   }
 
   template <class Arrival>
-  void control(site& from, Arrival arrival) {
-    ++from.control.sent;
+  void control(site& site, Arrival arrival) {
+    ++site.control.sent;
     ++control_;
     time_.after(travel_time(), [this, arrival] {
       --control_;
@@ -152,34 +152,34 @@ class thieves {
       look_whether_drained();
     });
   }
-  void ask(site& at) {
-    if (at.ring.over() != stage::working || at.asks || all_.size() == 1) return;
-    at.asks = true;
+  void ask(site& position) {
+    if (position.ring.over() != stage::working || position.asks || all_.size() == 1) return;
+    position.asks = true;
     site& victim = any();
-    control(at, [this, &at, &victim] {
+    control(position, [this, &position, &victim] {
       ++victim.control.received;
       if (ended_) error = "a request arrived after the end";
-      if (victim.busy > 0 && random_.below(2) == 0) return give(victim, at);
-      control(victim, [this, &at] {
-        ++at.control.received;
-        at.asks = false;
+      if (victim.busy > 0 && random_.below(2) == 0) return give(victim, position);
+      control(victim, [this, &position] {
+        ++position.control.received;
+        position.asks = false;
         if (ended_) error = "a refusal arrived after the end";
-        time_.after(random_.below(20), [this, &at] { on_idle(at); });
+        time_.after(random_.below(20), [this, &position] { on_idle(position); });
       });
     });
   }
 
-  void on_idle(site& at) {
-    if (at.busy > 0) return;
-    ask(at);
-    if (!at.ring.holds_token()) return;
-    const stage before = at.ring.over();
-    const auto token = at.ring.on_idle(at.work, at.control);
-    if (at.self.value() == 0) judge(before, at.ring.over());
+  void on_idle(site& position) {
+    if (position.busy > 0) return;
+    ask(position);
+    if (!position.ring.holds_token()) return;
+    const stage stage = position.ring.over();
+    const auto token = position.ring.on_idle(position.work, position.control);
+    if (position.self.value() == 0) judge(stage, position.ring.over());
     if (!token) return;
-    site& next = *all_[at.ring.next().value()];
-    time_.after(travel_time(), [this, &next, &at, token] {
-      if (!next.ring.on_token(at.self, *token)) error = "a genuine token was refused";
+    site& next = *all_[position.ring.next().value()];
+    time_.after(travel_time(), [this, &next, &position, token] {
+      if (!next.ring.on_token(position.self, *token)) error = "a genuine token was refused";
       look_whether_drained();
       on_idle(next);
     });
@@ -193,9 +193,9 @@ class thieves {
     drained_ = all_[0]->ring.rounds();
   }
 
-  void judge(stage before, stage now) {
+  void judge(stage phase, stage now) {
     const std::uint64_t rounds = all_[0]->ring.rounds();
-    if (before == stage::working && now != stage::working) {
+    if (phase == stage::working && now != stage::working) {
       if (work_ != 0) error = "the work was declared done too early";
       if (rounds - rounds_at_rest_ > 3) error = "the end of the work was found too late";
     }
@@ -250,32 +250,32 @@ TEST(token_ring, a_lone_rank_ends_when_nothing_is_under_way_to_itself) {
 }
 
 TEST(token_ring, takes_a_token_only_from_the_rank_before_and_in_the_stage_that_waits_for_it) {
-  const auto of = [](colour shade) { return ring_token{{}, shade}; };
-  constexpr rank_id before{1}, after{3};
+  const auto function = [](colour shade) { return ring_token{{}, shade}; };
+  constexpr rank_id previous_rank{1}, next_rank{3};
   token_ring ring(rank_id{2}, 4);
-  EXPECT_FALSE(ring.on_token(after, of(colour::white)));
-  EXPECT_FALSE(ring.on_token(before, of(colour::red))) << "nothing has been fenced";
-  EXPECT_FALSE(ring.on_token(before, of(static_cast<colour>(4)))) << "no colour";
-  ASSERT_TRUE(ring.on_token(before, of(colour::white)));
-  EXPECT_FALSE(ring.on_token(before, of(colour::white))) << "it is here";
-  EXPECT_EQ(ring.on_idle({}, {}), of(colour::black)) << "what was before the first visit is not known";
-  ASSERT_TRUE(ring.on_token(before, of(colour::white)));
+  EXPECT_FALSE(ring.on_token(next_rank, function(colour::white)));
+  EXPECT_FALSE(ring.on_token(previous_rank, function(colour::red))) << "nothing has been fenced";
+  EXPECT_FALSE(ring.on_token(previous_rank, function(static_cast<colour>(4)))) << "no colour";
+  ASSERT_TRUE(ring.on_token(previous_rank, function(colour::white)));
+  EXPECT_FALSE(ring.on_token(previous_rank, function(colour::white))) << "it is here";
+  EXPECT_EQ(ring.on_idle({}, {}), function(colour::black)) << "what was before the first visit is not known";
+  ASSERT_TRUE(ring.on_token(previous_rank, function(colour::white)));
   EXPECT_EQ(ring.on_idle({1, 0}, {5, 5}), (ring_token{{1, 0}, colour::white}));
-  ASSERT_TRUE(ring.on_token(before, of(colour::pink)));
+  ASSERT_TRUE(ring.on_token(previous_rank, function(colour::pink)));
   EXPECT_EQ(ring.over(), stage::fencing);
   EXPECT_EQ(ring.on_idle({1, 0}, {6, 5}), (ring_token{{6, 5}, colour::pink}));
-  EXPECT_FALSE(ring.on_token(before, of(colour::white))) << "the work is done";
-  ASSERT_TRUE(ring.on_token(before, of(colour::red)));
+  EXPECT_FALSE(ring.on_token(previous_rank, function(colour::white))) << "the work is done";
+  ASSERT_TRUE(ring.on_token(previous_rank, function(colour::red)));
   EXPECT_EQ(ring.over(), stage::ended);
-  EXPECT_EQ(ring.next(), after);
+  EXPECT_EQ(ring.next(), next_rank);
   EXPECT_TRUE(ring.on_idle({1, 0}, {6, 6}).has_value());
-  EXPECT_FALSE(ring.on_token(before, of(colour::red))) << "twice";
+  EXPECT_FALSE(ring.on_token(previous_rank, function(colour::red))) << "twice";
 
   token_ring first(rank_id{0}, 4);
-  EXPECT_FALSE(first.on_token(after, of(colour::white))) << "it is here from the begin";
+  EXPECT_FALSE(first.on_token(next_rank, function(colour::white))) << "it is here from the begin";
   EXPECT_TRUE(first.on_idle({}, {}).has_value());
-  EXPECT_FALSE(first.on_token(after, of(colour::red)));
-  EXPECT_FALSE(first.on_token(after, of(colour::pink))) << "it sent a white one";
+  EXPECT_FALSE(first.on_token(next_rank, function(colour::red)));
+  EXPECT_FALSE(first.on_token(next_rank, function(colour::pink))) << "it sent a white one";
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ wave_detector::wave_detector(const options& tree)
   children_ = (child_set{1} << count) - 1;
 }
 
-wave_detector::child_set wave_detector::bit_of(rank_id from) const noexcept {
+wave_detector::child_set wave_detector::bit_of(rank_id source) const noexcept {
   const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;
-  if (from.value() < first || from.value() - first >= arity_) return 0;
-  return (child_set{1} << (from.value() - first)) & children_;
+  if (source.value() < first || source.value() - first >= arity_) return 0;
+  return (child_set{1} << (source.value() - first)) & children_;
 }
 
 std::uint64_t wave_detector::request(detector_host& host) {
@@ -52,40 +52,40 @@ std::uint64_t wave_detector::request(detector_host& host) {
   return issued_;
 }
 
-bool wave_detector::on_message(detector_host& host, rank_id from, const detector_message& m) {
+bool wave_detector::on_message(detector_host& host, rank_id source, const detector_message& m) {
   switch (m.kind) {
     case probe:
-      return on_probe(host, from, m.wave);
+      return on_probe(host, source, m.wave);
     case answer:
-      return on_answer(host, bit_of(from), m);
+      return on_answer(host, bit_of(source), m);
     case kick:
-      return on_kick(host, bit_of(from), m.wave);
+      return on_kick(host, bit_of(source), m.wave);
     case declared:
-      return on_declared(host, from, m.wave);
+      return on_declared(host, source, m.wave);
     default:
       return false;
   }
 }
 
-bool wave_detector::on_probe(detector_host& host, rank_id from, std::uint32_t wave) {
-  if (is_root() || from != parent() || collecting_ || wave != wave_ + 1) return false;
+bool wave_detector::on_probe(detector_host& host, rank_id source, std::uint32_t wave) {
+  if (is_root() || source != parent() || collecting_ || wave != wave_ + 1) return false;
   start_wave(host, wave);
   return true;
 }
 
-bool wave_detector::on_answer(detector_host& host, child_set from, const detector_message& m) {
-  if (!collecting_ || m.wave != wave_ || (missing_ & from) == 0) return false;
-  missing_ &= ~from;
+bool wave_detector::on_answer(detector_host& host, child_set set, const detector_message& m) {
+  if (!collecting_ || m.wave != wave_ || (missing_ & set) == 0) return false;
+  missing_ &= ~set;
   sums_ += m.sums;
-  if ((m.flags & flag_asked) != 0) asked_ |= from;
+  if ((m.flags & flag_asked) != 0) asked_ |= set;
   if ((m.flags & flag_again) != 0) again_ = true;
   finish_if_complete(host);
   return true;
 }
 
-bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t wave) {
+bool wave_detector::on_kick(detector_host& host, child_set set, std::uint32_t wave) {
   const std::uint32_t age = wave_ - wave;
-  if (from == 0 || age > waves_max / 2) return false;
+  if (set == 0 || age > waves_max / 2) return false;
   if (age != 0) return true;  // a later wave will reach the asking rank, or has already found its request
   if (collecting_) {
     again_ = true;
@@ -95,9 +95,9 @@ bool wave_detector::on_kick(detector_host& host, child_set from, std::uint32_t w
   return true;
 }
 
-bool wave_detector::on_declared(detector_host& host, rank_id from, std::uint32_t wave) {
+bool wave_detector::on_declared(detector_host& host, rank_id source, std::uint32_t wave) {
   const bool expected = asked_ != 0 || covered_ > declared_;
-  if (is_root() || from != parent() || collecting_ || wave != wave_ || !expected) return false;
+  if (is_root() || source != parent() || collecting_ || wave != wave_ || !expected) return false;
   spread_declaration(host);
   return true;
 }

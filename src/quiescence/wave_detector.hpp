@@ -76,7 +76,7 @@ class wave_detector final : public detector {
   explicit wave_detector(const options& tree);
 
   std::uint64_t request(detector_host& host) override;
-  [[nodiscard]] bool on_message(detector_host& host, rank_id from, const detector_message& m) override;
+  [[nodiscard]] bool on_message(detector_host& host, rank_id source, const detector_message& m) override;
   [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
   [[nodiscard]] bool still() const noexcept override { return still_; }
   void on_idle(detector_host& host, const unit_counters& now) override;
@@ -92,12 +92,12 @@ class wave_detector final : public detector {
   [[nodiscard]] rank_id child(std::uint32_t index) const noexcept {
     return rank_id{self_.value() * arity_ + 1 + index};
   }
-  [[nodiscard]] child_set bit_of(rank_id from) const noexcept;
+  [[nodiscard]] child_set bit_of(rank_id source) const noexcept;
 
-  [[nodiscard]] bool on_probe(detector_host& host, rank_id from, std::uint32_t wave);
-  [[nodiscard]] bool on_answer(detector_host& host, child_set from, const detector_message& m);
-  [[nodiscard]] bool on_kick(detector_host& host, child_set from, std::uint32_t wave);
-  [[nodiscard]] bool on_declared(detector_host& host, rank_id from, std::uint32_t wave);
+  [[nodiscard]] bool on_probe(detector_host& host, rank_id source, std::uint32_t wave);
+  [[nodiscard]] bool on_answer(detector_host& host, child_set set, const detector_message& m);
+  [[nodiscard]] bool on_kick(detector_host& host, child_set set, std::uint32_t wave);
+  [[nodiscard]] bool on_declared(detector_host& host, rank_id source, std::uint32_t wave);
 
   void start_wave(detector_host& host, std::uint32_t wave);
   void send_kick(detector_host& host);

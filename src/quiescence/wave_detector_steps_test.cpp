@@ -25,12 +25,12 @@ namespace {
 /// Ranks that are always idle, and a network that delivers at once and in order.
 class still_machine {
  public:
-  still_machine(std::uint32_t size, std::uint32_t arity, std::uint32_t before = 0) {
-    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity, before);
+  still_machine(std::uint32_t size, std::uint32_t arity, std::uint32_t previous = 0) {
+    for (std::uint32_t r = 0; r < size; ++r) sites_.emplace_back(*this, rank_id{r}, size, arity, previous);
   }
 
-  void ask(rank_id who) {
-    site& s = sites_[who.value()];
+  void ask(rank_id rank) {
+    site& s = sites_[rank.value()];
     s.judge.request(s);
     settle(s);
     for (std::size_t steps = 0; !flying_.empty(); flying_.pop_front(), ++steps) {
@@ -41,7 +41,7 @@ class still_machine {
       settle(target);
     }
   }
-  [[nodiscard]] std::uint64_t declared(rank_id who) const { return sites_[who.value()].declared; }
+  [[nodiscard]] std::uint64_t declared(rank_id rank) const { return sites_[rank.value()].declared; }
   [[nodiscard]] std::uint64_t sent_max() const {
     return std::max_element(sites_.begin(), sites_.end(), [](auto& a, auto& b) { return a.sent < b.sent; })->sent;
   }
@@ -49,11 +49,11 @@ class still_machine {
 
  private:
   struct site final : detector_host {
-    site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t before)
-        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity, .before = before}) {}
-    void send(rank_id to, const detector_message& m) override {
+    site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t previous)
+        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity, .before = previous}) {}
+    void send(rank_id target, const detector_message& m) override {
       ++sent;
-      all.flying_.push_back({self, to, m});
+      all.flying_.push_back({self, target, m});
     }
     void declare(std::uint64_t last) override { declared = last; }
 
@@ -116,8 +116,8 @@ TEST(wave_detector, takes_each_message_only_in_the_state_that_waits_for_it) {
   constexpr rank_id parent{0}, child{3}, sibling{2};
   mute_host host;
   wave_detector rank_1({.self = rank_id{1}, .size = 5, .arity = 2});
-  const auto takes = [&](rank_id from, std::uint16_t kind, std::uint32_t wave) {
-    return rank_1.on_message(host, from, {.wave = wave, .kind = kind});
+  const auto takes = [&](rank_id source, std::uint16_t kind, std::uint32_t wave) {
+    return rank_1.on_message(host, source, {.wave = wave, .kind = kind});
   };
   EXPECT_FALSE(takes(child, answer, 0)) << "resting";
   EXPECT_FALSE(takes(parent, declared, 0)) << "nobody has asked";
@@ -139,9 +139,9 @@ TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change)
   mute_host host;
   wave_detector root({.self = rank_id{0}, .size = 2});
   std::uint32_t wave = 0;
-  const auto finds = [&](unit_counters own, unit_counters other) {
+  const auto finds = [&](unit_counters self, unit_counters other) {
     ++wave;
-    root.on_idle(host, own);
+    root.on_idle(host, self);
     ASSERT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
   };
   root.request(host);
@@ -165,10 +165,10 @@ TEST(wave_detector, held_units_answer_when_two_waves_agree_and_all_open_units_li
     wave_detector root({.self = rank_id{0}, .size = 2});
     std::uint32_t wave = 0;
     root.request(host);
-    const unit_counters own{.created = 9, .done = 5, .lying = 4, .taken_up = 3};
+    const unit_counters self{.created = 9, .done = 5, .lying = 4, .taken_up = 3};
     for (const unit_counters& other : others) {
       ++wave;
-      root.on_idle(host, own);
+      root.on_idle(host, self);
       EXPECT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
     }
     return !root.wants_counters();  // it has been declared

@@ -34,38 +34,39 @@ void handle_signals(engine& core) {
   core.expect_own_thread();
   core.outside().stops.handle_signals();
 }
-double seconds_of(engine& core, const thread_context& on) {
-  static_cast<void>(look_again(on));
+double seconds_of(engine& core, const thread_context& thread) {
+  static_cast<void>(look_again(thread));
   return core.job_time().seconds();
 }
 
-void post_to_rank(engine& core, thread_context& on, rank_id to, message_ptr m, future_state* result) {
-  if (to.value() >= core.size()) {
-    throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
+void post_to_rank(engine& core, thread_context& thread, rank_id target, message_ptr m, future_state* result) {
+  if (target.value() >= core.size()) {
+    throw usage_error("a message to rank " + std::to_string(target.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
-  core.throttle(on);
-  core.messages().post(on, to, std::move(m), result);
+  core.throttle(thread);
+  core.messages().post(thread, target, std::move(m), result);
 }
 
-void post_to_all(engine& core, thread_context& on, message_ptr m) {
+void post_to_all(engine& core, thread_context& thread, message_ptr m) {
   const message_ptr packed = packed_by_sender(std::move(m));
   for (std::uint32_t rank = 0; rank < core.size(); ++rank) {
-    core.throttle(on);
+    core.throttle(thread);
     message_ptr copy = make_message(packed->header.payload_bytes);
     copy->header = packed->header;
     std::memcpy(copy->body(), packed->body(), packed->header.payload_bytes);
-    core.messages().post(on, rank_id(rank), std::move(copy));
+    core.messages().post(thread, rank_id(rank), std::move(copy));
   }
 }
 
-void post_to_object(engine& core, thread_context& on, const object_pair& ends, message_ptr m, future_state* result) {
-  core.throttle(on);
-  core.objects().traffic().note(on, ends, *m);
-  core.objects().sender().post(on, ends.to, std::move(m), result);
+void post_to_object(engine& core, thread_context& thread, const object_pair& ends, message_ptr m,
+                    future_state* result) {
+  core.throttle(thread);
+  core.objects().traffic().note(thread, ends, *m);
+  core.objects().sender().post(thread, ends.to, std::move(m), result);
 }
 
-object_id adopt_object(engine& core, thread_context& on, const object_type& type, void* object) {
+object_id adopt_object(engine& core, thread_context& thread, const object_type& type, void* object) {
   try {
     core.expect_own_thread();
     must_be_numbered(core.messages().handlers(), type);
@@ -73,41 +74,42 @@ object_id adopt_object(engine& core, thread_context& on, const object_type& type
     type.destroy(object);
     throw;
   }
-  return core.objects().adopt(on, type, object);
+  return core.objects().adopt(thread, type, object);
 }
 
-void post_migrate(engine& core, thread_context& on, object_id object, rank_id to, future_state& done) {
+void post_migrate(engine& core, thread_context& thread, object_id object, rank_id target, future_state& done) {
   core.expect_own_thread();
-  core.objects().sender().post_migrate(on, object, to, done);
+  core.objects().sender().post_migrate(thread, object, target, done);
 }
 
-void post_destroy(engine& core, thread_context& on, object_id object) {
+void post_destroy(engine& core, thread_context& thread, object_id object) {
   core.expect_own_thread();
-  core.objects().sender().post_destroy(on, object);
+  core.objects().sender().post_destroy(thread, object);
 }
 
-void post_colocate(engine& core, thread_context& on, std::span<const object_id> objects, message_ptr function,
+void post_colocate(engine& core, thread_context& thread, std::span<const object_id> objects, message_ptr function,
                    future_state* result) {
-  core.throttle(on);
-  core.objects().colocations().request(on, objects, std::move(function), result);
+  core.throttle(thread);
+  core.objects().colocations().request(thread, objects, std::move(function), result);
 }
 
-void* lock_object(engine& core, thread_context& on, object_id object, object_access how, const void* key) {
+void* lock_object(engine& core, thread_context& thread, object_id object, object_access object_access,
+                  const void* key) {
   core.expect_own_thread();
-  if (on.role() != thread_role::application) {
+  if (thread.role() != thread_role::application) {
     throw usage_error(
         "with_exclusive and with_shared are for main: a handler has access to the object that it runs on, and to reach "
         "another one writes `ctx.send<&T::member>(p, ...)`, or `co_await ctx.call<&T::member>(p, ...)` in a coroutine");
   }
   auto* state = new future_value<void>;
-  future<void> granted(core, on, state);
+  future<void> granted(core, thread, state);
   core.access().must_not_hold();
-  core.throttle(on);
-  core.objects().locks().request(on, object, how, *state);
+  core.throttle(thread);
+  core.objects().locks().request(thread, object, object_access, *state);
   granted.get();
-  const main_lock::held_object locked = core.objects().locks().locked(on, object);
+  const main_lock::held_object locked = core.objects().locks().locked(thread, object);
   if (!same_class(locked.type.key, key)) {
-    core.objects().locks().unlock(on, object, how);
+    core.objects().locks().unlock(thread, object, object_access);
     throw usage_error("a mobile_ptr to an object of another class, " + std::string(locked.type.name));
   }
   core.access().hold(true);
@@ -115,9 +117,9 @@ void* lock_object(engine& core, thread_context& on, object_id object, object_acc
 }
 
 /// The end of an access may call functions of the object's class. Such a call counts as the runtime's, not as main's.
-void unlock_object(engine& core, thread_context& on, object_id object, object_access how) noexcept {
+void unlock_object(engine& core, thread_context& thread, object_id object, object_access object_access) noexcept {
   core.access().hold(false);
-  core.messages().commit(on, [&] { core.objects().locks().unlock(on, object, how); });
+  core.messages().commit(thread, [&] { core.objects().locks().unlock(thread, object, object_access); });
 }
 
 rank_id home_of(engine& core, object_id object) {
@@ -126,43 +128,43 @@ rank_id home_of(engine& core, object_id object) {
   return all.home_of(object);
 }
 
-bool is_local(engine& core, thread_context& on, object_id object) noexcept {
-  return core.objects().is_local(on, object);
+bool is_local(engine& core, thread_context& thread, object_id object) noexcept {
+  return core.objects().is_local(thread, object);
 }
 
-void enable_balancing(engine& core, bool on) noexcept { core.balance().enable(on); }
+void enable_balancing(engine& core, bool is_on) noexcept { core.balance().enable(is_on); }
 
-void wait_quiescence(engine& core, thread_context& on) { core.wait_quiescence(on); }
+void wait_quiescence(engine& core, thread_context& thread) { core.wait_quiescence(thread); }
 
-void post_on_quiescence(engine& core, thread_context& on, message_ptr m) {
+void post_on_quiescence(engine& core, thread_context& thread, message_ptr m) {
   core.expect_own_thread();
-  core.post_on_quiescence(on, std::move(m));
+  core.post_on_quiescence(thread, std::move(m));
 }
 
 rank_counters counters_of(const engine& core) noexcept { return core.counters(); }
 
-void set_error_handler(engine& core, thread_context& on, std::function<void(const delivery_error&)> handler) {
+void set_error_handler(engine& core, thread_context& thread, std::function<void(const delivery_error&)> handler) {
   core.expect_own_thread();
-  core.objects().errors().on_delivery_error(on, std::move(handler));
+  core.objects().errors().on_delivery_error(thread, std::move(handler));
 }
 
-void wait_in_application(engine& core, thread_context& on, future_state& state) { core.wait_for(on, state); }
+void wait_in_application(engine& core, thread_context& thread, future_state& state) { core.wait_for(thread, state); }
 
-void post_reply(engine& core, thread_context& on, const message_header& request, message_ptr reply) {
+void post_reply(engine& core, thread_context& thread, const message_header& request, message_ptr reply) {
   if (is_forked_child()) [[unlikely]]
     end_forked_child(0);
-  core.messages().post_reply(on, request, std::move(reply));
+  core.messages().post_reply(thread, request, std::move(reply));
 }
 
-void make_runnable(engine& core, thread_context& by, work& item) {
-  core.pool().make_ready(by, item, worker_pool::made_on(by, worker_pool::origin::resumption));
+void make_runnable(engine& core, thread_context& thread, work& item) {
+  core.pool().make_ready(thread, item, worker_pool::made_on(thread, worker_pool::origin::resumption));
 }
 
-void make_runnable_last(engine& core, thread_context& by, work& item) { core.pool().make_ready(by, item); }
+void make_runnable_last(engine& core, thread_context& thread, work& item) { core.pool().make_ready(thread, item); }
 
 thread_context& thread_of(const context& ctx) noexcept { return ctx.current_thread(); }
 
-std::vector<std::byte> run_collective(engine& core, thread_context& on, collective_call call) {
+std::vector<std::byte> run_collective(engine& core, thread_context& thread, collective_call call) {
   core.expect_own_thread();
   check_payload(call.value.size(), enclosed_bytes_max);
   if (call.root.value() >= core.size()) {
@@ -170,9 +172,9 @@ std::vector<std::byte> run_collective(engine& core, thread_context& on, collecti
                       std::to_string(core.size()) + " ranks");
   }
   const bool ends = call.kind == collective_kind::end_of_main;
-  const auto how = ends ? quiescence::main_wait::end_of_job : quiescence::main_wait::collective;
-  const auto wait = [&](const auto& begin) { core.wait_as_application(on, how, begin); };
-  return core.collectives().run(on, wait, std::move(call));
+  const auto main_wait = ends ? quiescence::main_wait::end_of_job : quiescence::main_wait::collective;
+  const auto wait = [&](const auto& begin) { core.wait_as_application(thread, main_wait, begin); };
+  return core.collectives().run(thread, wait, std::move(call));
 }
 
 }  // namespace detail

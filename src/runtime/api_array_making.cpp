@@ -37,9 +37,9 @@ void take_places(context& ctx, std::uint64_t first, const std::vector<std::uint6
 /// Makes the elements of one array on this rank.
 class array_maker {
  public:
-  array_maker(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark)
+  array_maker(engine& core, thread_context& thread, std::uint64_t first, std::uint32_t placement_mark)
       : core_(core),
-        on_(on),
+        on_(thread),
         array_(core.objects().arrays().find(first)),
         own_{"makes " + core.objects().arrays().describe(first) + ", placement " + std::to_string(placement_mark)} {}
 
@@ -89,9 +89,9 @@ class array_maker {
     }
   }
 
-  void adopt(std::uint64_t number, const index& at, const std::function<void*(const index&)>& make) {
+  void adopt(std::uint64_t number, const index& position, const std::function<void*(const index&)>& make) {
     at_ = number;
-    core_.objects().places().adopt_element(on_, array_->first + number, make(at));
+    core_.objects().places().adopt_element(on_, array_->first + number, make(position));
     ++own_.made;
   }
 
@@ -103,14 +103,14 @@ class array_maker {
     }
     const bool trusted = layout.list == &list_of_places<by_block>;
     std::uint64_t next = 0;
-    layout.list(layout.shape, core_.rank(), layout.ranks, [&](const index& at) {
-      const std::uint64_t number = at_ = layout.shape.number_of(at);
+    layout.list(layout.shape, core_.rank(), layout.ranks, [&](const index& position) {
+      const std::uint64_t number = at_ = layout.shape.number_of(position);
       if (!trusted && array_->birth_of(number) != core_.rank()) {
         throw usage_error("for_each_place of the placement visits a place for a rank that operator() does not name");
       }
       if (number < next) throw usage_error("for_each_place of the placement must visit the places in ascending order");
       next = number + 1;
-      adopt(number, at, make);
+      adopt(number, position, make);
     });
   }
 
@@ -151,9 +151,10 @@ class array_maker {
       if (home == core_.rank().value()) continue;
       for (std::size_t begin = 0; begin < numbers.size(); begin += places_a_message) {
         const std::size_t count = std::min(places_a_message, numbers.size() - begin);
-        const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
-        told.push_back(rt.call<&take_places>(
-            rank_id(home), array_->first, std::vector<std::uint64_t>(from, from + static_cast<std::ptrdiff_t>(count))));
+        const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+        told.push_back(
+            rt.call<&take_places>(rank_id(home), array_->first,
+                                  std::vector<std::uint64_t>(first, first + static_cast<std::ptrdiff_t>(count))));
       }
     }
     for (future<void>& each : told) each.get();
@@ -170,10 +171,10 @@ class array_maker {
 
 }  // namespace
 
-void fill_array(engine& core, thread_context& on, std::uint64_t first, std::uint32_t placement_mark,
+void fill_array(engine& core, thread_context& thread, std::uint64_t first, std::uint32_t placement_mark,
                 const std::function<void*(const index&)>& make) {
   core.access().must_not_hold();
-  array_maker(core, on, first, placement_mark).fill(make);
+  array_maker(core, thread, first, placement_mark).fill(make);
 }
 
 }  // namespace nacre::detail

@@ -18,7 +18,7 @@
 #include "runtime/array_agreement.hpp"
 
 namespace nacre::detail {
-array_step agree_on_array(engine& core, thread_context& on, const array_step& own) {
+array_step agree_on_array(engine& core, thread_context& thread, const array_step& step) {
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto one = unpack_own<array_step>(accumulated);
     auto other = unpack_own<array_step>(contribution);
@@ -30,19 +30,19 @@ array_step agree_on_array(engine& core, thread_context& on, const array_step& ow
     one.made += other.made;
     accumulated = pack(one);
   };
-  const collective_call call{collective_kind::all_reduce, {}, pack(own), combine, type_mark<array_step>()};
-  return unpack_own<array_step>(run_collective(core, on, call));
+  const collective_call call{collective_kind::all_reduce, {}, pack(step), combine, type_mark<array_step>()};
+  return unpack_own<array_step>(run_collective(core, thread, call));
 }
 
-void end_array(engine& core, thread_context& on, std::uint64_t first) {
+void end_array(engine& core, thread_context& thread, std::uint64_t first) {
   if (core.rank().value() == 0) {
     auto* state = new future_value<void>;
-    future<void> ended(core, on, state);
-    post_to_array(core, on, {.first = first, .done = state}, nullptr);
+    future<void> ended(core, thread, state);
+    post_to_array(core, thread, {.first = first, .done = state}, nullptr);
     ended.get();
   }
-  static_cast<void>(run_collective(core, on, {}));
-  core.objects().places().forget_array(on, first);
+  static_cast<void>(run_collective(core, thread, {}));
+  core.objects().places().forget_array(thread, first);
 }
 
 std::uint32_t births_of(engine& core) noexcept { return core.objects().homes().births(); }
@@ -53,23 +53,23 @@ std::uint64_t open_array(engine& core, const array_layout& layout) {
   return core.objects().arrays().open(layout);
 }
 
-void destroy_array(engine& core, thread_context& on, std::uint64_t first) {
-  static_cast<void>(agree_on_array(core, on, {"destroys " + core.objects().arrays().describe(first)}));
-  end_array(core, on, first);
+void destroy_array(engine& core, thread_context& thread, std::uint64_t first) {
+  static_cast<void>(agree_on_array(core, thread, {"destroys " + core.objects().arrays().describe(first)}));
+  end_array(core, thread, first);
 }
 
-void post_to_array(engine& core, thread_context& on, const array_request& what, message_ptr m) {
-  core.throttle(on);
-  must_be_numbered(what.fold);
+void post_to_array(engine& core, thread_context& thread, const array_request& request, message_ptr m) {
+  core.throttle(thread);
+  must_be_numbered(request.fold);
   if (m != nullptr) must_be_numbered(m->header.handler);
-  core.objects().arrays().send(on, what, std::move(m));
+  core.objects().arrays().send(thread, request, std::move(m));
 }
 
-void post_to_section(engine& core, thread_context& on, const array_request& what, std::span<const section_part> parts,
-                     message_ptr m) {
+void post_to_section(engine& core, thread_context& thread, const array_request& request,
+                     std::span<const section_part> parts, message_ptr m) {
   core.expect_own_thread();
-  core.throttle(on);
-  core.objects().arrays().send_to_section(on, what, parts, std::move(m));
+  core.throttle(thread);
+  core.objects().arrays().send_to_section(thread, request, parts, std::move(m));
 }
 
 void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit) {
@@ -90,29 +90,31 @@ void visit_range(const extents& shape, const index_range& range, const std::func
                       ", does not fit the array: in each of its dimensions 0 <= first <= last <= extent, stride >= 1");
   }
   for (std::uint64_t number = 0; number < count; ++number) {
-    std::array<std::int64_t, 3> at{};
+    std::array<std::int64_t, 3> values{};
     std::uint64_t left = number;
     for (std::size_t each = dimensions; each-- != 0; left /= counts[each])
-      at[each] = range.first[each] + static_cast<std::int64_t>(left % counts[each]) * range.stride[each];
-    visit(dimensions == 1 ? index(at[0]) : dimensions == 2 ? index(at[0], at[1]) : index(at[0], at[1], at[2]));
+      values[each] = range.first[each] + static_cast<std::int64_t>(left % counts[each]) * range.stride[each];
+    visit(dimensions == 1   ? index(values[0])
+          : dimensions == 2 ? index(values[0], values[1])
+                            : index(values[0], values[1], values[2]));
   }
 }
 
-void post_insert(engine& core, thread_context& on, object_id element, const object_type& type, void* object,
+void post_insert(engine& core, thread_context& thread, object_id element, const object_type& type, void* object,
                  future_state& done) {
   core.expect_own_thread();
-  core.throttle(on);
-  core.objects().places().post_insert(on, element, type, object, done);
+  core.throttle(thread);
+  core.objects().places().post_insert(thread, element, type, object, done);
 }
 
-void post_erase(engine& core, thread_context& on, object_id element, future_state& done) {
+void post_erase(engine& core, thread_context& thread, object_id element, future_state& done) {
   core.expect_own_thread();
-  core.throttle(on);
-  core.objects().places().post_erase(on, element, done);
+  core.throttle(thread);
+  core.objects().places().post_erase(thread, element, done);
 }
 
-index index_of_element(engine& core, thread_context& on, object_id element) {
-  const std::optional<index> place = core.objects().arrays().place_of(on, element);
+index index_of_element(engine& core, thread_context& thread, object_id element) {
+  const std::optional<index> place = core.objects().arrays().place_of(thread, element);
   if (!place) throw usage_error("index() in a handler that runs on no element of an array");
   return *place;
 }

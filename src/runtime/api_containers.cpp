@@ -13,9 +13,11 @@
 
 namespace nacre::detail {
 
-operation_buffers& buffers_of(engine& core, const thread_context& on) noexcept { return core.containers().buffers(on); }
+operation_buffers& buffers_of(engine& core, const thread_context& thread) noexcept {
+  return core.containers().buffers(thread);
+}
 
-void throttle(engine& core, thread_context& on) { core.throttle(on); }
+void throttle(engine& core, thread_context& thread) { core.throttle(thread); }
 
 container_plan plan_container(engine& core) {
   return {.number = core.containers().next_container(), .stripes = core.pool().workers()};
@@ -27,12 +29,12 @@ void open_container(engine& core, std::uint32_t number, container_part& part) { 
 
 void check_container(engine& core, std::uint32_t number) { core.containers().check_open(number); }
 
-void end_container(engine& core, thread_context& on, std::uint32_t number,
+void end_container(engine& core, thread_context& thread, std::uint32_t number,
                    std::unique_ptr<container_part> part) noexcept {
   if (std::uncaught_exceptions() == 0) {
     try {
       must_be_main(core, "the end of a container");
-      core.wait_quiescence(on);
+      core.wait_quiescence(thread);
       core.containers().close(number);
       return;
     } catch (const std::exception& refused) {
@@ -45,18 +47,18 @@ void end_container(engine& core, thread_context& on, std::uint32_t number,
   core.containers().keep(std::move(part));
 }
 
-void must_be_main(engine& core, const char* what) {
+void must_be_main(engine& core, const char* name) {
   if (!core.main_waits()) return;
-  throw usage_error(std::string(what) +
+  throw usage_error(std::string(name) +
                     " is collective: main calls it on every rank; a handler uses `container.handle()`, whose insert, "
                     "erase and visit take its context");
 }
 
 void hold_container(engine& core, container_part& part) { core.containers().hold(part); }
 
-void release_container(engine& core, thread_context& on, container_part& part) noexcept {
+void release_container(engine& core, thread_context& thread, container_part& part) noexcept {
   if (is_forked_child()) return;
-  core.containers().release(on, part);
+  core.containers().release(thread, part);
 }
 
 stripe_lock::stripe_lock(engine& core, std::uint32_t container, std::uint32_t stripe)

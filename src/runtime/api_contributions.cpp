@@ -11,7 +11,7 @@
 
 namespace nacre::detail {
 
-void contribute(engine& core, thread_context& on, object_id element, const contribution_step& of,
+void contribute(engine& core, thread_context& thread, object_id element, const contribution_step& step,
                 std::span<const std::byte> value, const contribution_rows& rows, const contribution_target& target) {
   core.expect_own_thread();
   using kind = contribution_target::kind;
@@ -22,11 +22,11 @@ void contribute(engine& core, thread_context& on, object_id element, const contr
   if (target.to != kind::rank && target.name == 0) {
     throw usage_error("contribute for a mobile_ptr or array_ptr that names nothing (it was default-constructed)");
   }
-  core.throttle(on);
-  core.objects().contributed().contribute(on, element, value,
-                                          {.first = of.among.array(),
-                                           .section = of.among.number(),
-                                           .step = of.step,
+  core.throttle(thread);
+  core.objects().contributed().contribute(thread, element, value,
+                                          {.first = step.among.array(),
+                                           .section = step.among.number(),
+                                           .step = step.step,
                                            .handler = rows.handler.value(),
                                            .row = rows.combines.value(),
                                            .kind = static_cast<std::uint8_t>(target.to),

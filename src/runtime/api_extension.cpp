@@ -20,8 +20,8 @@
 namespace nacre::detail {
 namespace {
 
-[[noreturn]] void throw_unknown(const engine& core, std::string_view what, std::string_view name) {
-  throw usage_error(std::string(what) + " of an extension module " + std::string(name) + ", which rank " +
+[[noreturn]] void throw_unknown(const engine& core, std::string_view text, std::string_view name) {
+  throw usage_error(std::string(text) + " of an extension module " + std::string(name) + ", which rank " +
                     std::to_string(core.rank().value()) + " does not have: register it before nacre::run, or load it");
 }
 
@@ -29,17 +29,18 @@ namespace {
 
 std::uint64_t number_of_extension(std::string_view name) noexcept { return extension_number(name); }
 
-future<std::vector<std::byte>> command_extension(engine& core, thread_context& on, rank_id to,
-                                                 const extension_target& what, std::span<const std::byte> bytes) {
+future<std::vector<std::byte>> command_extension(engine& core, thread_context& thread, rank_id target,
+                                                 const extension_target& extension_target,
+                                                 std::span<const std::byte> bytes) {
   core.expect_own_thread();
-  if (to.value() >= core.size()) {
-    throw usage_error("a command to rank " + std::to_string(to.value()) + " of a job with " +
+  if (target.value() >= core.size()) {
+    throw usage_error("a command to rank " + std::to_string(target.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
-  core.throttle(on);
+  core.throttle(thread);
   auto* const state = new future_value<std::vector<std::byte>>;
-  future<std::vector<std::byte>> answer(core, on, state);
-  core.extensions().command(on, to, what, bytes, *state);
+  future<std::vector<std::byte>> answer(core, thread, state);
+  core.extensions().command(thread, target, extension_target, bytes, *state);
   return answer;
 }
 
@@ -54,7 +55,7 @@ extension_key withdraw_extension_key(engine& core, std::string_view name) {
   return key_of_extension(core, name);
 }
 
-std::string load_extension(engine& core, thread_context& on, const std::string& file, extension_access access) {
+std::string load_extension(engine& core, thread_context& thread, const std::string& file, extension_access access) {
   core.expect_own_thread();
   extension_file loaded = load_extension_file(file);
   const std::string name = loaded.name;
@@ -63,23 +64,24 @@ std::string load_extension(engine& core, thread_context& on, const std::string& 
   auto parts = std::make_shared<attached_extension::parts>(
       attached_extension::parts{.name = name, .keeps = std::move(loaded.keeps), .code = std::move(code)});
   std::string problem;
-  core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
-    core.extensions().run_inside(on, [&problem, access, parts, end](extension_space& space, thread_context& by) {
-      problem = space.attach(std::move(*parts), access);
-      end(by);
-    });
+  core.wait_as_application(thread, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
+    core.extensions().run_inside(thread,
+                                 [&problem, access, parts, end](extension_space& space, thread_context& caller) {
+                                   problem = space.attach(std::move(*parts), access);
+                                   end(caller);
+                                 });
   });
   if (!problem.empty()) throw usage_error(problem);
   return name;
 }
 
-void unload_extension(engine& core, thread_context& on, std::string_view name) {
+void unload_extension(engine& core, thread_context& thread, std::string_view name) {
   core.expect_own_thread();
   bool known = true;
-  core.wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
-    core.extensions().run_inside(on, [&core, &known, &name, end](extension_space& space, thread_context& by) {
+  core.wait_as_application(thread, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
+    core.extensions().run_inside(thread, [&core, &known, &name, end](extension_space& space, thread_context& caller) {
       known = space.detach(name, [&core, end] { end(core.extensions().running()); });
-      if (!known) end(by);
+      if (!known) end(caller);
     });
   });
   if (!known) throw_unknown(core, "unloading", name);

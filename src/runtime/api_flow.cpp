@@ -25,17 +25,17 @@ flow::link_settings flow_settings_of(const config& configuration, bool simulated
 
 namespace detail {
 
-void post_with_flow_control(engine& core, thread_context& on, rank_id to, flow_policy policy, message_ptr m) {
-  if (to.value() >= core.size()) {
-    throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
+void post_with_flow_control(engine& core, thread_context& thread, rank_id target, flow_policy policy, message_ptr m) {
+  if (target.value() >= core.size()) {
+    throw usage_error("a message to rank " + std::to_string(target.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
   if (policy > flow_policy::automatic) {
     throw usage_error("send_with_flow_control under a policy that does not exist: number " +
                       std::to_string(static_cast<unsigned>(policy)));
   }
-  core.throttle(on);
-  core.flow_.post(on, to, policy, std::move(m));
+  core.throttle(thread);
+  core.flow_.post(thread, target, policy, std::move(m));
 }
 
 }  // namespace detail

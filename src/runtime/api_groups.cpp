@@ -30,7 +30,7 @@ struct group_step {
 
 /// Collective: all ranks pass an equal `what`; otherwise the job ends with a line that has two different ones. Returns
 /// the failure of the lowest rank that has one.
-std::string agree_on_group(engine& core, thread_context& on, const group_step& own) {
+std::string agree_on_group(engine& core, thread_context& thread, const group_step& step) {
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto one = unpack_own<group_step>(accumulated);
     const auto other = unpack_own<group_step>(contribution);
@@ -41,8 +41,8 @@ std::string agree_on_group(engine& core, thread_context& on, const group_step& o
     if (one.failure.empty()) one.failure = other.failure;
     accumulated = pack(one);
   };
-  const collective_call call{collective_kind::all_reduce, {}, pack(own), combine, type_mark<group_step>()};
-  return unpack_own<group_step>(run_collective(core, on, call)).failure;
+  const collective_call call{collective_kind::all_reduce, {}, pack(step), combine, type_mark<group_step>()};
+  return unpack_own<group_step>(run_collective(core, thread, call)).failure;
 }
 
 std::string describe(std::uint32_t number, const group_type& type) {
@@ -51,36 +51,37 @@ std::string describe(std::uint32_t number, const group_type& type) {
 
 }  // namespace
 
-std::uint32_t make_group(engine& core, thread_context& on, const group_type& type, const std::function<void*()>& make) {
+std::uint32_t make_group(engine& core, thread_context& thread, const group_type& type,
+                         const std::function<void*()>& make) {
   core.expect_own_thread();
   core.access().must_not_hold();
   group_table& groups = core.groups();
   const std::uint32_t number = groups.open(type);
   std::exception_ptr thrown;
-  group_step own{"makes " + describe(number, type), {}};
+  group_step step{"makes " + describe(number, type), {}};
   try {
     groups.adopt(number, make());
   } catch (...) {
     thrown = std::current_exception();
-    own.failure = "create_group: the constructor of " + std::string(type.name) + " threw on rank " +
-                  std::to_string(core.rank().value()) + ": " + text_of_thrown();
+    step.failure = "create_group: the constructor of " + std::string(type.name) + " threw on rank " +
+                   std::to_string(core.rank().value()) + ": " + text_of_thrown();
   }
-  const std::string failure = agree_on_group(core, on, own);
+  const std::string failure = agree_on_group(core, thread, step);
   if (failure.empty()) return number;
   if (void* const member = groups.withdraw(number)) type.destroy(member);
   if (thrown != nullptr) std::rethrow_exception(thrown);
   throw std::runtime_error(failure);
 }
 
-void destroy_group(engine& core, thread_context& on, std::uint32_t number, const group_type& type) {
+void destroy_group(engine& core, thread_context& thread, std::uint32_t number, const group_type& type) {
   core.expect_own_thread();
   core.access().must_not_hold();
   static_cast<void>(local_member(core, number, type));
-  static_cast<void>(agree_on_group(core, on, {"destroys " + describe(number, type), {}}));
-  core.wait_quiescence(on);  // no handler uses the object any more
-  end_requests(core, on, number);
+  static_cast<void>(agree_on_group(core, thread, {"destroys " + describe(number, type), {}}));
+  core.wait_quiescence(thread);  // no handler uses the object any more
+  end_requests(core, thread, number);
   void* const member = core.groups().withdraw(number);
-  static_cast<void>(run_collective(core, on, {}));  // from here on no main sends what could still find one
+  static_cast<void>(run_collective(core, thread, {}));  // from here on no main sends what could still find one
   type.destroy(member);
 }
 

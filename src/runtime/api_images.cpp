@@ -17,13 +17,13 @@
 
 namespace nacre::detail {
 
-bool wait_with_kept(engine& core, thread_context& on, const kept_value& kept, image_wish wish) {
-  return core.images().wait(on, kept, wish);
+bool wait_with_kept(engine& core, thread_context& thread, const kept_value& kept, image_wish wish) {
+  return core.images().wait(thread, kept, wish);
 }
 
-std::optional<std::vector<std::byte>> restored_bytes(engine& core, thread_context& on, std::string_view class_name,
+std::optional<std::vector<std::byte>> restored_bytes(engine& core, thread_context& thread, std::string_view class_name,
                                                      std::uint32_t mark) {
-  return core.images().restore(on, class_name, mark);
+  return core.images().restore(thread, class_name, mark);
 }
 
 void refuse_kept(std::string_view class_name) {

@@ -41,14 +41,14 @@ void open_keyed_call(engine& core, message& m, future_state* result) noexcept {
   if (result != nullptr) m.header.reply = core.messages().calls().open(*result);
 }
 
-void post_keyed(engine& core, thread_context& on, const object_pair& ends, message_ptr m) {
+void post_keyed(engine& core, thread_context& thread, const object_pair& ends, message_ptr m) {
   core.expect_own_thread();
-  core.objects().traffic().note(on, ends, *m);
-  core.objects().sender().post(on, ends.to, std::move(m));
+  core.objects().traffic().note(thread, ends, *m);
+  core.objects().sender().post(thread, ends.to, std::move(m));
 }
 
-std::uint32_t sent_to(engine& core, thread_context& on, object_id element) {
-  const epoch_guard guard(on);
+std::uint32_t sent_to(engine& core, thread_context& thread, object_id element) {
+  const epoch_guard guard(thread);
   object_space& objects = core.objects();
   if (objects.is_home_of(element)) {
     const object_entry* const entry = objects.entries().find(element);
@@ -58,21 +58,21 @@ std::uint32_t sent_to(engine& core, thread_context& on, object_id element) {
   return known ? known.next_sequence().load(std::memory_order_relaxed) : 0;
 }
 
-bool is_empty_place(engine& core, thread_context& on, object_id element) {
-  const epoch_guard guard(on);
+bool is_empty_place(engine& core, thread_context& thread, object_id element) {
+  const epoch_guard guard(thread);
   if (!core.objects().is_home_of(element)) return false;
   const object_entry* const entry = core.objects().entries().find(element);
   return entry == nullptr || entry->location.read().gone;
 }
 
-bool retire_place(engine& core, thread_context& on, object_id element, std::span<const sent_count> counts) {
-  return core.objects().places().retire_place(on, element, counts);
+bool retire_place(engine& core, thread_context& thread, object_id element, std::span<const sent_count> counts) {
+  return core.objects().places().retire_place(thread, element, counts);
 }
 
 bool has_retired_block(engine& core, object_id element) { return core.objects().places().has_retired_block(element); }
 
-void forget_block(engine& core, thread_context& on, object_id element) {
-  core.objects().places().forget_block(on, element);
+void forget_block(engine& core, thread_context& thread, object_id element) {
+  core.objects().places().forget_block(thread, element);
 }
 
 void name_keys(engine& core, std::uint64_t first, key_namer name) {

@@ -12,17 +12,17 @@
 namespace nacre::detail {
 namespace {
 
-future<void> transfer(engine& core, thread_context& on, const memory_name& name, const memory_range& range,
-                      memory_transfer::intent what) {
+future<void> transfer(engine& core, thread_context& thread, const memory_name& name, const memory_range& range,
+                      memory_transfer::intent intent) {
   core.expect_own_thread();
   constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
   const bool countable = range.offset <= beyond_all / range.element_bytes;
   auto* state = new memory_transfer({.name = name,
-                                     .what = what,
+                                     .what = intent,
                                      .offset = countable ? range.offset * range.element_bytes : beyond_all,
                                      .own = range.own});
-  future<void> ended(core, on, state);
-  core.memory().begin(on, *state);
+  future<void> ended(core, thread, state);
+  core.memory().begin(thread, *state);
   return ended;
 }
 
@@ -38,12 +38,12 @@ void withdraw(engine& core, const memory_name& name) {
   core.memory().withdraw(name);
 }
 
-future<void> put(engine& core, thread_context& on, const memory_name& to, const memory_range& range) {
-  return transfer(core, on, to, range, memory_transfer::intent::write);
+future<void> put(engine& core, thread_context& thread, const memory_name& name, const memory_range& range) {
+  return transfer(core, thread, name, range, memory_transfer::intent::write);
 }
 
-future<void> get(engine& core, thread_context& on, const memory_name& from, const memory_range& range) {
-  return transfer(core, on, from, range, memory_transfer::intent::read);
+future<void> get(engine& core, thread_context& thread, const memory_name& name, const memory_range& range) {
+  return transfer(core, thread, name, range, memory_transfer::intent::read);
 }
 
 }  // namespace nacre::detail

@@ -13,7 +13,7 @@
 
 namespace nacre::detail {
 
-void check_step(const engine& core, const program_steps& before, const program_step& next) {
+void check_step(const engine& core, const program_steps& program_steps, const program_step& next) {
   const bool copies = next.what == program_step::kind::gather || next.what == program_step::kind::scatter;
   if (copies && next.memory.rank != core.rank().value()) {
     throw usage_error("a step of a program gathers or scatters memory of rank " + std::to_string(next.memory.rank) +
@@ -26,7 +26,8 @@ void check_step(const engine& core, const program_steps& before, const program_s
   }
   std::uint64_t gathered = 0;
   if (next.what == program_step::kind::gather) {
-    for (auto each = before.rbegin(); each != before.rend() && each->what == program_step::kind::gather; ++each) {
+    for (auto each = program_steps.rbegin(); each != program_steps.rend() && each->what == program_step::kind::gather;
+         ++each) {
       gathered += each->bytes;
     }
   }
@@ -36,14 +37,15 @@ void check_step(const engine& core, const program_steps& before, const program_s
                     " bytes at a time, because it runs inside the poll loop: write several commands, or put and get");
 }
 
-future<void> start_program(engine& core, thread_context& on, std::shared_ptr<const program_steps> steps) {
+future<void> start_program(engine& core, thread_context& thread, std::shared_ptr<const program_steps> steps) {
   core.expect_own_thread();
   auto* const state = new future_value<void>;
-  future<void> ended(core, on, state);
+  future<void> ended(core, thread, state);
   auto run = std::make_shared<command_run>(core.memory(), core.extensions(), std::move(steps), *state);
-  on.counters().created.add(1);
-  core.messages().commit(
-      on, [&] { core.extensions().run_inside(on, [run](extension_space&, thread_context& by) { run->begin(by); }); });
+  thread.counters().created.add(1);
+  core.messages().commit(thread, [&] {
+    core.extensions().run_inside(thread, [run](extension_space&, thread_context& caller) { run->begin(caller); });
+  });
   return ended;
 }
 

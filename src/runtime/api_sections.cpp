@@ -15,15 +15,15 @@
 namespace nacre::detail {
 namespace {
 
-void add_section(context& ctx, section_on_rank what) { ctx.core().objects().contributed().add_section(what); }
+void add_section(context& ctx, section_on_rank rank) { ctx.core().objects().contributed().add_section(rank); }
 
-/// The part of participant number `which`: the ranks that are home of places of the section form a tree among
+/// The part of participant number `index`: the ranks that are home of places of the section form a tree among
 /// themselves.
-section_on_rank part_of(const std::vector<section_part>& parts, std::uint32_t which) {
-  const tree_place tree = place_in_tree(which, static_cast<std::uint32_t>(parts.size()));
-  section_on_rank what{.parent = parts[tree.parent].rank};
-  for (const rank_run& child : tree.children) what.children.push_back(parts[child.begin].rank);
-  return what;
+section_on_rank part_of(const std::vector<section_part>& parts, std::uint32_t index) {
+  const tree_place tree = place_in_tree(index, static_cast<std::uint32_t>(parts.size()));
+  section_on_rank rank{.parent = parts[tree.parent].rank};
+  for (const rank_run& child : tree.children) rank.children.push_back(parts[child.begin].rank);
+  return rank;
 }
 
 }  // namespace
@@ -35,16 +35,16 @@ task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<se
     if (array == nullptr || array->first != first) throw usage_error("create_section: the array has been destroyed");
     parts = objects.arrays().divided(*array, parts);
   }
-  const section_ptr made(first, ctx.core().objects().contributed().next_section(), rank_id(parts.front().rank));
+  const section_ptr result(first, ctx.core().objects().contributed().next_section(), rank_id(parts.front().rank));
   std::vector<future<void>> asked;
   asked.reserve(parts.size());
-  for (std::uint32_t which = 0; which < parts.size(); ++which) {
-    section_on_rank what = part_of(parts, which);
-    what.first = first;
-    what.section = made.number();
-    what.root = made.root().value();
-    what.places = std::move(parts[which].numbers);
-    asked.push_back(ctx.call<&add_section>(rank_id(parts[which].rank), std::move(what)));
+  for (std::uint32_t index = 0; index < parts.size(); ++index) {
+    section_on_rank rank = part_of(parts, index);
+    rank.first = first;
+    rank.section = result.number();
+    rank.root = result.root().value();
+    rank.places = std::move(parts[index].numbers);
+    asked.push_back(ctx.call<&add_section>(rank_id(parts[index].rank), std::move(rank)));
   }
   std::string failure;
   for (future<void>& each : asked) {
@@ -54,9 +54,9 @@ task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<se
       failure = refused.what();
     }
   }
-  if (failure.empty()) co_return made;
+  if (failure.empty()) co_return result;
   try {
-    co_await ctx.call<&close_section>(made.root(), first, made.number());
+    co_await ctx.call<&close_section>(result.root(), first, result.number());
   } catch (const call_error&) {
     // the array has ended there, and the section with it
   }

@@ -18,7 +18,7 @@ namespace {
 /// Closes a door: behind all that came through it, the job need not stay open for it any more.
 class door_closing final : public submission {
  public:
-  void run(engine& core, thread_context& on) override { core.outside().submissions.note_closed(on); }
+  void run(engine& core, thread_context& thread) override { core.outside().submissions.note_closed(thread); }
 };
 
 }  // namespace
@@ -41,27 +41,27 @@ class open_door {
   std::unique_ptr<door_closing> closing_;
 };
 
-std::shared_ptr<open_door> make_door(engine& core, thread_context& on) {
+std::shared_ptr<open_door> make_door(engine& core, thread_context& thread) {
   core.expect_own_thread();
   if (core.messages().deferred()) {
     throw usage_error(
         "a submitter under simulation: other threads have no virtual time, so leave them out there (rt.now() and "
         "rt.after stand in for what comes from outside)");
   }
-  auto made = std::make_shared<open_door>(core.outside().submissions.queue(), core.size());
-  core.outside().submissions.note_opened(on);
-  return made;
+  auto rule = std::make_shared<open_door>(core.outside().submissions.queue(), core.size());
+  core.outside().submissions.note_opened(thread);
+  return rule;
 }
 
-bool submit(open_door* door, std::unique_ptr<submission> what, when_full how) {
+bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_full) {
   if (door == nullptr) throw usage_error("a submitter that is closed");
-  if (how == when_full::wait) expect_outside_thread();
-  return door->queue().put(what, how);
+  if (when_full == when_full::wait) expect_outside_thread();
+  return door->queue().put(item, when_full);
 }
 
-void expect_rank(const open_door* door, rank_id to) {
-  if (door == nullptr || to.value() < door->ranks()) return;
-  throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " +
+void expect_rank(const open_door* door, rank_id target) {
+  if (door == nullptr || target.value() < door->ranks()) return;
+  throw usage_error("a message to rank " + std::to_string(target.value()) + " of a job with " +
                     std::to_string(door->ranks()) + " ranks");
 }
 

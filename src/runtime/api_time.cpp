@@ -14,16 +14,17 @@ bool context::cancelled() const { return detail::is_cancelled(*core_, *thread_, 
 
 namespace nacre::detail {
 
-bool is_cancelled(engine& core, thread_context& on, const message_header& cause) {
+bool is_cancelled(engine& core, thread_context& thread, const message_header& cause) {
   core.expect_own_thread();
-  return core.messages().cancellations().is_given_up(on, cause);
+  return core.messages().cancellations().is_given_up(thread, cause);
 }
 
-bool wait_in_application(engine& core, thread_context& on, future_state& state, time_limit how, double seconds) {
+bool wait_in_application(engine& core, thread_context& thread, future_state& state, time_limit limit, double seconds) {
   check_seconds(seconds, "a time limit");
-  return core.wait_until(on, state,
-                         how == time_limit::duration ? core.pool().instant_after(seconds)
-                                                     : core.pool().instant_after(seconds - core.job_time().seconds()));
+  return core.wait_until(thread, state,
+                         limit == time_limit::duration
+                             ? core.pool().instant_after(seconds)
+                             : core.pool().instant_after(seconds - core.job_time().seconds()));
 }
 
 }  // namespace nacre::detail

@@ -21,9 +21,9 @@ struct array_step {
 };
 
 /// Collective: all ranks pass an equal `what`; otherwise the job ends with a line that has two different ones.
-[[nodiscard]] array_step agree_on_array(engine& core, thread_context& on, const array_step& own);
+[[nodiscard]] array_step agree_on_array(engine& core, thread_context& thread, const array_step& step);
 
 /// Collective: ends all elements, and releases the array's memory.
-void end_array(engine& core, thread_context& on, std::uint64_t first);
+void end_array(engine& core, thread_context& thread, std::uint64_t first);
 
 }  // namespace nacre::detail

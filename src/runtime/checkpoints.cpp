@@ -91,27 +91,27 @@ void checkpoints::tell_once(const std::string& line) {
   if (told_.insert(line).second) tell(line);
 }
 
-std::string checkpoints::all_or_first(thread_context& on, const std::string& failure) {
-  return runtime(core_, on).all_reduce(failure, &first_of);
+std::string checkpoints::all_or_first(thread_context& thread, const std::string& failure) {
+  return runtime(core_, thread).all_reduce(failure, &first_of);
 }
 
 /// All mains are in the same wait before objects are held, so the ranks compare what they keep at its beginning, too.
-bool checkpoints::wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+bool checkpoints::wait(thread_context& thread, const detail::kept_value& kept, detail::image_wish wish) {
   if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
   if (interrupts_waits()) {
-    static_cast<void>(agree(on, kept, wish));
-    wait_with_images(on, kept);
+    static_cast<void>(agree(thread, kept, wish));
+    wait_with_images(thread, kept);
   } else {
-    core_.wait_quiescence(on);
+    core_.wait_quiescence(thread);
   }
   if (folder_.empty()) {
     if (wish == detail::image_wish::now)
       tell("rt.checkpoint takes no image, as no folder is named for it: --nacre.checkpoint.folder=DIR");
     return false;
   }
-  const agreed now = agree(on, kept, wish);
+  const agreed now = agree(thread, kept, wish);
   if (!now.due) return false;
-  const bool durable = take(on, kept);
+  const bool durable = take(thread, kept);
   if (!now.last) return durable;
   if (!durable) {
     next_last_ = core_.job_time().seconds() + seconds_between_tries;
@@ -128,17 +128,17 @@ void checkpoints::end_behind_last() {
   throw end_behind_image();
 }
 
-bool checkpoints::take(thread_context& on, const detail::kept_value& kept) {
-  runtime rt(core_, on);
-  const phase here(rt, "image");
+bool checkpoints::take(thread_context& thread, const detail::kept_value& kept) {
+  runtime rt(core_, thread);
+  const phase phase(rt, "image");
   const double begin = core_.job_time().seconds();
-  return keep(on, cut(on, kept), kept.class_name, begin);
+  return keep(thread, cut(thread, kept), kept.class_name, begin);
 }
 
 /// Writes an image, if there is one, and keeps the account.
-bool checkpoints::keep(thread_context& on, const std::optional<rank_image>& image, std::string_view class_name,
+bool checkpoints::keep(thread_context& thread, const std::optional<rank_image>& image, std::string_view class_name,
                        double begin) {
-  const bool durable = image && write(on, *image, class_name);
+  const bool durable = image && write(thread, *image, class_name);
   last_seconds_ = core_.job_time().seconds();
   taken_.seconds += last_seconds_ - begin;
   if (durable) {
@@ -149,13 +149,14 @@ bool checkpoints::keep(thread_context& on, const std::optional<rank_image>& imag
   return durable;
 }
 
-void checkpoints::refuse(const std::string& why) {
+void checkpoints::refuse(const std::string& reason) {
   exit_code_ = exit_refused;
-  tell(why + "; the job ends");
+  tell(reason + "; the job ends");
 }
 
 /// Whether an image is to be taken now. Throws on every rank when the ranks call different things.
-checkpoints::agreed checkpoints::agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish) {
+checkpoints::agreed checkpoints::agree(thread_context& thread, const detail::kept_value& kept,
+                                       detail::image_wish wish) {
   const std::uint64_t value = kept.compared ? images::checksum(kept.bytes) : 0;
   const bool first = core_.rank().value() == 0;
   const double seconds = core_.job_time().seconds();
@@ -165,11 +166,12 @@ checkpoints::agreed checkpoints::agree(thread_context& on, const detail::kept_va
   // A program that handles signals ends in its own way.
   const bool last = launch::last_image_signal() != 0 && !core_.outside().stops.handled();
   const auto number = static_cast<std::uint8_t>(wish);
-  const agreement all = runtime(core_, on).all_reduce(
-      agreement{kept.mark, kept.mark, value, value, number, number, static_cast<std::uint8_t>(due ? 1 : 0),
-                static_cast<std::uint8_t>(last ? 1 : 0),
-                static_cast<std::uint8_t>(first && seconds < next_last_ ? 1 : 0)},
-      &agreement::combine);
+  const agreement all =
+      runtime(core_, thread)
+          .all_reduce(agreement{kept.mark, kept.mark, value, value, number, number,
+                                static_cast<std::uint8_t>(due ? 1 : 0), static_cast<std::uint8_t>(last ? 1 : 0),
+                                static_cast<std::uint8_t>(first && seconds < next_last_ ? 1 : 0)},
+                      &agreement::combine);
   if (all.mark_first != all.mark_last)
     throw usage_error("the ranks wait with kept values of different classes: all keep the same one");
   if (all.wish_first != all.wish_last)
@@ -187,28 +189,29 @@ std::uint64_t checkpoints::handled() const {
 }
 
 /// Packs this rank; nothing when something is in the way on any rank.
-std::optional<rank_image> checkpoints::cut(thread_context& on, const detail::kept_value& kept) {
+std::optional<rank_image> checkpoints::cut(thread_context& thread, const detail::kept_value& kept) {
   for (int number = 0; number < tries; ++number) {
-    core_.wait_quiescence(on);
-    const std::uint64_t before = handled();
+    core_.wait_quiescence(thread);
+    const std::uint64_t previous = handled();
     rank_image image;
     std::string failure;
     try {
-      image = pack_rank(core_, on, kept, earlier_);
+      image = pack_rank(core_, thread, kept, earlier_);
     } catch (const fiber::unwind&) {
       throw;
     } catch (...) {
       failure = fmt::format("no image is taken: rank {}: {}", core_.rank().value(), text_of_thrown());
     }
-    core_.wait_quiescence(on);                   // on no rank before all have packed
-    const bool alone = handled() == before + 1;  // this wait
-    core_.wait_quiescence(on);                   // no rank sends before all have looked
-    failure = all_or_first(on, failure);
+    core_.wait_quiescence(thread);                 // on no rank before all have packed
+    const bool alone = handled() == previous + 1;  // this wait
+    core_.wait_quiescence(thread);                 // no rank sends before all have looked
+    failure = all_or_first(thread, failure);
     if (!failure.empty()) {
       core_.messages().held.on() ? tell_once(failure) : tell(failure);
       return std::nullopt;
     }
-    if (runtime(core_, on).all_reduce(alone ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1) return image;
+    if (runtime(core_, thread).all_reduce(alone ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1)
+      return image;
   }
   tell(fmt::format("no image is taken: {} times something ran while the ranks were packed", tries));
   return std::nullopt;
@@ -244,46 +247,46 @@ checkpoints::image_place checkpoints::next_place() {
 /// On rank 0, when all files are on the disk. Returns what is wrong, empty if nothing is.
 std::string checkpoints::commit(const image_place& place, const std::vector<written_file>& files,
                                 std::string_view class_name) const {
-  images::manifest about{.life = place.life,
-                         .image = place.image,
-                         .seconds = core_.job_time().seconds(),
-                         .taken = date_and_time(),
-                         .job = mark_of_job(),
-                         .command = text_of_command(),
-                         .kept = std::string(class_name),
-                         .objects = 0,
-                         .raw_bytes = 0,
-                         .files = {}};
+  images::manifest manifest{.life = place.life,
+                            .image = place.image,
+                            .seconds = core_.job_time().seconds(),
+                            .taken = date_and_time(),
+                            .job = mark_of_job(),
+                            .command = text_of_command(),
+                            .kept = std::string(class_name),
+                            .objects = 0,
+                            .raw_bytes = 0,
+                            .files = {}};
   for (const written_file& each : files) {
-    about.files.push_back(each.mark);
-    about.objects += each.objects;
-    about.raw_bytes += each.raw_bytes;
+    manifest.files.push_back(each.mark);
+    manifest.objects += each.objects;
+    manifest.raw_bytes += each.raw_bytes;
   }
   try {
-    images::image_folder(folder_).commit(about);
+    images::image_folder(folder_).commit(manifest);
     return {};
   } catch (const images::write_error& refused) {
     return refused.what();
   }
 }
 
-bool checkpoints::write(thread_context& on, const rank_image& image, std::string_view class_name) {
-  runtime rt(core_, on);
+bool checkpoints::write(thread_context& thread, const rank_image& image, std::string_view class_name) {
+  runtime rt(core_, thread);
   const rank_id rank = core_.rank();
   const bool first = rank.value() == 0;
   const image_place place = rt.broadcast(first ? next_place() : image_place{}, rank_id(0));
-  written_file own;
+  written_file self;
   std::string failure = place.failure;
   if (failure.empty()) {
     try {
-      own = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
-                       {place.life, place.image, rank.value(), core_.size()}, image, packing_);
+      self = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
+                        {place.life, place.image, rank.value(), core_.size()}, image, packing_);
     } catch (const std::exception& refused) {
       failure = refused.what();
     }
   }
-  failure = all_or_first(on, failure);
-  const std::vector<written_file> files = rt.gather(own, rank_id(0));
+  failure = all_or_first(thread, failure);
+  const std::vector<written_file> files = rt.gather(self, rank_id(0));
   if (first && failure.empty()) failure = commit(place, files, class_name);
   failure = rt.broadcast(failure, rank_id(0));
   if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images);

@@ -39,9 +39,9 @@ class checkpoints {
 
   /// wait_quiescence(kept) and checkpoint(kept). Returns whether an image has been taken and is durable. Throws
   /// end_behind_image on all ranks when a signal has asked for the last one, and it is durable.
-  bool wait(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
+  bool wait(thread_context& thread, const detail::kept_value& kept, detail::image_wish wish);
   /// restored<T>(): the kept value of the image from which the job goes on.
-  [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& on, std::string_view class_name,
+  [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& thread, std::string_view class_name,
                                                               std::uint32_t mark);
   /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not.
   void main_returned() const;
@@ -49,7 +49,7 @@ class checkpoints {
   /// The exit code of a job that ends before its work is done: 0, exit_behind_image or exit_refused.
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
   /// The image does not go on on this number of ranks: the job ends, in order.
-  void refuse(const std::string& why);
+  void refuse(const std::string& reason);
 
   /// A container of the image that the program takes over: whether there is one, and its part on this rank, once.
   [[nodiscard]] bool has_container(std::uint32_t number) const { return earlier_.containers.contains(number); }
@@ -61,7 +61,7 @@ class checkpoints {
   [[nodiscard]] bool waits_long() const noexcept { return waits_long_.load(std::memory_order_relaxed); }
   /// Inside the poll loop of a rank that waits long: tells rank 0 of a signal that asks for a last image. Returns when
   /// it must be called again.
-  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by, std::chrono::nanoseconds now);
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& thread, std::chrono::nanoseconds now);
   void on_wish(context& ctx, int signal);
   /// Ends the wait of rank 0's main when an image is due.
   [[nodiscard]] main_alarm& alarm() noexcept { return alarm_; }
@@ -99,30 +99,30 @@ class checkpoints {
   struct agreed {
     bool due = false, last = false;
   };
-  [[nodiscard]] agreed agree(thread_context& on, const detail::kept_value& kept, detail::image_wish wish);
-  [[nodiscard]] bool take(thread_context& on, const detail::kept_value& kept);
+  [[nodiscard]] agreed agree(thread_context& thread, const detail::kept_value& kept, detail::image_wish wish);
+  [[nodiscard]] bool take(thread_context& thread, const detail::kept_value& kept);
   [[nodiscard]] bool takes_in_waits() const noexcept;
-  void wait_with_images(thread_context& on, const detail::kept_value& kept);
-  void take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept, bool last);
+  void wait_with_images(thread_context& thread, const detail::kept_value& kept);
+  void take_in_wait(thread_context& thread, long_wait& wait, const detail::kept_value& kept, bool last);
   [[nodiscard]] bool interrupts_waits() const noexcept;
   [[noreturn]] void end_behind_last();
-  bool keep(thread_context& on, const std::optional<rank_image>& image, std::string_view class_name, double begin);
+  bool keep(thread_context& thread, const std::optional<rank_image>& image, std::string_view class_name, double begin);
   void tell_once(const std::string& line);
-  [[nodiscard]] std::optional<rank_image> cut(thread_context& on, const detail::kept_value& kept);
-  [[nodiscard]] bool write(thread_context& on, const rank_image& image, std::string_view class_name);
+  [[nodiscard]] std::optional<rank_image> cut(thread_context& thread, const detail::kept_value& kept);
+  [[nodiscard]] bool write(thread_context& thread, const rank_image& image, std::string_view class_name);
   [[nodiscard]] image_place next_place();
   [[nodiscard]] std::string commit(const image_place& place, const std::vector<written_file>& files,
                                    std::string_view class_name) const;
-  [[nodiscard]] std::string all_or_first(thread_context& on, const std::string& failure);
+  [[nodiscard]] std::string all_or_first(thread_context& thread, const std::string& failure);
   void tell(const std::string& line) const;
   [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] std::vector<images::found_image> look_for_images() const;
-  [[nodiscard]] std::vector<images::sections> read(const images::found_image& from) const;
-  void make_containers(thread_context& on);
-  void go_on_from(const images::found_image& from);
-  void deal(thread_context& on, std::uint32_t number, detail::container_part& part);
-  [[nodiscard]] std::vector<std::byte> install(thread_context& on, rank_restorer& restorer,
-                                               const images::found_image& from, std::string_view class_name,
+  [[nodiscard]] std::vector<images::sections> read(const images::found_image& image) const;
+  void make_containers(thread_context& thread);
+  void go_on_from(const images::found_image& image);
+  void deal(thread_context& thread, std::uint32_t number, detail::container_part& part);
+  [[nodiscard]] std::vector<std::byte> install(thread_context& thread, rank_restorer& restorer,
+                                               const images::found_image& image, std::string_view class_name,
                                                std::uint32_t mark);
 
   engine& core_;

@@ -34,25 +34,25 @@ deadlock_watch::deadlock_watch(am_engine& messages, object_space& objects, const
   messages_.attach_module(*this);
 }
 
-void deadlock_watch::look(thread_context& by) {
-  by_ = &by;
+void deadlock_watch::look(thread_context& thread) {
+  by_ = &thread;
   const quiescence::deadlock_detector::snapshot now = see_.look();
   runs_ = now.running != 0;
   detector_.on_look(*this, now);
 }
 
-std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& by) {
+std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& thread) {
   const std::uint64_t waits = link_.waits();
   const bool slept = std::exchange(waits_seen_, waits) != waits;
-  if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(by);
+  if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(thread);
   return detector_.due();
 }
 
 /// The reason has come, or has gone.
-void deadlock_watch::hurry(thread_context& by) {
+void deadlock_watch::hurry(thread_context& thread) {
   hurried_ = !hurried_;
   if (!hurried_ || messages_.deferred()) return;  // under simulation a deadlock is seen at once
-  if (messages_.rank().value() != 0) return messages_.post_to_module<&deadlock_watch::on_hurry>(by, rank_id{0});
+  if (messages_.rank().value() != 0) return messages_.post_to_module<&deadlock_watch::on_hurry>(thread, rank_id{0});
   hurries_ = true;
   detector_.hurry(time_.now());
 }
@@ -67,12 +67,12 @@ void deadlock_watch::give_up_waits() { give_up_from_here(*by_); }
 void deadlock_watch::on_give_up(context& ctx) { give_up_from_here(detail::thread_of(ctx)); }
 
 /// On this rank and those below it in a tree.
-void deadlock_watch::give_up_from_here(thread_context& by) {
+void deadlock_watch::give_up_from_here(thread_context& thread) {
   const std::uint64_t first = std::uint64_t{messages_.rank().value()} * children_max + 1;
   for (std::uint64_t child = first; child < std::min<std::uint64_t>(first + children_max, messages_.size()); ++child) {
-    messages_.post_to_module<&deadlock_watch::on_give_up>(by, rank_id{static_cast<std::uint32_t>(child)});
+    messages_.post_to_module<&deadlock_watch::on_give_up>(thread, rank_id{static_cast<std::uint32_t>(child)});
   }
-  objects_.waits().give_up_all(by);
+  objects_.waits().give_up_all(thread);
 }
 
 void deadlock_watch::on_probe(context& ctx, std::uint32_t wave, bool names) {
@@ -95,26 +95,26 @@ void deadlock_watch::send_answer(rank_id parent, std::uint32_t wave, report sums
 }
 
 deadlock_watch::report deadlock_watch::report_of_rank() {
-  report own;
-  own.calls = messages_.calls().count();
-  own.commands = messages_.calls().commands(calls_looked_at);
-  if (const auto main = see_.main()) own.note_main(messages_.rank(), *main);
+  report report;
+  report.calls = messages_.calls().count();
+  report.commands = messages_.calls().commands(calls_looked_at);
+  if (const auto main = see_.main()) report.note_main(messages_.rank(), *main);
   if (runs_) {  // what runs may change all that the rest of this function looks at
-    name_running(own);
-    return own;
+    name_running(report);
+    return report;
   }
-  objects_.contributed().name_incomplete(own.handlers);
-  name_awaiting_messages(objects_, own.handlers);
-  see_.name_waiting(own.handlers);
-  name_handlers(own);
-  return own;
+  objects_.contributed().name_incomplete(report.handlers);
+  name_awaiting_messages(objects_, report.handlers);
+  see_.name_waiting(report.handlers);
+  name_handlers(report);
+  return report;
 }
 
 /// The names are those of one run if the number of handlers that have begun is the same before and after.
-void deadlock_watch::name_running(report& own) const {
+void deadlock_watch::name_running(report& report) const {
   const std::string place = " on rank " + std::to_string(messages_.rank().value());
   const auto add = [&](std::string text) {
-    if (own.unreturned.size() < report::handlers_told_max) own.unreturned.push_back(std::move(text));
+    if (report.unreturned.size() < report::handlers_told_max) report.unreturned.push_back(std::move(text));
   };
   if (!see_.main()) add("main" + place);
   const worker_pool& pool = messages_.pool();
@@ -135,24 +135,25 @@ void deadlock_watch::name_running(report& own) const {
 }
 
 /// No handler runs on this rank, and only this poll loop could start one. So suspended coroutines stay suspended.
-void deadlock_watch::name_handlers(report& own) const {
+void deadlock_watch::name_handlers(report& report) const {
   messages_.calls().visit(calls_looked_at, [&](std::uint64_t number, const detail::future_state& state) {
-    const detail::waiter* const by = state.awaited_by();
-    if (by == nullptr || by->coroutine == nullptr) return;
-    ++own.awaited;
-    const auto object = object_id::from_value(by->coroutine->request().object);
-    const auto at = waiting_at(objects_, object, number);
-    if (at.has_call) ++own.own;
-    own.handlers.add(at.has_call ? report_lines::urgency::cause : report_lines::urgency::other, 0, [&] {
-      const std::string place = " on rank " + std::to_string(messages_.rank().value());
-      std::string text(messages_.handlers().handler(by->coroutine->handler().value())->name);
-      if (!object.valid()) return text + place + " awaits a call";
-      text += " on " + objects_.arrays().name_of(object) + place +
-              (at.has_call ? " awaits a handler of its own object" : " awaits a call");
-      if (!at.has_call && at.messages != 0)
-        text += ", messages that wait for the object: " + std::to_string(at.messages);
-      return text;
-    });
+    const detail::waiter* const waiter = state.awaited_by();
+    if (waiter == nullptr || waiter->coroutine == nullptr) return;
+    ++report.awaited;
+    const auto object = object_id::from_value(waiter->coroutine->request().object);
+    const auto waiting_messages = waiting_at(objects_, object, number);
+    if (waiting_messages.has_call) ++report.own;
+    report.handlers.add(
+        waiting_messages.has_call ? report_lines::urgency::cause : report_lines::urgency::other, 0, [&] {
+          const std::string place = " on rank " + std::to_string(messages_.rank().value());
+          std::string text(messages_.handlers().handler(waiter->coroutine->handler().value())->name);
+          if (!object.valid()) return text + place + " awaits a call";
+          text += " on " + objects_.arrays().name_of(object) + place +
+                  (waiting_messages.has_call ? " awaits a handler of its own object" : " awaits a call");
+          if (!waiting_messages.has_call && waiting_messages.messages != 0)
+            text += ", messages that wait for the object: " + std::to_string(waiting_messages.messages);
+          return text;
+        });
   });
 }
 

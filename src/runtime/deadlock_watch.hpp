@@ -36,20 +36,20 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     std::function<std::optional<quiescence::main_wait>()> main;
     /// Adds a line for each command that an extension module of this rank has deferred, and for each message that main
     /// has asked for.
-    std::function<void(report_lines& found)> name_waiting;
+    std::function<void(report_lines& report)> name_waiting;
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
-  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by) {
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& thread) {
     if (detector_.wants_look()) [[unlikely]] {
-      look(by);
+      look(thread);
     }
     if ((objects_.waits().held_up() != 0) != hurried_) [[unlikely]]
-      hurry(by);
-    return watches_ || hurries_ ? look_at_clock(by) : std::chrono::nanoseconds::max();
+      hurry(thread);
+    return watches_ || hurries_ ? look_at_clock(thread) : std::chrono::nanoseconds::max();
   }
 
   // Messages of the same module on other ranks.
@@ -59,12 +59,12 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   void on_give_up(context& ctx);
 
  private:
-  void look(thread_context& by);
-  void hurry(thread_context& by);
-  void give_up_from_here(thread_context& by);
-  [[nodiscard]] std::chrono::nanoseconds look_at_clock(thread_context& by);
-  void name_handlers(report& own) const;
-  void name_running(report& own) const;
+  void look(thread_context& thread);
+  void hurry(thread_context& thread);
+  void give_up_from_here(thread_context& thread);
+  [[nodiscard]] std::chrono::nanoseconds look_at_clock(thread_context& thread);
+  void name_handlers(report& report) const;
+  void name_running(report& report) const;
 
   void send_probe(rank_id child, std::uint32_t wave, bool names) override;
   void send_answer(rank_id parent, std::uint32_t wave, report sums) override;

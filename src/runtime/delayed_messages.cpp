@@ -22,8 +22,8 @@ namespace detail {
 /// handle that outlives the job finds the message sent, taken back or dropped.
 class delayed_state final : public timer {
  public:
-  delayed_state(engine& core, const object_pair& to, message_ptr m, std::chrono::nanoseconds when) noexcept
-      : timer(&on_due), ends(to), due(when), message(std::move(m)), core_(core) {}
+  delayed_state(engine& core, const object_pair& object_pair, message_ptr m, std::chrono::nanoseconds time) noexcept
+      : timer(&on_due), ends(object_pair), due(time), message(std::move(m)), core_(core) {}
 
   [[nodiscard]] bool is_over() const noexcept { return over_.load(std::memory_order_acquire); }  // pairs with end
   /// From now on the job may end.
@@ -45,15 +45,15 @@ class delayed_state final : public timer {
   delayed_state* before = nullptr;
 
  private:
-  static void on_due(timer& self, thread_context& by) {
-    auto& own = static_cast<delayed_state&>(self);
-    if (own.core_.images().delayed().keeps(own)) return;
-    if (own.ends.to.valid()) {
-      post_to_object(own.core_, by, own.ends, std::move(own.message));
+  static void on_due(timer& self, thread_context& thread) {
+    auto& state = static_cast<delayed_state&>(self);
+    if (state.core_.images().delayed().keeps(state)) return;
+    if (state.ends.to.valid()) {
+      post_to_object(state.core_, thread, state.ends, std::move(state.message));
     } else {
-      post_to_rank(own.core_, by, own.core_.rank(), std::move(own.message));
+      post_to_rank(state.core_, thread, state.core_.rank(), std::move(state.message));
     }
-    own.end();
+    state.end();
   }
 
   engine& core_;
@@ -90,12 +90,12 @@ delayed_messages::~delayed_messages() {
 }
 
 delayed_state* delayed_messages::add(const detail::object_pair& ends, message_ptr m, instant due) {
-  auto made = std::make_unique<delayed_state>(core_, ends, std::move(m), due);
+  auto result = std::make_unique<delayed_state>(core_, ends, std::move(m), due);
   const std::scoped_lock lock(mutex_);
-  core_.pool().set_timer(*made, due);
-  all_.push_front(*made);
+  core_.pool().set_timer(*result, due);
+  all_.push_front(*result);
   ++count_;
-  return made.release();
+  return result.release();
 }
 
 bool delayed_messages::take_back(delayed_state& state) {
@@ -157,9 +157,9 @@ std::vector<delayed_image> delayed_messages::pack(image_names& names) {
 void delayed_messages::install(const std::vector<delayed_image>& messages, const image_names& names) {
   for (const delayed_image& each : messages) {
     const detail::handler_info* const row = names.handler(each.handler);
-    const object_id to = object_id::from_value(each.object);
+    const object_id object = object_id::from_value(each.object);
     const bool fits = each.object == 0 ? each.kind == message_kind::rank
-                                       : each.kind == message_kind::object && core_.objects().homes().knows(to);
+                                       : each.kind == message_kind::object && core_.objects().homes().knows(object);
     if (row == nullptr || !fits || !(each.seconds >= 0) || static_cast<std::size_t>(each.way) >= channel_count)
       throw image_misfit("the image has a message to be sent later that makes no sense");
     message_ptr m = make_message(each.arguments.size());
@@ -169,7 +169,7 @@ void delayed_messages::install(const std::vector<delayed_image>& messages, const
     m->header.channel = each.way;
     if (!each.arguments.empty()) std::memcpy(m->body(), each.arguments.data(), each.arguments.size());
     detail::object_pair ends;
-    ends.to = to;
+    ends.to = object;
     add(ends, std::move(m), core_.pool().instant_after(each.seconds))->release();
   }
 }

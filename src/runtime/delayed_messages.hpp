@@ -59,7 +59,7 @@ class delayed_messages final : public held_part {
   [[nodiscard]] bool take_back(detail::delayed_state& state);
 
   [[nodiscard]] std::uint64_t lying() override;
-  void go_on(thread_context& by) override;
+  void go_on(thread_context& thread) override;
 
   /// While objects are held and nothing runs. Throws image_obstacle.
   [[nodiscard]] std::vector<delayed_image> pack(image_names& names);

@@ -28,13 +28,15 @@ namespace {
 constexpr std::chrono::seconds shutdown_max{2};
 
 /// A simulated rank has one worker unless told otherwise, so that a run does not depend on the host's cores.
-worker_pool::settings worker_pool_settings(const engine_surroundings& around) {
-  const auto asked = static_cast<std::uint32_t>(around.configuration.get_int("workers"));
+worker_pool::settings worker_pool_settings(const engine_surroundings& engine_surroundings) {
+  const auto asked = static_cast<std::uint32_t>(engine_surroundings.configuration.get_int("workers"));
   const std::uint32_t by_default =
-      around.simulation != nullptr ? 1 : workers_by_default(around.cores, around.ranks_on_host);
+      engine_surroundings.simulation != nullptr
+          ? 1
+          : workers_by_default(engine_surroundings.cores, engine_surroundings.ranks_on_host);
   return {.workers = asked != 0 ? asked : by_default,
-          .seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
-          .backlog_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"))};
+          .seed = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("seed")),
+          .backlog_bytes = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("receive_memory"))};
 }
 
 void aggregate(am_engine& messages, object_space& objects, const transport::capabilities& link,
@@ -43,11 +45,12 @@ void aggregate(am_engine& messages, object_space& objects, const transport::capa
   // A simulation shows single messages, unless bundles are asked for.
   if (wish == "off" || (wish == "auto" && link.virtual_time)) return;
   const double bound = std::chrono::duration<double>(configuration.get_duration("aggregate_bound")).count();
-  const aggregator::settings how{.bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
-                                 .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
+  const aggregator::settings settings{
+      .bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
+      .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
   objects.own().bundle_by(messages.aggregate_own(
-      how, [&of = objects.bundles()](message_ptr bundle) { return of.take_own(std::move(bundle)); }));
-  if (!link.by_pointer) messages.aggregate(how);  // what goes to others by pointer is passed on at once
+      settings, [&of = objects.bundles()](message_ptr bundle) { return of.take_own(std::move(bundle)); }));
+  if (!link.by_pointer) messages.aggregate(settings);  // what goes to others by pointer is passed on at once
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       messages_(*this, link_, *pool_,
                 around.configuration.get_bool("check_serialization") ? am_engine::packing::always
                                                                      : am_engine::packing::where_needed,
-                [this](const std::string& why) { fail_(rank(), why); }),
+                [this](const std::string& reason) { fail_(rank(), reason); }),
       objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
                            .check_serialization = around.configuration.get_bool("check_serialization"),
                            .location = location_policy_of(around.configuration.get_string("location")).value(),
@@ -109,9 +112,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                    return main_wait_.load(std::memory_order_relaxed);
                  },
                  .name_waiting =
-                     [this](report_lines& found) {
-                       groups_.requests().name_waiting(messages_.handlers(), rank(), found);
-                       extensions_.name_deferred(found);
+                     [this](report_lines& report) {
+                       groups_.requests().name_waiting(messages_.handlers(), rank(), report);
+                       extensions_.name_deferred(report);
                      }}),
       outside_{{*this, messages_, link_, time_}, stop_requests(messages_)},
       images_(*this, configuration_) {
@@ -130,39 +133,40 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
   if (link_.datagrams() != nullptr) {
-    link_.duties().add_taker([this](thread_context& by) { extensions_.take_datagrams(by); });
+    link_.duties().add_taker([this](thread_context& thread) { extensions_.take_datagrams(thread); });
   }
-  link_.duties().add_hook([this](thread_context& by) { return poll(by); });
+  link_.duties().add_hook([this](thread_context& thread) { return poll(thread); });
 }
 
 engine::~engine() {
   if (workers_ != nullptr) workers_->remove(*pool_);
 }
 
-std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings& around) {
-  const worker_pool::settings how = worker_pool_settings(around);
-  if (around.simulation != nullptr) {
-    auto made = std::make_unique<sim_pool>(how, machine::read_runtime_costs(around.configuration), link_, *order_,
-                                           *around.simulation);
-    sim_pool_ = made.get();
-    return made;
+std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings& engine_surroundings) {
+  const worker_pool::settings settings = worker_pool_settings(engine_surroundings);
+  if (engine_surroundings.simulation != nullptr) {
+    auto product = std::make_unique<sim_pool>(settings, machine::read_runtime_costs(engine_surroundings.configuration),
+                                              link_, *order_, *engine_surroundings.simulation);
+    sim_pool_ = product.get();
+    return product;
   }
-  const std::uint64_t threads = std::uint64_t{around.ranks_on_host} * how.workers;
+  const std::uint64_t threads = std::uint64_t{engine_surroundings.ranks_on_host} * settings.workers;
   thread_pool::options tuning;
-  const bool alone = polls_alone(around.configuration, around.cores, around.ranks_on_host, how.workers);
+  const bool alone = polls_alone(engine_surroundings.configuration, engine_surroundings.cores,
+                                 engine_surroundings.ranks_on_host, settings.workers);
   tuning.progress = alone ? progress_mode::dedicated : progress_mode::shared;
-  tuning.spin = around.configuration.get_duration("spin");
-  tuning.crowded = threads > around.cores;
-  tuning.place = around.place;
-  tuning.patience = around.configuration.get_duration("progress_patience");
-  auto made = std::make_unique<thread_pool>(how, tuning, link_, *order_);
-  thread_pool_ = made.get();
-  return made;
+  tuning.spin = engine_surroundings.configuration.get_duration("spin");
+  tuning.crowded = threads > engine_surroundings.cores;
+  tuning.place = engine_surroundings.place;
+  tuning.patience = engine_surroundings.configuration.get_duration("progress_patience");
+  auto result = std::make_unique<thread_pool>(settings, tuning, link_, *order_);
+  thread_pool_ = result.get();
+  return result;
 }
 
-void engine::wait_for_window(thread_context& on) {
-  if (on.role() != thread_role::application) return;
-  on.flush_operations();                                     // what it throws comes to main, which does not wait then
+void engine::wait_for_window(thread_context& thread) {
+  if (thread.role() != thread_role::application) return;
+  thread.flush_operations();                                 // what it throws comes to main, which does not wait then
   waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
   main_window* const window = messages_.window();
   if (window != nullptr) {
@@ -176,7 +180,7 @@ void engine::wait_for_window(thread_context& on) {
 
 /// Lets main go on if there is room again. Called while main waits in throttle; returns the latest time of the next
 /// call.
-std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
+std::chrono::nanoseconds engine::check_send_window(thread_context& thread) {
   const auto now = time_.now();
   main_window* const window = messages_.window();
   if (window != nullptr) {
@@ -184,26 +188,26 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& by) {
                   [this] { return workers_->all_idle() ? main_window::workers::idle : main_window::workers::busy; });
   }
   if (!overrun()) {
-    pool_->wake_application(by);
+    pool_->wake_application(thread);
     return std::chrono::nanoseconds::max();
   }
   return window != nullptr && window->over() ? now + main_window::patience : std::chrono::nanoseconds::max();
 }
 
-std::chrono::nanoseconds engine::poll(thread_context& by) {
+std::chrono::nanoseconds engine::poll(thread_context& thread) {
   if (objects_.waits().gives_up()) [[unlikely]] {
-    objects_.waits().give_up_all(by);
+    objects_.waits().give_up_all(thread);
   }
-  memory_.poll(by);
-  outside_.stops.poll(by);
-  std::chrono::nanoseconds due =
-      std::min({progress_.poll(by), extensions_.poll(by), flow_.poll(by), outside_.submissions.poll(by)});
-  if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(by));
+  memory_.poll(thread);
+  outside_.stops.poll(thread);
+  std::chrono::nanoseconds due = std::min(
+      {progress_.poll(thread), extensions_.poll(thread), flow_.poll(thread), outside_.submissions.poll(thread)});
+  if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(thread));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
   backpressure_ = backpressure;
-  const std::uint64_t flush_in[] = {messages_.flush_overdue(by), containers_.flush_overdue(by),
-                                    objects_.updates().flush_news(by)};
+  const std::uint64_t flush_in[] = {messages_.flush_overdue(thread), containers_.flush_overdue(thread),
+                                    objects_.updates().flush_news(thread)};
   for (const std::uint64_t ticks : flush_in) {
     if (ticks == 0) continue;
     const double wait_ns = static_cast<double>(ticks) * pool_->seconds_a_tick() * 1e9;
@@ -217,10 +221,10 @@ std::chrono::nanoseconds engine::poll(thread_context& by) {
   // While objects are held, waves go on to find out that such a unit is in the way.
   const bool has_known_units =
       (link_.duties().timers().pending() || outside_.submissions.open_doors() != 0) && !messages_.held.on();
-  due = std::min(due, quiet_.poll(by, main_waits && workers_rest && !has_known_units));
-  if (images_.waits_long()) due = std::min(due, images_.poll(by, time_.now()));
-  if (images_.alarm().is_set()) due = std::min(due, images_.alarm().poll(by, time_.now(), quiet_));
-  return std::min(due, deadlock_.poll(by));
+  due = std::min(due, quiet_.poll(thread, main_waits && workers_rest && !has_known_units));
+  if (images_.waits_long()) due = std::min(due, images_.poll(thread, time_.now()));
+  if (images_.alarm().is_set()) due = std::min(due, images_.alarm().poll(thread, time_.now(), quiet_));
+  return std::min(due, deadlock_.poll(thread));
 }
 
 /// The rank is not at rest if ready work, or a message that is certain to come, will make an idle worker or main go on.
@@ -238,8 +242,8 @@ quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   now.held_up = objects_.waits().held_up();
   now.asked = groups_.requests().waiting();
   for (const auto& each : pool_->thread_contexts()) {
-    const thread_counters& of = each->counters();
-    now.begun += of.readied.read() + of.taken.read();  // the looks themselves are handlers
+    const thread_counters& thread_counters = each->counters();
+    now.begun += thread_counters.readied.read() + thread_counters.taken.read();  // the looks themselves are handlers
   }
   return now;
 }
@@ -263,10 +267,10 @@ void engine::start_simulated(const std::function<void(runtime&)>& main) {
 }
 
 void engine::main_of_rank(const std::function<void(runtime&)>& main) {
-  thread_context& on = pool_->application();
-  output_.begin(on);
+  thread_context& thread = pool_->application();
+  output_.begin(thread);
   try {
-    runtime rt(*this, on);
+    runtime rt(*this, thread);
     main(rt);
     if (is_forked_child()) end_forked_child(0);
     images_.main_returned();
@@ -281,10 +285,10 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
   } catch (...) {
     fail_(rank(), "main threw: " + text_of_thrown());
   }
-  wait_for_end(on);
-  end_extensions(*this, on);
+  wait_for_end(thread);
+  end_extensions(*this, thread);
   progress_.end();
-  output_.end(on);
+  output_.end(thread);
   containers_.end_job();
   messages_.calls().life().end();
 }
@@ -292,31 +296,31 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
 /// Quiescence alone does not end a rank: another rank's main may have waited for it and go on, and quiescence may start
 /// handlers. So after its main each rank joins a collective, again and again while any rank tells that a declaration
 /// of quiescence has started something.
-void engine::wait_for_end(thread_context& on) {
+void engine::wait_for_end(thread_context& thread) {
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     if (contribution.size() != 1) throw std::runtime_error("a rank says neither yes nor no at its end");
     accumulated.front() |= contribution.front();
   };
   bool roused = true;
   while (roused) {
-    wait_as_application(on, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
+    wait_as_application(thread, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
       // Behind a last image objects are still held.
-      quiet_.request(on, std::move(end), quiescence_module::answer_by::hold);
+      quiet_.request(thread, std::move(end), quiescence_module::answer_by::hold);
     });
-    const auto own = roused_.exchange(false) ? std::byte{1} : std::byte{0};
-    const auto any = detail::run_collective(*this, on, {collective_kind::end_of_main, {}, {own}, either});
+    const auto own_bytes = roused_.exchange(false) ? std::byte{1} : std::byte{0};
+    const auto any = detail::run_collective(*this, thread, {collective_kind::end_of_main, {}, {own_bytes}, either});
     if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");
     roused = any.front() != std::byte{0};
   }
 }
 
-void engine::post_on_quiescence(thread_context& on, message_ptr m) {
+void engine::post_on_quiescence(thread_context& thread, message_ptr m) {
   if (messages_.deferred() || !messages_.by_pointer())
     m = packed_by_sender(std::move(m));  // the caller can catch errors
   // std::function must be copyable, but the message is not: copies share the message, and one takes it, once.
-  quiet_.request(on, [this, waiting = std::make_shared<message_ptr>(std::move(m))](thread_context& by) {
+  quiet_.request(thread, [this, waiting = std::make_shared<message_ptr>(std::move(m))](thread_context& caller) {
     roused_ = true;
-    messages_.post(by, rank(), std::move(*waiting));
+    messages_.post(caller, rank(), std::move(*waiting));
   });
 }
 

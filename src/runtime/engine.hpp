@@ -65,7 +65,7 @@ struct engine_surroundings {
 /// The composition root of one rank. A layer knows only the layers below it; this class knows all of them.
 class engine {
  public:
-  engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around);
+  engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& engine_surroundings);
   ~engine();
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
@@ -118,21 +118,21 @@ class engine {
 
   /// Calls `begin` and lets main wait. `begin` gets a function that ends the wait, to be called once, on any thread.
   /// Meanwhile main is no unit of work.
-  void wait_as_application(thread_context& on, quiescence::main_wait how,
+  void wait_as_application(thread_context& thread, quiescence::main_wait main_wait,
                            const std::function<void(std::function<void(thread_context&)>)>& begin);
-  void wait_for(thread_context& on, detail::future_state& state);
+  void wait_for(thread_context& thread, detail::future_state& state);
   /// As wait_for, until the instant `due` of the rank's clock. Returns whether the result is there.
-  [[nodiscard]] bool wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due);
+  [[nodiscard]] bool wait_until(thread_context& thread, detail::future_state& state, std::chrono::nanoseconds due);
   /// While objects are held, it ends also when all open units lie; see wave_detector.
-  void wait_quiescence(thread_context& on);
+  void wait_quiescence(thread_context& thread);
   /// Posts a message to this rank at the next quiescence.
-  void post_on_quiescence(thread_context& on, message_ptr m);
+  void post_on_quiescence(thread_context& thread, message_ptr m);
 
   /// Backpressure before a send: main waits while too much waits to be sent, or to be run within this process. On real
   /// threads main's thread runs other work meanwhile. Handlers do not wait.
-  void throttle(thread_context& on) {
+  void throttle(thread_context& thread) {
     expect_own_thread();
-    if (overrun() && !access_.holds()) wait_for_window(on);
+    if (overrun() && !access_.holds()) wait_for_window(thread);
   }
   /// Throws usage_error when a thread of the program calls, or one of another rank, or in a process that the rank has
   /// forked. Each call by which a program sends or waits makes this check first, and has no effect then.
@@ -152,12 +152,12 @@ class engine {
     return link_.congested() || flow_.waiting_bytes() > send_bytes_ ||
            (messages_.window() != nullptr && messages_.window()->over());
   }
-  [[nodiscard]] std::unique_ptr<worker_pool> make_worker_pool(const engine_surroundings& around);
+  [[nodiscard]] std::unique_ptr<worker_pool> make_worker_pool(const engine_surroundings& engine_surroundings);
   void main_of_rank(const std::function<void(runtime&)>& main);
-  void wait_for_window(thread_context& on);
-  [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& by);
-  void wait_for_end(thread_context& on);
-  std::chrono::nanoseconds poll(thread_context& by);
+  void wait_for_window(thread_context& thread);
+  [[nodiscard]] std::chrono::nanoseconds check_send_window(thread_context& thread);
+  void wait_for_end(thread_context& thread);
+  std::chrono::nanoseconds poll(thread_context& thread);
   [[nodiscard]] quiescence::deadlock_detector::snapshot look_for_deadlock();
 
   const config& configuration_;

@@ -57,23 +57,25 @@ extension_limits extension_limits_of(const config& configuration, bool simulated
           .simulated = simulated};
 }
 
-void attach_extensions(extension_module& to) {
+void attach_extensions(extension_module& extension_module) {
   for (const registered_extension& each : registered_extensions()) {
-    to.add({.name = each.name, .code = make_code(each.name, each.make, to.configuration())}, each.access);
+    extension_module.add({.name = each.name, .code = make_code(each.name, each.make, extension_module.configuration())},
+                         each.access);
   }
-  for (const std::string& file : files_of_option(to.configuration())) {
+  for (const std::string& file : files_of_option(extension_module.configuration())) {
     extension_file loaded = load_extension_file(file);
-    auto code = make_code(loaded.name, loaded.make, to.configuration());
-    to.add({.name = loaded.name, .keeps = std::move(loaded.keeps), .code = std::move(code)}, extension_access::program);
+    auto code = make_code(loaded.name, loaded.make, extension_module.configuration());
+    extension_module.add({.name = loaded.name, .keeps = std::move(loaded.keeps), .code = std::move(code)},
+                         extension_access::program);
   }
 }
 
-void end_extensions(engine& of, thread_context& on) {
-  if (!of.extensions().used()) return;  // only main attaches modules, and waits until it is done
-  of.wait_as_application(on, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
-    of.extensions().run_inside(on, [end](extension_space& space, thread_context& by) {
+void end_extensions(engine& core, thread_context& thread) {
+  if (!core.extensions().used()) return;  // only main attaches modules, and waits until it is done
+  core.wait_as_application(thread, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
+    core.extensions().run_inside(thread, [end](extension_space& space, thread_context& caller) {
       space.end_all();
-      end(by);
+      end(caller);
     });
   });
 }

@@ -16,8 +16,8 @@ namespace nacre {
 namespace {
 
 /// Refuses a wait inside a handler; `remedy`: the expression that a coroutine writes instead.
-void must_be_application(const thread_context& on, std::string_view remedy) {
-  if (on.role() == thread_role::application) return;
+void must_be_application(const thread_context& thread, std::string_view remedy) {
+  if (thread.role() == thread_role::application) return;
   throw usage_error(
       "a blocking wait inside a handler would stop its worker: make the handler a coroutine that returns nacre::task "
       "and write `" +
@@ -46,28 +46,28 @@ void main_access::must_not_hold() const {
       "after it; to work on several objects at once write `rt.colocate<function>(p, q, ...)`");
 }
 
-void engine::wait_as_application(thread_context& on, quiescence::main_wait how,
+void engine::wait_as_application(thread_context& thread, quiescence::main_wait main_wait,
                                  const std::function<void(std::function<void(thread_context&)>)>& begin) {
-  must_be_application(on, "co_await ctx.call<...>(...)");
+  must_be_application(thread, "co_await ctx.call<...>(...)");
   expect_own_thread();
   access_.must_not_hold();
-  on.flush_operations();  // what it throws comes to main, which does not wait then
-  std::atomic<bool> over{false};
-  main_wait_.store(how, std::memory_order_relaxed);
+  thread.flush_operations();  // what it throws comes to main, which does not wait then
+  std::atomic<bool> is_over{false};
+  main_wait_.store(main_wait, std::memory_order_relaxed);
   main_active_.store(false, std::memory_order_release);  // pairs with the acquire in poll
-  messages_.commit(on, [&] {
-    begin([this, &over](thread_context& by) {
-      by.counters().created.add(1);
+  messages_.commit(thread, [&] {
+    begin([this, &is_over](thread_context& caller) {
+      caller.counters().created.add(1);
       main_active_.store(true, std::memory_order_release);  // pairs with the acquire in poll
-      over.store(true, std::memory_order_release);          // pairs with the acquire below; `over` may be gone then
-      pool_->wake_application(by);
+      is_over.store(true, std::memory_order_release);       // pairs with the acquire below; `is_over` may be gone then
+      pool_->wake_application(caller);
     });
   });
-  on.counters().done.add(1);
-  pool_->wait_until([&over] { return over.load(std::memory_order_acquire); });
+  thread.counters().done.add(1);
+  pool_->wait_until([&is_over] { return is_over.load(std::memory_order_acquire); });
 }
 
-void engine::wait_for(thread_context& on, detail::future_state& state) {
+void engine::wait_for(thread_context& thread, detail::future_state& state) {
   if (access_.holds() && state.ready()) return;
   struct application_waiter : detail::waiter {
     std::function<void(thread_context&)> end;
@@ -77,22 +77,22 @@ void engine::wait_for(thread_context& on, detail::future_state& state) {
     const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
     end(by);
   };
-  if (on.role() == thread_role::application) state.expect_no_waiter();
-  wait_as_application(on, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
+  if (thread.role() == thread_role::application) state.expect_no_waiter();
+  wait_as_application(thread, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {
     w.end = end;
-    if (!state.await(w)) end(on);
+    if (!state.await(w)) end(thread);
   });
 }
 
-bool engine::wait_until(thread_context& on, detail::future_state& state, std::chrono::nanoseconds due) {
-  must_be_application(on, "co_await nacre::when_any(f, ctx.sleep(seconds))");
+bool engine::wait_until(thread_context& thread, detail::future_state& state, std::chrono::nanoseconds due) {
+  must_be_application(thread, "co_await nacre::when_any(f, ctx.sleep(seconds))");
   expect_own_thread();
   access_.must_not_hold();
   state.expect_no_waiter();
   if (state.ready()) return true;
-  if (due <= time_.now()) return detail::look_again(on) && state.ready();
+  if (due <= time_.now()) return detail::look_again(thread) && state.ready();
   return timed_wait().run(
-      *this, on, quiescence::main_wait::result, state,
+      *this, thread, quiescence::main_wait::result, state,
       [&](timer& end) {
         const bool timed = due != std::chrono::nanoseconds::max();
         if (timed) pool_->set_timer(end, due);
@@ -101,9 +101,9 @@ bool engine::wait_until(thread_context& on, detail::future_state& state, std::ch
       [this](timer& end) { return pool_->remove_timer(end); });
 }
 
-void engine::wait_quiescence(thread_context& on) {
-  wait_as_application(on, quiescence::main_wait::quiescence, [&](std::function<void(thread_context&)> end) {
-    quiet_.request(on, std::move(end), quiescence_module::answer_by::hold);
+void engine::wait_quiescence(thread_context& thread) {
+  wait_as_application(thread, quiescence::main_wait::quiescence, [&](std::function<void(thread_context&)> end) {
+    quiet_.request(thread, std::move(end), quiescence_module::answer_by::hold);
   });
 }
 

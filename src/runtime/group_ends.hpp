@@ -11,6 +11,6 @@ class thread_context;
 
 /// Fails the requests, answers the calls, and prints a line for each function with messages that main has not asked
 /// for. The thread of main, while no handler uses the group.
-void end_requests(engine& core, thread_context& on, std::uint32_t group);
+void end_requests(engine& core, thread_context& thread, std::uint32_t group);
 
 }  // namespace nacre

@@ -39,12 +39,12 @@ bool thrown_by_end() {
 
 }  // namespace
 
-void handler_failed(engine& core, thread_context& on, const message_header& request, handler_id handler,
-                    handler_phase when) {
+void handler_failed(engine& core, thread_context& thread, const message_header& request, handler_id handler,
+                    handler_phase handler_phase) {
   const handler_info* row = core.messages().handlers().handler(handler.value());
   std::string line;  // names no module handler: its message names the user's code that it called
   if (request.kind != message_kind::module) {
-    line = when == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
+    line = handler_phase == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
     line += std::string(row->name) + " threw: ";
   }
   line += text_of_thrown();
@@ -52,9 +52,9 @@ void handler_failed(engine& core, thread_context& on, const message_header& requ
     line += " (" + core.objects().arrays().name_of(object_id::from_value(request.object)) + ")";
   }
   if (request.reply == 0 && thrown_by_end()) {
-    core.objects().errors().report(on, {object_id::from_value(request.object), row->name, line});
+    core.objects().errors().report(thread, {object_id::from_value(request.object), row->name, line});
   } else if (request.reply != 0 && !is_forked_child()) {
-    core.messages().post_failure(on, request, line, type_of_thrown());
+    core.messages().post_failure(thread, request, line, type_of_thrown());
   } else {
     core.messages().fail(line);
   }

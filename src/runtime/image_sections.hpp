@@ -75,13 +75,13 @@ struct kept_image {
 
 /// A section of a file. Throws image_misfit.
 template <class T>
-[[nodiscard]] T read_section(const images::sections& file, std::uint32_t section, const char* what) {
-  const auto found = file.find(section);
-  if (found != file.end()) {
-    expected<T, wire_error> value = unpack<T>(found->second);
+[[nodiscard]] T read_section(const images::sections& file, std::uint32_t section, const char* name) {
+  const auto match = file.find(section);
+  if (match != file.end()) {
+    expected<T, wire_error> value = unpack<T>(match->second);
     if (value) return std::move(*value);
   }
-  throw image_misfit(std::string("the image has no ") + what + " that this version of Nacre can read");
+  throw image_misfit(std::string("the image has no ") + name + " that this version of Nacre can read");
 }
 
 }  // namespace nacre

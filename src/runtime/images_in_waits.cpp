@@ -32,35 +32,36 @@ bool checkpoints::interrupts_waits() const noexcept {
 }
 
 /// Waits for quiescence. Images are taken meanwhile, when they are due, or a last one when a signal asks for it.
-void checkpoints::wait_with_images(thread_context& on, const detail::kept_value& kept) {
+void checkpoints::wait_with_images(thread_context& thread, const detail::kept_value& kept) {
   long_wait wait(core_);
   const double every = takes_in_waits() ? std::chrono::duration<double>(every_).count() : never_due;
   const double long_enough = core_.job_time().seconds() + std::min(every, short_wait_max);
   waits_long_.store(true, std::memory_order_relaxed);  // a hint, as below
   for (;;) {
-    const long_wait::outcome how = wait.until(on, {.due = std::max({last_seconds_ + every, not_before_, long_enough}),
-                                                   .wish_from = std::max(next_last_, long_enough)});
-    if (how == long_wait::outcome::quiet) break;
-    take_in_wait(on, wait, kept, how == long_wait::outcome::wish);
+    const long_wait::outcome outcome =
+        wait.until(thread, {.due = std::max({last_seconds_ + every, not_before_, long_enough}),
+                            .wish_from = std::max(next_last_, long_enough)});
+    if (outcome == long_wait::outcome::quiet) break;
+    take_in_wait(thread, wait, kept, outcome == long_wait::outcome::wish);
   }
   waits_long_.store(false, std::memory_order_relaxed);
 }
 
 /// `last`: if it is durable, the job ends, with all objects held.
-void checkpoints::take_in_wait(thread_context& on, long_wait& wait, const detail::kept_value& kept, bool last) {
+void checkpoints::take_in_wait(thread_context& thread, long_wait& wait, const detail::kept_value& kept, bool last) {
   constexpr double times_of_pause = 10;  // that the objects run between two images
-  runtime rt(core_, on);
-  const phase here(rt, "image");
+  runtime rt(core_, thread);
+  const phase phase(rt, "image");
   const double begin = core_.job_time().seconds();
-  const std::string why = wait.hold(on);
+  const std::string reason = wait.hold(thread);
   std::optional<rank_image> image;
-  if (why.empty()) {
-    image = cut(on, kept);
+  if (reason.empty()) {
+    image = cut(thread, kept);
   } else {
-    tell_once("images are put off while the job waits for quiescence: " + why);
+    tell_once("images are put off while the job waits for quiescence: " + reason);
   }
-  if (last && image && keep(on, image, kept.class_name, begin)) end_behind_last();
-  wait.release(on);
+  if (last && image && keep(thread, image, kept.class_name, begin)) end_behind_last();
+  wait.release(thread);
   const double released = core_.job_time().seconds();
   if (last) {
     next_last_ = released + std::max(image ? write_again : hold_again, times_of_pause * (released - begin));
@@ -68,18 +69,18 @@ void checkpoints::take_in_wait(thread_context& on, long_wait& wait, const detail
   }
   retry_ = image ? 0 : std::max(2 * retry_, std::chrono::duration<double>(every_).count());
   not_before_ = released + std::max(retry_, times_of_pause * (released - begin));
-  if (image) keep(on, image, kept.class_name, begin);
+  if (image) keep(thread, image, kept.class_name, begin);
 }
 
 /// A signal may come to one process alone; in a long wait only rank 0 looks for it.
-std::chrono::nanoseconds checkpoints::poll(thread_context& by, std::chrono::nanoseconds now) {
+std::chrono::nanoseconds checkpoints::poll(thread_context& thread, std::chrono::nanoseconds now) {
   constexpr auto never = std::chrono::nanoseconds::max();
   if (told_wish_ || core_.rank().value() == 0 || core_.messages().deferred() || core_.outside().stops.handled())
     return never;
   const int signal = launch::last_image_signal();
   if (signal == 0) return now + main_alarm::between_looks;
   told_wish_ = true;
-  core_.messages().post_to_module<&checkpoints::on_wish>(by, rank_id(0), signal);
+  core_.messages().post_to_module<&checkpoints::on_wish>(thread, rank_id(0), signal);
   return never;
 }
 

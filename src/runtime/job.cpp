@@ -56,9 +56,9 @@ constexpr std::size_t trace_thread_bytes_min = std::size_t{4} << 10;
 constexpr std::size_t trace_thread_bytes_max = std::size_t{256} << 10;
 
 /// Ends the process on the first failure; later ones are consequences.
-[[noreturn]] void end_process(rank_id rank, const std::string& why) {
+[[noreturn]] void end_process(rank_id rank, const std::string& reason) {
   if (is_forked_child()) {
-    std::fprintf(stderr, "nacre: a process that rank %u has forked: %s\n", rank.value(), why.c_str());
+    std::fprintf(stderr, "nacre: a process that rank %u has forked: %s\n", rank.value(), reason.c_str());
     end_forked_child(EXIT_FAILURE);
   }
   static std::atomic_flag ended;
@@ -67,7 +67,7 @@ constexpr std::size_t trace_thread_bytes_max = std::size_t{256} << 10;
   }
   std::fflush(stdout);
   // One unbuffered write that allocates no memory.
-  if (!why.empty()) std::fprintf(stderr, "nacre: rank %u: %s; the job ends\n", rank.value(), why.c_str());
+  if (!reason.empty()) std::fprintf(stderr, "nacre: rank %u: %s; the job ends\n", rank.value(), reason.c_str());
   let_launcher_read();
   std::_Exit(1);
 }
@@ -92,20 +92,20 @@ constexpr std::uint32_t local_ranks_max = 4096;  // as the limit of `nacre run`
 
 std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   const transport::backend& chosen = transport::find_backend(configuration.get_string("transport"));
-  const transport::program own{.handlers = handler_table::get().fingerprint()};
+  const transport::program program{.handlers = handler_table::get().fingerprint()};
   if (launch::started_by_launcher() || chosen.needs_launcher) {
     if (chosen.join_job == nullptr) {
       throw setup_error("transport '" + std::string(chosen.name) +
                         "' keeps all ranks in one process, so a launcher cannot start it: run the program without "
                         "`nacre run`, with --nacre.ranks=N, or choose --nacre.transport=shm");
     }
-    return chosen.join_job(configuration, own);
+    return chosen.join_job(configuration, program);
   }
   // A transport inside the process that was chosen explicitly is valid under any launcher.
   if (chosen.join_job != nullptr || configuration.source_of("transport") <= setting_source::program) {
     launch::refuse_lonely_task(chosen.name);
   }
-  if (launch::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, own);
+  if (launch::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, program);
   const auto ranks = static_cast<std::uint32_t>(configuration.get_int("ranks"));
   if (!chosen.virtual_time && ranks > local_ranks_max) refuse_ranks(ranks, chosen.name);
   try {
@@ -176,21 +176,21 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
   const rank_placement places(configuration, fabric);
   pools_of_process workers;
-  const engine_surroundings around{.configuration = configuration,
-                                   .time = time,
-                                   .workers = &workers,
-                                   .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
-                                   .cores = places.cores(),
-                                   .trace = traced.get(),
-                                   .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
-                                   .fail = &end_process};
+  const engine_surroundings surroundings{.configuration = configuration,
+                                         .time = time,
+                                         .workers = &workers,
+                                         .ranks_on_host = fabric.ranks_on_host(),  // they share its cores
+                                         .cores = places.cores(),
+                                         .trace = traced.get(),
+                                         .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
+                                         .fail = &end_process};
   std::atomic<bool> left_all{true};
   std::atomic<int> code{0};
   const auto run_rank = [&](rank_id rank) {
-    engine_surroundings own = around;
-    own.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
-    const bound_scope bound(own.place.rank);  // first, so that the rank's memory is where its workers are
-    engine one(fabric.open(rank), own);
+    engine_surroundings self = surroundings;
+    self.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
+    const bound_scope bound(self.place.rank);  // first, so that the rank's memory is where its workers are
+    engine one(fabric.open(rank), self);
     one.run(main);
     if (one.images().exit_code() != 0) code = one.images().exit_code();
     if (!one.output().left_all()) left_all = false;
@@ -276,20 +276,20 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
   const auto on_host = static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host"));
   check_outputs(fabric, configuration);
   const std::unique_ptr<trace::file_writer> traced = open_trace(fabric, configuration);
-  const engine_surroundings around{.configuration = configuration,
-                                   .time = time,
-                                   .simulation = &simulated.machine(),
-                                   .ranks_on_host = on_host,
-                                   .trace = traced.get(),
-                                   .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
-                                   .fail = &end_process};
+  const engine_surroundings engine_surroundings{.configuration = configuration,
+                                                .time = time,
+                                                .simulation = &simulated.machine(),
+                                                .ranks_on_host = on_host,
+                                                .trace = traced.get(),
+                                                .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
+                                                .fail = &end_process};
   std::vector<std::unique_ptr<engine>> engines;
   const memory_watch watched(simulated.size());
   try {
     for (const rank_id rank : fabric.local_ranks()) {
       auto link = fabric.open(rank);
       auto& end = static_cast<transport::sim_endpoint&>(*link);
-      engines.push_back(std::make_unique<engine>(std::move(link), around));
+      engines.push_back(std::make_unique<engine>(std::move(link), engine_surroundings));
       end.set_arrival_hook([](void* subject) { static_cast<engine*>(subject)->on_arrival(); }, engines.back().get());
     }
     for (const auto& each : engines) each->start_simulated(main);

@@ -88,11 +88,11 @@ last_image_signals::last_image_signals(const config& configuration, bool first)
   told_ = net::unique_fd(ends[0]);
   tells_ = net::unique_fd(ends[1]);
   pipe_of_process = ends[1];
-  sigset_t all, before;
+  sigset_t all, signals;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals come to the other threads
+  ::pthread_sigmask(SIG_SETMASK, &all, &signals);  // signals come to the other threads
   watcher_ = std::thread([this] { watch(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   signal_ = signal;
   set_handler(signal, &note_wish, SA_RESTART | static_cast<int>(SA_RESETHAND));
 }

@@ -25,7 +25,7 @@ void rank_output::record_load() {
 }
 
 /// Collective; rank 0 writes.
-void rank_output::write_load_trace(thread_context& on) {
+void rank_output::write_load_trace(thread_context& thread) {
   using rows = std::vector<balance::load_row>;
   const auto join = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<rows>(accumulated);
@@ -33,8 +33,8 @@ void rank_output::write_load_trace(thread_context& on) {
     all.insert(all.end(), more.begin(), more.end());
     accumulated = pack(all);
   };
-  const auto bytes =
-      detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank_.rank())), join});
+  const auto bytes = detail::run_collective(
+      rank_, thread, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank_.rank())), join});
   if (rank_.rank().value() != 0) return;
   const auto interval = configuration_.get_duration("record_load_interval");
   const std::string& path = configuration_.get_string("record_load");

@@ -25,66 +25,67 @@ constexpr std::chrono::milliseconds still_max{50};
 constexpr std::chrono::milliseconds still_max_simulated{3};
 
 /// Becomes ready when the request is answered.
-std::shared_ptr<detail::future_value<void>> requested(engine& core, thread_context& on,
-                                                      quiescence_module::answer_by how) {
-  const std::shared_ptr<detail::future_value<void>> state(new detail::future_value<void>,
-                                                          [](detail::future_value<void>* of) { of->release(); });
+std::shared_ptr<detail::future_value<void>> requested(engine& core, thread_context& thread,
+                                                      quiescence_module::answer_by answer_by) {
+  const std::shared_ptr<detail::future_value<void>> state(
+      new detail::future_value<void>, [](detail::future_value<void>* future_value) { future_value->release(); });
   core.quiet().request(
-      on, [state](thread_context& by) { state->complete_with(make_message(0), by); }, how);
+      thread, [state](thread_context& caller) { state->complete_with(make_message(0), caller); }, answer_by);
   return state;
 }
 
 }  // namespace
 
 /// Waits for the result, or until the alarm rings. Returns whether the result is there.
-bool long_wait::wait_or_alarm(thread_context& on, detail::future_state& state, const main_alarm::settings& how) {
+bool long_wait::wait_or_alarm(thread_context& thread, detail::future_state& state,
+                              const main_alarm::settings& settings) {
   main_alarm& alarm = core_.images().alarm();
   return timed_wait().run(
-      core_, on, quiescence::main_wait::quiescence, state,
+      core_, thread, quiescence::main_wait::quiescence, state,
       [&](timer& end) {
-        alarm.set(end, how);
+        alarm.set(end, settings);
         if (!core_.messages().deferred()) core_.messages().wake_poll_loop();  // it may sleep for longer
         return true;
       },
       [&](timer&) { return alarm.take_back(); });
 }
 
-long_wait::outcome long_wait::until(thread_context& on, const limits& how) {
+long_wait::outcome long_wait::until(thread_context& thread, const limits& limits) {
   auto result = outcome::quiet;
   if (core_.rank().value() == 0) {
-    if (quiet_ == nullptr) quiet_ = requested(core_, on, quiescence_module::answer_by::quiescence);
+    if (quiet_ == nullptr) quiet_ = requested(core_, thread, quiescence_module::answer_by::quiescence);
     const auto instant_of = [&](double seconds) {
       return core_.pool().instant_after(std::max(0.0, seconds - core_.job_time().seconds()));
     };
     // In virtual time a look now and then would never let the job stand still.
     const bool looks = !core_.messages().deferred() && !core_.outside().stops.handled();
-    const main_alarm::settings alarm{.due = instant_of(how.due),
-                                     .wish_from = looks ? instant_of(how.wish_from) : main_alarm::instant::max()};
-    if (!wait_or_alarm(on, *quiet_, alarm))
+    const main_alarm::settings alarm{.due = instant_of(limits.due),
+                                     .wish_from = looks ? instant_of(limits.wish_from) : main_alarm::instant::max()};
+    if (!wait_or_alarm(thread, *quiet_, alarm))
       result = launch::last_image_signal() != 0 && !core_.outside().stops.handled() ? outcome::wish : outcome::due;
   }
-  return static_cast<outcome>(runtime(core_, on).broadcast(static_cast<std::uint8_t>(result), rank_id(0)));
+  return static_cast<outcome>(runtime(core_, thread).broadcast(static_cast<std::uint8_t>(result), rank_id(0)));
 }
 
-std::string long_wait::hold(thread_context& on) {
-  runtime rt(core_, on);
+std::string long_wait::hold(thread_context& thread) {
+  runtime rt(core_, thread);
   core_.objects().activation().hold().begin();
   std::uint8_t lies = 0;
   if (core_.rank().value() == 0) {
-    const auto held = requested(core_, on, quiescence_module::answer_by::hold);
-    const main_alarm::settings how{.due = core_.pool().instant_after(hold_seconds_max),
-                                   .still_max = core_.messages().deferred() ? still_max_simulated : still_max};
-    lies = wait_or_alarm(on, *held, how) ? 1 : 0;
+    const auto held = requested(core_, thread, quiescence_module::answer_by::hold);
+    const main_alarm::settings settings{.due = core_.pool().instant_after(hold_seconds_max),
+                                        .still_max = core_.messages().deferred() ? still_max_simulated : still_max};
+    lies = wait_or_alarm(thread, *held, settings) ? 1 : 0;
   }
   if (rt.broadcast(lies, rank_id(0)) != 0) return {};
-  const std::string why =
+  const std::string reason =
       rt.all_reduce(in_the_way(), [](const std::string& a, const std::string& b) { return !a.empty() ? a : b; });
-  return why.empty() ? "messages or handlers that do not come to an end" : why;
+  return reason.empty() ? "messages or handlers that do not come to an end" : reason;
 }
 
-void long_wait::release(thread_context& on) {
-  core_.objects().activation().hold().end(on);
-  core_.quiet().renew(on);
+void long_wait::release(thread_context& thread) {
+  core_.objects().activation().hold().end(thread);
+  core_.quiet().renew(thread);
 }
 
 /// The reason why a unit of this rank does not lie, as far as it can be told.
@@ -95,10 +96,10 @@ std::string long_wait::in_the_way() {
     return fmt::format("a sleep or a time limit, on rank {}", core_.rank().value());
   if (core_.outside().submissions.open_doors() != 0)
     return fmt::format("an open submitter, on rank {}", core_.rank().value());
-  report_lines found(1);
-  name_held_by_handlers(core_.objects(), found);
-  core_.objects().contributed().name_incomplete(found);
-  return found.lines().empty() ? std::string() : found.lines().front().text;
+  report_lines report(1);
+  name_held_by_handlers(core_.objects(), report);
+  core_.objects().contributed().name_incomplete(report);
+  return report.lines().empty() ? std::string() : report.lines().front().text;
 }
 
 }  // namespace nacre

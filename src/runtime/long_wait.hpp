@@ -30,15 +30,16 @@ class long_wait {
     double wish_from = 0;  ///< no signal counts before
   };
   /// Waits for quiescence, or, if that comes first, until `due` or a signal that asks for a last image.
-  [[nodiscard]] outcome until(thread_context& on, const limits& how);
+  [[nodiscard]] outcome until(thread_context& thread, const limits& limits);
   /// Holds all objects, and waits until all open units lie. Returns why they do not, empty if they do; the objects are
   /// held in both cases.
-  [[nodiscard]] std::string hold(thread_context& on);
+  [[nodiscard]] std::string hold(thread_context& thread);
   /// The objects go on.
-  void release(thread_context& on);
+  void release(thread_context& thread);
 
  private:
-  [[nodiscard]] bool wait_or_alarm(thread_context& on, detail::future_state& state, const main_alarm::settings& how);
+  [[nodiscard]] bool wait_or_alarm(thread_context& thread, detail::future_state& state,
+                                   const main_alarm::settings& settings);
   [[nodiscard]] std::string in_the_way();
 
   engine& core_;

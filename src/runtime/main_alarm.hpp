@@ -26,10 +26,10 @@ class main_alarm {
     instant wish_from = instant::max();  ///< from then on it fires also when a signal has asked for a last image
   };
 
-  void set(timer& fired, const settings& how) {
+  void set(timer& fired, const settings& tuning) {
     const std::scoped_lock lock(mutex_);
     fired_ = &fired;
-    how_ = how;
+    how_ = tuning;
     set_.store(true, std::memory_order_relaxed);  // a hint for the poll loop, which is woken
   }
   /// False: it fires, or has fired.
@@ -37,21 +37,21 @@ class main_alarm {
   [[nodiscard]] bool is_set() const noexcept { return set_.load(std::memory_order_relaxed); }
 
   /// Inside the poll loop. Returns when it must be called again at the latest.
-  [[nodiscard]] instant poll(thread_context& by, instant now, quiescence_module& waves) {
-    settings how;
+  [[nodiscard]] instant poll(thread_context& thread, instant now, quiescence_module& waves) {
+    settings tuning;
     {
       const std::scoped_lock lock(mutex_);
       if (fired_ == nullptr) return instant::max();
-      how = how_;
+      tuning = how_;
     }
-    const bool still = how.still_max.count() != 0 && waves.stands_still_for(now) >= how.still_max;
-    const bool looks = how.wish_from != instant::max();
-    const bool wished = looks && now >= how.wish_from && launch::last_image_signal() != 0;
-    if (now < how.due && !still && !wished) {
-      if (looks) return std::min(how.due, now + between_looks);
-      return how.still_max.count() != 0 ? std::min(how.due, now + how.still_max) : how.due;
+    const bool still = tuning.still_max.count() != 0 && waves.stands_still_for(now) >= tuning.still_max;
+    const bool looks = tuning.wish_from != instant::max();
+    const bool wished = looks && now >= tuning.wish_from && launch::last_image_signal() != 0;
+    if (now < tuning.due && !still && !wished) {
+      if (looks) return std::min(tuning.due, now + between_looks);
+      return tuning.still_max.count() != 0 ? std::min(tuning.due, now + tuning.still_max) : tuning.due;
     }
-    if (timer* const fired = take()) fired->fire(by);
+    if (timer* const fired = take()) fired->fire(thread);
     return instant::max();
   }
 

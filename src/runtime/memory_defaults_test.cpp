@@ -17,27 +17,27 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-config lowered(const memory_share& share, config made = config(all_option_tables())) {
-  lower_own_memory(made, share);
-  lower_receive_memory(made, share);
-  return made;
+config lowered(const memory_share& share, config configuration = config(all_option_tables())) {
+  lower_own_memory(configuration, share);
+  lower_receive_memory(configuration, share);
+  return configuration;
 }
 
 TEST(memory_defaults, stay_where_there_is_enough) {
   const config plain(all_option_tables());
-  const config made = lowered({.bytes = std::uint64_t{64} << 30, .ranks = 8});
+  const config configuration = lowered({.bytes = std::uint64_t{64} << 30, .ranks = 8});
   for (const char* option : {"receive_memory", "send_memory", "spare_memory", "trace_memory"}) {
-    EXPECT_EQ(made.get_int(option), plain.get_int(option)) << option;
-    EXPECT_FALSE(made.was_set(option)) << option;
+    EXPECT_EQ(configuration.get_int(option), plain.get_int(option)) << option;
+    EXPECT_FALSE(configuration.was_set(option)) << option;
   }
 }
 
 TEST(memory_defaults, of_all_ranks_of_a_host_take_half_of_what_there_is) {
   for (const std::uint32_t ranks : {1U, 2U, 7U, 16U}) {
     for (const std::int64_t bytes : {512 * mib, 1024 * mib, 4096 * mib}) {
-      const config made = lowered({.bytes = static_cast<std::uint64_t>(bytes), .ranks = ranks});
-      const std::int64_t of_rank = 3 * made.get_int("receive_memory") + made.get_int("send_memory") +
-                                   made.get_int("spare_memory") + made.get_int("trace_memory");
+      const config configuration = lowered({.bytes = static_cast<std::uint64_t>(bytes), .ranks = ranks});
+      const std::int64_t of_rank = 3 * configuration.get_int("receive_memory") + configuration.get_int("send_memory") +
+                                   configuration.get_int("spare_memory") + configuration.get_int("trace_memory");
       EXPECT_LE(of_rank * ranks, bytes / 2) << ranks << " ranks, " << bytes << " bytes";
     }
   }
@@ -45,19 +45,19 @@ TEST(memory_defaults, of_all_ranks_of_a_host_take_half_of_what_there_is) {
 }
 
 TEST(memory_defaults, have_a_lower_bound) {
-  const config made = lowered({.bytes = 1, .ranks = 1000});
+  const config configuration = lowered({.bytes = 1, .ranks = 1000});
   for (const char* option : {"receive_memory", "send_memory", "spare_memory", "trace_memory"})
-    EXPECT_EQ(made.get_int(option), mib) << option;
+    EXPECT_EQ(configuration.get_int(option), mib) << option;
 }
 
 TEST(memory_defaults, give_way_to_what_anybody_has_set) {
-  config made(all_option_tables());
-  made.set("receive_memory", "1GiB");
-  made.set("send_memory", "2GiB", setting_source::program);
-  made = lowered({.bytes = 64 * mib, .ranks = 4}, made);
-  EXPECT_EQ(made.get_int("receive_memory"), 1024 * mib);
-  EXPECT_EQ(made.get_int("send_memory"), 2048 * mib);
-  EXPECT_EQ(made.get_int("spare_memory"), mib);
+  config configuration(all_option_tables());
+  configuration.set("receive_memory", "1GiB");
+  configuration.set("send_memory", "2GiB", setting_source::program);
+  configuration = lowered({.bytes = 64 * mib, .ranks = 4}, configuration);
+  EXPECT_EQ(configuration.get_int("receive_memory"), 1024 * mib);
+  EXPECT_EQ(configuration.get_int("send_memory"), 2048 * mib);
+  EXPECT_EQ(configuration.get_int("spare_memory"), mib);
 }
 
 TEST(memory_defaults, of_a_job_are_those_that_its_launcher_gives) {
@@ -66,11 +66,11 @@ TEST(memory_defaults, of_a_job_are_those_that_its_launcher_gives) {
   const std::string name = variable.substr(0, end);
   const auto taken = [&](const std::string& value, std::string_view option = {}) {
     EXPECT_EQ(::setenv(name.c_str(), value.c_str(), 1), 0);
-    config made(all_option_tables());
-    if (!option.empty()) made.set("receive_memory", option, setting_source::environment);
-    take_receive_memory(made);
+    config configuration(all_option_tables());
+    if (!option.empty()) configuration.set("receive_memory", option, setting_source::environment);
+    take_receive_memory(configuration);
     EXPECT_EQ(::unsetenv(name.c_str()), 0);
-    return made.get_int("receive_memory");
+    return configuration.get_int("receive_memory");
   };
   EXPECT_EQ(taken(variable.substr(end + 1)), 32 * mib);
   EXPECT_EQ(taken(variable.substr(end + 1), "48MiB"), 48 * mib);

@@ -50,7 +50,7 @@ void terminal_line::erase() {
   std::fflush(stderr);
 }
 
-std::string progress_teller::text(const std::vector<rank_progress>& now, std::size_t answered, double at) {
+std::string progress_teller::text(const std::vector<rank_progress>& now, std::size_t answered, double time) {
   before_.resize(now.size());
   std::uint64_t handlers = 0, fresh = 0;
   std::uint32_t workers = 0, idle = 0;
@@ -64,33 +64,33 @@ std::string progress_teller::text(const std::vector<rank_progress>& now, std::si
     most = std::max(most, busy);
     sum += busy;
   }
-  const double rate = static_cast<double>(fresh) / std::max(at - before_at_, 1e-9);
+  const double rate = static_cast<double>(fresh) / std::max(time - before_at_, 1e-9);
   std::string line =
-      fmt::format("nacre: {:.1f} s, {} handlers, {}/s, {} of {} workers busy", at,
+      fmt::format("nacre: {:.1f} s, {} handlers, {}/s, {} of {} workers busy", time,
                   short_number(static_cast<double>(handlers)), short_number(rate), workers - idle, workers);
   if (now.size() > 1 && sum > 0) {
     line += fmt::format(", busiest rank {:.2f} of the mean", most * static_cast<double>(now.size()) / sum);
   }
   if (now.size() > 1) line += fmt::format(", {} of {} ranks answer", answered, now.size());
   before_ = now;
-  before_at_ = at;
+  before_at_ = time;
   return line;
 }
 
-progress_module::progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds after,
+progress_module::progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds duration,
                                  std::function<rank_progress()> look)
     : messages_(messages),
       time_(time),
       started_(time.now()),
       due_(never),
-      interval_(std::min<std::chrono::nanoseconds>(after, between_lines)),
+      interval_(std::min<std::chrono::nanoseconds>(duration, between_lines)),
       look_(std::move(look)) {
   messages_.attach_module(*this);
-  const bool shows = after.count() != 0 && messages.rank().value() == 0 && !messages.deferred();
-  if (shows && terminal_line::possible()) due_ = started_ + after;
+  const bool shows = duration.count() != 0 && messages.rank().value() == 0 && !messages.deferred();
+  if (shows && terminal_line::possible()) due_ = started_ + duration;
 }
 
-std::chrono::nanoseconds progress_module::poll(thread_context& by) {
+std::chrono::nanoseconds progress_module::poll(thread_context& thread) {
   if (due_ == never) return never;
   const auto now = time_.now();
   if (now < due_) return due_;
@@ -103,7 +103,7 @@ std::chrono::nanoseconds progress_module::poll(thread_context& by) {
   if (std::exchange(asked_, true)) line_.show(text);
   std::fill(answered_.begin(), answered_.end(), false);
   for (std::uint32_t rank = 1; rank < messages_.size(); ++rank) {
-    messages_.post_to_module<&progress_module::on_question>(by, rank_id(rank));
+    messages_.post_to_module<&progress_module::on_question>(thread, rank_id(rank));
   }
   due_ = now + interval_;
   return due_;
@@ -113,10 +113,10 @@ void progress_module::on_question(context& ctx) {
   messages_.post_to_module<&progress_module::on_answer>(detail::thread_of(ctx), ctx.source(), look_());
 }
 
-void progress_module::on_answer(context& ctx, rank_progress own) {
+void progress_module::on_answer(context& ctx, rank_progress rank_progress) {
   const std::size_t rank = ctx.source().value();
   if (rank >= known_.size()) return;  // this rank has not asked
-  known_[rank] = own;
+  known_[rank] = rank_progress;
   answered_[rank] = true;
 }
 

@@ -47,8 +47,8 @@ class terminal_line {
 /// Makes the text of the line from the progress of the ranks now and at the last call.
 class progress_teller {
  public:
-  /// `answered`: number of ranks with new values in `now`. `at`: seconds since the start.
-  [[nodiscard]] std::string text(const std::vector<rank_progress>& now, std::size_t answered, double at);
+  /// `answered`: number of ranks with new values in `now`. `time`: seconds since the start.
+  [[nodiscard]] std::string text(const std::vector<rank_progress>& now, std::size_t answered, double time);
 
  private:
   std::vector<rank_progress> before_;
@@ -58,18 +58,18 @@ class progress_teller {
 /// The progress line as a module of a rank's am engine. Rank 0 asks the others and shows the line.
 class progress_module {
  public:
-  /// `after`: run time after which the line appears; 0: never. Under simulation it does not appear; see job.cpp.
-  progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds after,
+  /// `duration`: run time after which the line appears; 0: never. Under simulation it does not appear; see job.cpp.
+  progress_module(am_engine& messages, clock& time, std::chrono::nanoseconds duration,
                   std::function<rank_progress()> look);
 
   /// Inside the poll loop; returns the latest time of the next call.
-  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by);
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& thread);
   /// The job is over.
   void end() { line_.erase(); }
 
   // From other ranks.
   void on_question(context& ctx);
-  void on_answer(context& ctx, rank_progress own);
+  void on_answer(context& ctx, rank_progress rank_progress);
 
  private:
   am_engine& messages_;

@@ -18,30 +18,30 @@ namespace nacre {
 
 namespace {
 
-std::vector<std::byte> bytes_of(const writer& from) { return {from.bytes().begin(), from.bytes().end()}; }
+std::vector<std::byte> bytes_of(const writer& writer) { return {writer.bytes().begin(), writer.bytes().end()}; }
 
 std::vector<group_image> pack_groups(engine& core, std::uint32_t groups_before) {
   std::vector<group_image> all;
   for (std::uint32_t number = groups_before + 1; number <= core.groups().made(); ++number) {
-    const group_table::member_of_rank own = core.groups().look(number);
-    if (own.member == nullptr) continue;
-    const std::string name(own.type->name);
-    if (own.type->save == nullptr) {
+    const group_table::member_of_rank rank = core.groups().look(number);
+    if (rank.member == nullptr) continue;
+    const std::string name(rank.type->name);
+    if (rank.type->save == nullptr) {
       throw image_obstacle("the group " + std::to_string(number) + " of " + name +
                            ", whose class has no serialize, or addresses inside: write one, or make the group before "
                            "rt.restored, in every start anew");
     }
-    const detail::group_row* const row = detail::find_group_row(detail::name_of_group_row(*own.type));
+    const detail::group_row* const row = detail::find_group_row(detail::name_of_group_row(*rank.type));
     if (row == nullptr) throw image_obstacle("the group of " + name + ", whose library has been closed");
     writer packed;
     call_named([&] { return "serialize of the class " + name + " (a group)"; },
-               [&] { own.type->save(own.member, packed); });
+               [&] { rank.type->save(rank.member, packed); });
     all.push_back({number, std::string(row->name), name, bytes_of(packed)});
   }
   return all;
 }
 
-std::vector<container_image> pack_containers(engine& core, thread_context& on, const carried_over& earlier) {
+std::vector<container_image> pack_containers(engine& core, thread_context& thread, const carried_over& earlier) {
   std::vector<container_image> all;
   for (const auto& [number, part] : core.containers().parts()) {
     const std::string name(part->name());
@@ -50,7 +50,7 @@ std::vector<container_image> pack_containers(engine& core, thread_context& on, c
                            ", whose elements cannot be packed");
     }
     writer packed;
-    const detail::container_hold held(core, on, *part);
+    const detail::container_hold held(core, thread, *part);
     part->save(packed);
     all.push_back({number, name, {bytes_of(packed)}});
   }
@@ -75,9 +75,10 @@ std::uint64_t rank_image::bytes() const noexcept {
   return sum;
 }
 
-rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value& kept, const carried_over& earlier) {
+rank_image pack_rank(engine& core, thread_context& thread, const detail::kept_value& kept,
+                     const carried_over& earlier) {
   if (core.groups().requests().keeps_messages()) throw image_obstacle("messages to a group wait for main's rt.next");
-  object_images objects(core.objects(), core.messages(), on);
+  object_images objects(core.objects(), core.messages(), thread);
   const bool first = core.rank().value() == 0;
   if (core.messages().held.on() && core.quiet().asked_for_quiescence() > (first ? 1 : 0))  // the wait's own
     throw image_obstacle("a function waits for quiescence (on_quiescence)");
@@ -92,7 +93,7 @@ rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value&
   image.parts[arrays_section] = pack(objects.arrays());
   image.parts[sections_section] = pack(objects.sections());
   image.parts[groups_section] = pack(pack_groups(core, earlier.groups_before));
-  image.parts[containers_section] = pack(pack_containers(core, on, earlier));
+  image.parts[containers_section] = pack(pack_containers(core, thread, earlier));
   image_names names;
   image.packed_objects = std::make_unique<writer>();
   writer lying;

@@ -48,7 +48,7 @@ struct rank_image {
 
 /// Packs this rank. Main, while the job is quiet. Throws image_obstacle, and what functions of the program's classes
 /// throw.
-[[nodiscard]] rank_image pack_rank(engine& core, thread_context& on, const detail::kept_value& kept,
+[[nodiscard]] rank_image pack_rank(engine& core, thread_context& thread, const detail::kept_value& kept,
                                    const carried_over& earlier);
 
 /// Makes a rank from the files of an image: with as many ranks as then, from its own; else from those of its number and
@@ -57,7 +57,7 @@ struct rank_image {
 class rank_restorer {
  public:
   /// `files`: of the ranks r, r + M, r + 2 M, ... of an image of `ranks` ranks, where this is rank r of M.
-  rank_restorer(engine& core, thread_context& on, std::vector<images::sections> files, std::uint32_t ranks);
+  rank_restorer(engine& core, thread_context& thread, std::vector<images::sections> files, std::uint32_t ranks);
   ~rank_restorer();
   rank_restorer(const rank_restorer&) = delete;
   rank_restorer& operator=(const rank_restorer&) = delete;

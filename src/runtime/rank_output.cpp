@@ -42,8 +42,8 @@ std::string clock_name() {
 }
 
 std::string host_name() {
-  utsname about{};
-  return ::uname(&about) == 0 ? about.nodename : "";
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
 }
 
 }  // namespace
@@ -51,11 +51,11 @@ std::string host_name() {
 void rank_output::record_trace(trace::file_writer& file, std::size_t thread_bytes) {
   worker_pool& pool = rank_.pool();
   const auto thread_contexts = static_cast<std::uint32_t>(pool.thread_contexts().size());
-  const auto virtual_time = [](const void* of) { return static_cast<const worker_pool*>(of)->instant(); };
+  const auto virtual_time = [](const void* bytes) { return static_cast<const worker_pool*>(bytes)->instant(); };
   const auto system_time = [](const void*) { return static_cast<std::uint64_t>(host_ns()); };
   const bool counter = ticks_are_steady();
   const double shared = std::chrono::duration<double>(configuration_.get_duration("trace_shared")).count();
-  const trace::rank_trace::description of{
+  const trace::rank_trace::description description{
       .rank = rank_.rank().value(),
       .workers = pool.workers(),
       .thread_contexts = thread_contexts,
@@ -65,7 +65,7 @@ void rank_output::record_trace(trace::file_writer& file, std::size_t thread_byte
       .short_seconds = simulated_ ? 0 : shared};  // reading virtual time costs nothing
   trace::instant_source source = counter ? nullptr : +system_time;
   if (simulated_) source = virtual_time;
-  trace_ = std::make_unique<trace::rank_trace>(file, of, source, &pool);
+  trace_ = std::make_unique<trace::rank_trace>(file, description, source, &pool);
   for (const auto& each : pool.thread_contexts()) each->record_to(trace_->of_thread(each->id().value()));
 }
 
@@ -76,30 +76,31 @@ bool rank_output::wants_summary() const {
 void rank_output::count_phases(trace::file_writer* file) {
   if (file == nullptr && !wants_summary()) return;
   worker_pool& pool = rank_.pool();
-  const auto instant = [](const void* of) { return static_cast<const worker_pool*>(of)->instant(); };
+  const auto instant = [](const void* bytes) { return static_cast<const worker_pool*>(bytes)->instant(); };
   phases_ = std::make_unique<trace::rank_phases>(file, rank_.rank().value(), instant, &pool);
   for (const auto& each : pool.thread_contexts()) {
     each->phases = &phases_->add_thread(trace_ == nullptr ? nullptr : &trace_->of_thread(each->id().value()));
   }
 }
 
-void rank_output::tell_clock(thread_context& on) {
+void rank_output::tell_clock(thread_context& thread) {
   trace::clock_offset offset;
-  runtime rt(rank_, on);
+  runtime rt(rank_, thread);
   for (int question = 0; question < clock_questions && !shares_clock_; ++question) {
     const std::int64_t asked = host_ns();
-    const std::int64_t there = rt.call<&monotonic_ns_here>({.category = category::communication}, rank_id{0}).get();
-    offset.note(asked, there, host_ns());
+    const std::int64_t present_count =
+        rt.call<&monotonic_ns_here>({.category = category::communication}, rank_id{0}).get();
+    offset.note(asked, present_count, host_ns());
   }
   trace::rank_trace::instant best;
   std::uint64_t narrowest = ~std::uint64_t{0};
   for (int attempt = 0; attempt < clock_readings; ++attempt) {  // something else may run between two readings
-    const std::uint64_t before = trace_->now();
-    const std::int64_t host = simulated_ ? static_cast<std::int64_t>(before) : host_ns();
-    const std::uint64_t width = trace_->now() - before;
+    const std::uint64_t previous = trace_->now();
+    const std::int64_t host = simulated_ ? static_cast<std::int64_t>(previous) : host_ns();
+    const std::uint64_t width = trace_->now() - previous;
     if (width >= narrowest) continue;
     narrowest = width;
-    best = {.tick = before + width / 2, .host_ns = host};
+    best = {.tick = previous + width / 2, .host_ns = host};
   }
   if (!shares_clock_) {
     best.offset_ns = offset.ahead();
@@ -108,29 +109,29 @@ void rank_output::tell_clock(thread_context& on) {
   trace_->tell_clock(best, job_number_);
 }
 
-void rank_output::begin(thread_context& on) {
+void rank_output::begin(thread_context& thread) {
   if (trace_ == nullptr) return;
-  on.record(trace::event_kind::main_begin);
+  thread.record(trace::event_kind::main_begin);
   if (!simulated_) {
     // The job number tells the files of this job from files that an earlier job has left in the same directory.
     const auto [job, clock] =
-        runtime(rank_, on).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
+        runtime(rank_, thread).broadcast(std::pair(static_cast<std::uint64_t>(host_ns()), clock_name()), rank_id{0});
     job_number_ = job;
     shares_clock_ = rank_.rank().value() == 0 || (!clock.empty() && clock == clock_name());
   }
-  tell_clock(on);
+  tell_clock(thread);
 }
 
-void rank_output::end(thread_context& on) {
+void rank_output::end(thread_context& thread) {
   if (trace_ != nullptr) {
-    tell_clock(on);
-    if (!simulated_) runtime(rank_, on).barrier();  // rank 0 answers until all have asked
+    tell_clock(thread);
+    if (!simulated_) runtime(rank_, thread).barrier();  // rank 0 answers until all have asked
   }
   const bool wanted = wants_summary();
-  const trace::summary own = wanted ? own_summary() : trace::summary{};
+  const trace::summary summary = wanted ? own_summary() : trace::summary{};
   if (trace_ != nullptr) trace_->stop();
-  if (wanted) print_summary(on, own);
-  if (recorder_ != nullptr) write_load_trace(on);
+  if (wanted) print_summary(thread, summary);
+  if (recorder_ != nullptr) write_load_trace(thread);
 }
 
 void rank_output::finish() {
@@ -138,10 +139,10 @@ void rank_output::finish() {
 }
 
 trace::summary rank_output::own_summary() const {
-  trace::summary own;
-  own.seconds = rank_.job_time().own_seconds();
-  own.transport = configuration_.get_string("transport");
-  own.balancer = configuration_.get_string("balancer");
+  trace::summary summary;
+  summary.seconds = rank_.job_time().own_seconds();
+  summary.transport = configuration_.get_string("transport");
+  summary.balancer = configuration_.get_string("balancer");
   const double tick = rank_.pool().seconds_a_tick();
   const balancing::costs balanced = rank_.balance().so_far();
   const trace::rank_row total{.rank = rank_.rank().value(),
@@ -160,17 +161,17 @@ trace::summary rank_output::own_summary() const {
     const double handlers = static_cast<double>(t.handler_ticks.read()) * tick;
     const double busy = static_cast<double>(t.busy_ticks.read()) * tick;
     const double idle = static_cast<double>(t.idle_ticks.read()) * tick;
-    own.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
-                           t.handlers.read(), order_.steals(each->id())});
+    summary.workers.push_back({total.rank, each->id().value(), handlers, std::max(0.0, busy - handlers), idle,
+                               t.handlers.read(), order_.steals(each->id())});
   }
-  own.ranks.push_back(total);
-  own.phases = phases_->rows(tick);
+  summary.ranks.push_back(total);
+  summary.phases = phases_->rows(tick);
   const checkpoints::totals& images = rank_.images().taken();
-  own.images = {images.images, images.bytes, images.seconds, images.restored, images.restored_seconds};
-  return own;
+  summary.images = {images.images, images.bytes, images.seconds, images.restored, images.restored_seconds};
+  return summary;
 }
 
-void rank_output::print_summary(thread_context& on, const trace::summary& own) {
+void rank_output::print_summary(thread_context& thread, const trace::summary& summary) {
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto all = detail::unpack_own<trace::summary>(accumulated);
     const auto more = detail::unpack_own<trace::summary>(contribution);
@@ -181,7 +182,7 @@ void rank_output::print_summary(thread_context& on, const trace::summary& own) {
     all.images.bytes += more.images.bytes;  // the other members are those of any rank
     accumulated = pack(all);
   };
-  const auto bytes = detail::run_collective(rank_, on, {collective_kind::all_reduce, {}, pack(own), combine});
+  const auto bytes = detail::run_collective(rank_, thread, {collective_kind::all_reduce, {}, pack(summary), combine});
   if (rank_.rank().value() != 0) return;
   auto all = detail::unpack_own<trace::summary>(bytes);
   std::sort(all.workers.begin(), all.workers.end(),
@@ -195,11 +196,11 @@ void rank_output::print_summary(thread_context& on, const trace::summary& own) {
 
 /// Writes a file at the end of the job. The work is done by now, so an error does not end the job; it is printed, and
 /// shows in the exit code.
-void rank_output::leave(const std::string& what, const std::string& path, const std::string& text) {
+void rank_output::leave(const std::string& name, const std::string& path, const std::string& text) {
   const std::string fault = write_output(path, text);
   if (fault.empty()) return;
   const std::string line =
-      "nacre: rank " + std::to_string(rank_.rank().value()) + ": " + what + " '" + path + "' is lost: " + fault + '\n';
+      "nacre: rank " + std::to_string(rank_.rank().value()) + ": " + name + " '" + path + "' is lost: " + fault + '\n';
   std::fputs(line.c_str(), stderr);
   left_all_ = false;
 }

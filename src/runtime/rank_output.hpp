@@ -26,8 +26,8 @@ class thread_context;
 class rank_output {
  public:
   /// `processors`: that the rank's threads may use, for the summary.
-  rank_output(engine& of, const config& configuration, const scheduler& order, bool simulated, std::string processors)
-      : rank_(of),
+  rank_output(engine& core, const config& configuration, const scheduler& order, bool simulated, std::string processors)
+      : rank_(core),
         configuration_(configuration),
         order_(order),
         simulated_(simulated),
@@ -41,9 +41,9 @@ class rank_output {
   /// Records the loads of objects. Before anything runs.
   void record_load();
 
-  void begin(thread_context& on);
+  void begin(thread_context& thread);
   /// The trace ends when the counters of the summary are read, so that both agree.
-  void end(thread_context& on);
+  void end(thread_context& thread);
   /// The rank's threads have ended.
   void finish();
   /// After the end: whether all files that were asked for have been written.
@@ -51,11 +51,11 @@ class rank_output {
 
  private:
   [[nodiscard]] bool wants_summary() const;
-  void tell_clock(thread_context& on);
+  void tell_clock(thread_context& thread);
   [[nodiscard]] trace::summary own_summary() const;
-  void print_summary(thread_context& on, const trace::summary& own);
-  void write_load_trace(thread_context& on);
-  void leave(const std::string& what, const std::string& path, const std::string& text);
+  void print_summary(thread_context& thread, const trace::summary& summary);
+  void write_load_trace(thread_context& thread);
+  void leave(const std::string& name, const std::string& path, const std::string& text);
 
   engine& rank_;
   const config& configuration_;

@@ -43,9 +43,9 @@ rank_placement::rank_placement(const config& configuration, const transport::fab
 }
 
 placement rank_placement::of(std::size_t local) const {
-  placement_request own = asked_;
-  own.rank += static_cast<std::uint32_t>(local);
-  return place_threads(host_, own);
+  placement_request request = asked_;
+  request.rank += static_cast<std::uint32_t>(local);
+  return place_threads(host_, request);
 }
 
 }  // namespace nacre

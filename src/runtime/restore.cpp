@@ -50,13 +50,13 @@ told_image told(const images::found_image& image) {
 }
 
 images::found_image heard(const told_image& image) {
-  images::found_image found{image.path, {}};
-  found.about.life = image.life;
-  found.about.image = image.image;
-  found.about.seconds = image.seconds;
+  images::found_image found_image{image.path, {}};
+  found_image.about.life = image.life;
+  found_image.about.image = image.image;
+  found_image.about.seconds = image.seconds;
   for (std::size_t rank = 0; rank < image.bytes.size(); ++rank)
-    found.about.files.push_back({image.bytes[rank], image.checksums[rank]});
-  return found;
+    found_image.about.files.push_back({image.bytes[rank], image.checksums[rank]});
+  return found_image;
 }
 
 }  // namespace
@@ -72,44 +72,46 @@ void checkpoints::main_returned() const {
 /// between the commands.
 std::vector<images::found_image> checkpoints::look_for_images() const {
   std::vector<std::string> problems;
-  std::vector<images::found_image> found = images::image_folder(restore_).images(problems);
+  std::vector<images::found_image> found_images = images::image_folder(restore_).images(problems);
   for (const std::string& each : problems) tell(each);
   // In a later life of a job those of another one, which shares the folder, do not count.
   const std::string job = mark_of_job();
   const auto is_other = [&](const images::found_image& each) { return each.about.job != job; };
-  if (!job.empty() && !std::ranges::all_of(found, is_other)) std::erase_if(found, is_other);
+  if (!job.empty() && !std::ranges::all_of(found_images, is_other)) std::erase_if(found_images, is_other);
   constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
-  if (found.size() > tried_max) found.resize(tried_max);
-  if (found.empty() && problems.empty()) tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
-  if (found.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
-  if (!found.empty() && found.front().about.command != text_of_command()) {
-    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found.front().about.command,
+  if (found_images.size() > tried_max) found_images.resize(tried_max);
+  if (found_images.empty() && problems.empty())
+    tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
+  if (found_images.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
+  if (!found_images.empty() && found_images.front().about.command != text_of_command()) {
+    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found_images.front().about.command,
                      text_of_command()));
   }
-  return found;
+  return found_images;
 }
 
 /// This rank's files. Throws damaged_error.
-std::vector<images::sections> checkpoints::read(const images::found_image& from) const {
+std::vector<images::sections> checkpoints::read(const images::found_image& image) const {
   std::vector<images::sections> files;
-  for (std::uint32_t rank = core_.rank().value(); rank < from.about.ranks(); rank += core_.size()) {
-    const images::file_name name{from.about.life, from.about.image, rank, from.about.ranks()};
-    files.push_back(images::read_image_file(from.file_of(rank), name, from.about.files[rank]));
+  for (std::uint32_t rank = core_.rank().value(); rank < image.about.ranks(); rank += core_.size()) {
+    const images::file_name name{image.about.life, image.about.image, rank, image.about.ranks()};
+    files.push_back(images::read_image_file(image.file_of(rank), name, image.about.files[rank]));
   }
   return files;
 }
 
-std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, std::string_view class_name,
+std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& thread, std::string_view class_name,
                                                            std::uint32_t mark) {
   if (asked_) throw usage_error("rt.restored is called twice: once, before the first send, is enough");
   core_.expect_own_thread();
   core_.access().must_not_hold();
   asked_ = true;
   earlier_.groups_before = core_.groups().made();
-  if (!object_images(core_.objects(), core_.messages(), on).nothing_made() || core_.containers().next_container() != 1)
+  if (!object_images(core_.objects(), core_.messages(), thread).nothing_made() ||
+      core_.containers().next_container() != 1)
     throw usage_error("rt.restored comes before everything but groups: objects, arrays or containers have been made");
   if (restore_.empty()) return std::nullopt;
-  runtime rt(core_, on);
+  runtime rt(core_, thread);
   std::vector<told_image> candidates;
   std::string failure;
   if (core_.rank().value() == 0) {
@@ -125,11 +127,11 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
   if (candidates.empty()) return std::nullopt;
   for (const told_image& each : candidates) {
     std::optional<rank_restorer> restorer;
-    const images::found_image from = heard(each);
+    const images::found_image image = heard(each);
     std::string misfit;
     failure.clear();
     try {
-      restorer.emplace(core_, on, read(from), from.about.ranks());
+      restorer.emplace(core_, thread, read(image), image.about.ranks());
       restorer->check(earlier_.groups_before);
     } catch (const images::damaged_error& damaged) {
       failure = damaged.what();
@@ -138,11 +140,11 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& on, s
     } catch (...) {
       misfit = text_of_thrown();
     }
-    misfit = all_or_first(on, misfit);
-    if (!misfit.empty() && from.about.ranks() != core_.size()) throw restore_refused(misfit);
+    misfit = all_or_first(thread, misfit);
+    if (!misfit.empty() && image.about.ranks() != core_.size()) throw restore_refused(misfit);
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
-    failure = all_or_first(on, failure);
-    if (failure.empty()) return install(on, *restorer, from, class_name, mark);
+    failure = all_or_first(thread, failure);
+    if (failure.empty()) return install(thread, *restorer, image, class_name, mark);
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
   throw setup_error(failure + "; no other image can be used");
@@ -152,38 +154,38 @@ namespace {
 
 /// Objects that lie elsewhere go to their new homes, ahead of the messages that lie at them; those that may not move
 /// stay.
-void go_home(engine& core, thread_context& on, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
+void go_home(engine& core, thread_context& thread, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
   constexpr std::size_t at_once = 1 << 16;
   for (std::size_t begin = 0; begin < going.size(); begin += at_once) {
     {
-      const epoch_guard guard(on);
+      const epoch_guard guard(thread);
       for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
-        static_cast<void>(core.objects().migration().move_out(on, object_id::from_value(going[index].first),
+        static_cast<void>(core.objects().migration().move_out(thread, object_id::from_value(going[index].first),
                                                               rank_id(going[index].second), wish_kind::always));
       }
     }
-    core.wait_quiescence(on);  // they have come
+    core.wait_quiescence(thread);  // they have come
   }
 }
 
 }  // namespace
 
 /// The account and the clock.
-void checkpoints::go_on_from(const images::found_image& from) {
-  core_.job_time().go_on_from(from.about.seconds);
+void checkpoints::go_on_from(const images::found_image& image) {
+  core_.job_time().go_on_from(image.about.seconds);
   last_image_signals::note_image();
-  last_image_ = from.about.image;
-  taken_.restored = from.path;
-  taken_.restored_seconds = from.about.seconds;
-  last_seconds_ = from.about.seconds;
+  last_image_ = image.about.image;
+  taken_.restored = image.path;
+  taken_.restored_seconds = image.about.seconds;
+  last_seconds_ = image.about.seconds;
 }
 
-std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& restorer,
-                                            const images::found_image& from, std::string_view class_name,
+std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restorer& restorer,
+                                            const images::found_image& image, std::string_view class_name,
                                             std::uint32_t mark) {
-  runtime rt(core_, on);
+  runtime rt(core_, thread);
   const bool first = core_.rank().value() == 0;
-  resized_ = from.about.ranks() != core_.size();
+  resized_ = image.about.ranks() != core_.size();
   detail::kept_value kept;
   std::string failure;
   try {
@@ -193,7 +195,7 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   } catch (const std::exception& refused) {
     failure = refused.what();
   }
-  failure = all_or_first(on, failure);
+  failure = all_or_first(thread, failure);
   if (!failure.empty()) throw setup_error(failure);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
   core_.objects().activation().hold().begin();  // no message that lay in the image runs before all is there
@@ -204,27 +206,27 @@ std::vector<std::byte> checkpoints::install(thread_context& on, rank_restorer& r
   } catch (const fiber::unwind&) {
     throw;
   } catch (...) {
-    failure = fmt::format("rank {} cannot be restored from {}: {}", core_.rank().value(), from.path, text_of_thrown());
+    failure = fmt::format("rank {} cannot be restored from {}: {}", core_.rank().value(), image.path, text_of_thrown());
   }
-  failure = all_or_first(on, failure);
+  failure = all_or_first(thread, failure);
   if (!failure.empty()) throw setup_error(failure);
-  object_images(core_.objects(), core_.messages(), on).begin_arrays();
+  object_images(core_.objects(), core_.messages(), thread).begin_arrays();
   rt.barrier();
   restorer.install_sections();
   restorer.install_steps();
-  make_containers(on);
+  make_containers(thread);
   restorer.tell_groups();
-  go_home(core_, on, going);
-  go_on_from(from);
-  core_.wait_quiescence(on);
+  go_home(core_, thread, going);
+  go_on_from(image);
+  core_.wait_quiescence(thread);
   std::vector<std::byte> bytes = rt.broadcast(kept.bytes, rank_id(0));
   restorer.install_delayed();
-  core_.objects().activation().hold().end(on);
+  core_.objects().activation().hold().end(thread);
   // The image may be of the middle of a wait, which ends now.
   if (interrupts_waits()) {
-    wait_with_images(on, {class_name, mark, bytes, false});
+    wait_with_images(thread, {class_name, mark, bytes, false});
   } else {
-    core_.wait_quiescence(on);
+    core_.wait_quiescence(thread);
   }
   return bytes;
 }

@@ -34,8 +34,8 @@ void checkpoints::take_elements(std::uint32_t number, std::vector<std::byte> ele
 }
 
 /// Sends the elements that this rank has read to the ranks that they belong to now.
-void checkpoints::deal(thread_context& on, std::uint32_t number, detail::container_part& part) {
-  runtime rt(core_, on);
+void checkpoints::deal(thread_context& thread, std::uint32_t number, detail::container_part& part) {
+  runtime rt(core_, thread);
   std::vector<writer> by_rank(core_.size());
   for (const std::vector<std::byte>& each : earlier_.containers[number].elements) {
     reader in(each);
@@ -55,9 +55,9 @@ void checkpoints::deal(thread_context& on, std::uint32_t number, detail::contain
 }
 
 /// The parts of this rank are there before a handler that lay in the image uses them; the program takes them over.
-void checkpoints::make_containers(thread_context& on) {
+void checkpoints::make_containers(thread_context& thread) {
   if (earlier_.containers.empty()) return;
-  runtime rt(core_, on);
+  runtime rt(core_, thread);
   const std::uint32_t stripes =
       rt.all_reduce(core_.pool().workers(), [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
   core_.containers().set_stripes(stripes);
@@ -65,7 +65,7 @@ void checkpoints::make_containers(thread_context& on) {
     const detail::container_row* const row = detail::find_container_row(each.name);
     if (row == nullptr) continue;
     each.part = row->make(stripes);
-    if (resized_) deal(on, number, *each.part);
+    if (resized_) deal(thread, number, *each.part);
     for (const std::vector<std::byte>& elements : each.elements) {
       reader in(elements);
       if (!each.part->load(in, core_.size()) || !in.finish())

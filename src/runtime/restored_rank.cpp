@@ -35,8 +35,9 @@ struct image_heads {
   }
 };
 
-rank_restorer::rank_restorer(engine& core, thread_context& on, std::vector<images::sections> files, std::uint32_t ranks)
-    : core_(core), on_(on), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
+rank_restorer::rank_restorer(engine& core, thread_context& thread, std::vector<images::sections> files,
+                             std::uint32_t ranks)
+    : core_(core), on_(thread), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
 rank_restorer::~rank_restorer() = default;
 
 bool rank_restorer::is_resized() const noexcept { return ranks_ != core_.size(); }
@@ -70,12 +71,12 @@ void rank_restorer::check(std::uint32_t groups_before) const {
 /// All ranks get the numbers of all old ones, and the heads of rank 0's file.
 void rank_restorer::exchange() {
   runtime rt(core_, on_);
-  std::vector<rank_numbers> own;
+  std::vector<rank_numbers> self;
   for (const images::sections& file : files_)
-    own.push_back(read_section<rank_numbers>(file, numbers_section, "numbers"));
+    self.push_back(read_section<rank_numbers>(file, numbers_section, "numbers"));
   numbers_.resize(ranks_);
   std::uint32_t rank = 0;
-  for (std::vector<rank_numbers>& each : rt.all_gather(own)) {
+  for (std::vector<rank_numbers>& each : rt.all_gather(self)) {
     for (std::uint32_t number = 0; number < each.size(); ++number) {
       numbers_[rank + number * core_.size()] = std::move(each[number]);
     }
@@ -112,13 +113,16 @@ void rank_restorer::open(carried_over& earlier) {
   exchange();
   reckon_homes();
   const std::uint32_t rank = core_.rank().value(), ranks = core_.size();
-  object_numbers own = numbers_.front().objects;  // those of arrays are equal on all ranks
+  object_numbers object_numbers = numbers_.front().objects;  // those of arrays are equal on all ranks
   const std::vector<std::uint64_t> births = last_of_births();
-  own.last_object = rank < births.size() ? births[rank] : 0;
+  object_numbers.last_object = rank < births.size() ? births[rank] : 0;
   earlier.earlier_births.assign(births.begin() + std::min<std::ptrdiff_t>(ranks, std::ssize(births)), births.end());
-  for (const rank_numbers& each : numbers_) own.last_section = std::max(own.last_section, each.objects.last_section);
-  if (is_resized()) own.last_section = (own.last_section + 1) * ranks_ / ranks + 1;  // behind all numbers given so far
-  object_images(core_.objects(), core_.messages(), on_).open(heads_->arrays, own);
+  for (const rank_numbers& each : numbers_)
+    object_numbers.last_section = std::max(object_numbers.last_section, each.objects.last_section);
+  if (is_resized())
+    object_numbers.last_section =
+        (object_numbers.last_section + 1) * ranks_ / ranks + 1;  // behind all numbers given so far
+  object_images(core_.objects(), core_.messages(), on_).open(heads_->arrays, object_numbers);
   core_.containers().go_on_behind(numbers_.front().containers);
   for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
   for (const images::sections& file : files_) {
@@ -187,9 +191,9 @@ void rank_restorer::install_groups() {
     }
     if (member == nullptr) member.reset(type.make());
     core_.groups().skip_to(head.number - 1);
-    void* const own = member.get();
+    void* const own_bytes = member.get();
     core_.groups().adopt(core_.groups().open(type), member.release());
-    if (type.restored != nullptr) waiting_members_.emplace_back(&type, own);
+    if (type.restored != nullptr) waiting_members_.emplace_back(&type, own_bytes);
   }
   core_.groups().skip_to(numbers_.front().groups);
 }
@@ -200,20 +204,20 @@ namespace {
 std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on_rank whole) {
   const std::shared_ptr<array_home> array = core.objects().arrays().find(whole.first);
   if (array == nullptr) throw image_misfit("a section of the image has no array");
-  const std::uint32_t own = core.rank().value(), root = whole.root % core.size();
+  const std::uint32_t own_index = core.rank().value(), root = whole.root % core.size();
   std::set<std::uint32_t> others;
   std::vector<std::uint64_t> places;
   for (const std::uint64_t place : whole.places) {
     const std::uint32_t home = core.objects().homes().home_of(array->name_of(place)).value();
     if (home != root) others.insert(home);
-    if (home == own) places.push_back(place);
+    if (home == own_index) places.push_back(place);
   }
   std::vector<std::uint32_t> ranks{root};
   ranks.insert(ranks.end(), others.begin(), others.end());
-  const auto found = std::ranges::find(ranks, own);
-  if (found == ranks.end()) return std::nullopt;
+  const auto match = std::ranges::find(ranks, own_index);
+  if (match == ranks.end()) return std::nullopt;
   const tree_place tree =
-      place_in_tree(static_cast<std::uint32_t>(found - ranks.begin()), static_cast<std::uint32_t>(ranks.size()));
+      place_in_tree(static_cast<std::uint32_t>(match - ranks.begin()), static_cast<std::uint32_t>(ranks.size()));
   whole.places = std::move(places);
   whole.parent = ranks[tree.parent];
   whole.children.clear();
@@ -227,8 +231,8 @@ std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on
 void rank_restorer::install_sections() {
   std::vector<detail::section_on_rank> sections;
   for (const images::sections& file : files_) {
-    auto own = read_section<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
-    std::move(own.begin(), own.end(), std::back_inserter(sections));
+    auto section_on_ranks = read_section<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
+    std::move(section_on_ranks.begin(), section_on_ranks.end(), std::back_inserter(sections));
   }
   if (is_resized()) {
     std::map<std::uint64_t, detail::section_on_rank> whole;
@@ -244,7 +248,7 @@ void rank_restorer::install_sections() {
     }
     sections.clear();
     for (auto& [number, each] : whole) {
-      if (auto own = own_part(core_, std::move(each))) sections.push_back(std::move(*own));
+      if (auto rank = own_part(core_, std::move(each))) sections.push_back(std::move(*rank));
     }
   }
   object_images(core_.objects(), core_.messages(), on_).add(sections);

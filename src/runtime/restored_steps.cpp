@@ -67,14 +67,14 @@ std::map<std::uint32_t, steps_image::step> by_home(engine& core, const steps_ima
     one.head = head;
     return one;
   };
-  const auto found = std::find_if(set.open.begin(), set.open.end(),
+  const auto match = std::find_if(set.open.begin(), set.open.end(),
                                   [&](const auto& each) { return name_of(each.head) == name_of(head); });
-  const bool open = found != set.open.end();
+  const bool open = match != set.open.end();
   if (open) {
-    for (const steps_image::value& each : found->values) at_home(each.place).values.push_back(each);
-    for (const std::uint64_t place : found->in_sum) at_home(place).in_sum.push_back(place);
+    for (const steps_image::value& each : match->values) at_home(each.place).values.push_back(each);
+    for (const std::uint64_t place : match->in_sum) at_home(place).in_sum.push_back(place);
   }
-  if (open ? !found->own_complete : !is_over(set, head)) return all;
+  if (open ? !match->own_complete : !is_over(set, head)) return all;
   for (const auto& [first, last] : set.places) {
     for (std::uint64_t place = first; place <= last; ++place) at_home(place).in_sum.push_back(place);
   }
@@ -84,17 +84,17 @@ std::map<std::uint32_t, steps_image::step> by_home(engine& core, const steps_ima
 }  // namespace
 
 void rank_restorer::install_steps() {
-  std::vector<steps_image> own;
+  std::vector<steps_image> steps_images;
   for (const images::sections& file : files_) {
     if (!file.contains(steps_section)) continue;
     auto names = read_section<image_names>(file, names_section, "names");
     names.resolve();
     auto sets = read_section<std::vector<steps_image>>(file, steps_section, "contributions");
     resolve(sets, names, core_.size());
-    std::move(sets.begin(), sets.end(), std::back_inserter(own));
+    std::move(sets.begin(), sets.end(), std::back_inserter(steps_images));
   }
   std::vector<contribution_head> heads;
-  for (const steps_image& set : own) {
+  for (const steps_image& set : steps_images) {
     for (const steps_image::step& each : set.open) heads.push_back(each.head);
   }
   runtime rt(core_, on_);
@@ -103,11 +103,11 @@ void rank_restorer::install_steps() {
     for (const contribution_head& each : of_rank) open.try_emplace(name_of(each), each);
   }
   if (open.empty()) return;
-  contributions& here = core_.objects().contributed();
-  here.begin_restore();
+  contributions& contributions = core_.objects().contributed();
+  contributions.begin_restore();
   rt.barrier();
   std::map<std::uint32_t, std::vector<steps_image::step>> told;
-  for (const steps_image& set : own) {
+  for (const steps_image& set : steps_images) {
     for (const auto& [name, head] : open) {
       if (head.first != set.first || head.section != set.section) continue;
       for (auto& [home, each] : by_home(core_, set, head)) told[home].push_back(std::move(each));
@@ -117,7 +117,7 @@ void rank_restorer::install_steps() {
   for (auto& [home, each] : told) sent.push_back(rt.call<&places_have_given>(rank_id(home), std::move(each)));
   for (future<void>& each : sent) each.get();
   rt.barrier();  // all places have said what they have given
-  here.end_restore(on_);
+  contributions.end_restore(on_);
 }
 
 void rank_restorer::install_delayed() {

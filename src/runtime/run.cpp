@@ -32,8 +32,8 @@ namespace {
 
 constexpr int exit_setup = 2;
 
-int report(const char* what) {
-  std::fprintf(stderr, "nacre: %s\n", what);
+int report(const char* name) {
+  std::fprintf(stderr, "nacre: %s\n", name);
   let_launcher_read();
   return exit_setup;
 }
@@ -50,10 +50,10 @@ int print_help(const std::string& text) {
 }
 
 /// A process that a launcher has started joins its job, unless somebody says otherwise.
-void follow_launcher(config& into) {
-  if (into.source_of("transport") != setting_source::built_in) return;
+void follow_launcher(config& configuration) {
+  if (configuration.source_of("transport") != setting_source::built_in) return;
   if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
-    into.set("transport", joins, setting_source::program);
+    configuration.set("transport", joins, setting_source::program);
   }
 }
 

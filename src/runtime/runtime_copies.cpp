@@ -45,15 +45,16 @@ bool any_part(const dl_phdr_info& file, std::uint32_t type, Look&& look) {
                      [&](const ElfW(Phdr) & part) { return part.p_type == type && look(part); });
 }
 
-int look_at(dl_phdr_info* file, std::size_t /*bytes*/, void* found) {
-  auto& copies = *static_cast<runtime_copies*>(found);
+int look_at(dl_phdr_info* file, std::size_t /*bytes*/, void* match) {
+  auto& copies = *static_cast<runtime_copies*>(match);
   const bool holds_copy = any_part(*file, PT_NOTE, [&](const ElfW(Phdr) & part) {
     return has_note(reinterpret_cast<const char*>(file->dlpi_addr + part.p_vaddr), part.p_filesz);
   });
   if (!holds_copy) return 0;
-  const auto own = reinterpret_cast<std::uintptr_t>(&look_at);
-  const bool is_own = any_part(
-      *file, PT_LOAD, [&](const ElfW(Phdr) & part) { return own - (file->dlpi_addr + part.p_vaddr) < part.p_memsz; });
+  const auto address = reinterpret_cast<std::uintptr_t>(&look_at);
+  const bool is_own = any_part(*file, PT_LOAD, [&](const ElfW(Phdr) & part) {
+    return address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz;
+  });
   if (is_own) copies.own_is_first = copies.files.empty();
   const bool is_program = file->dlpi_name == nullptr || *file->dlpi_name == '\0';
   copies.files.emplace_back(is_program ? program_invocation_name : file->dlpi_name);

@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::size_t told_max = 8;  // ranks, or objects, by name
 
-std::string listed(const report_lines& all, std::string_view between) {
+std::string listed(const report_lines& all, std::string_view separator) {
   std::string text;
-  for (const report_lines::line& each : all.lines()) text += (text.empty() ? "" : std::string(between)) + each.text;
+  for (const report_lines::line& each : all.lines()) text += (text.empty() ? "" : std::string(separator)) + each.text;
   const std::uint64_t told = all.lines().size();
-  if (all.count() > told) text += std::string(between) + "and " + std::to_string(all.count() - told) + " more";
+  if (all.count() > told) text += std::string(separator) + "and " + std::to_string(all.count() - told) + " more";
   return text;
 }
 
 /// The first told_max of them, and the number of the others.
-std::string listed(const std::vector<std::string>& all, std::string_view between) {
+std::string listed(const std::vector<std::string>& all, std::string_view separator) {
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), told_max); ++i) {
-    text += (i == 0 ? "" : std::string(between)) + all[i];
+    text += (i == 0 ? "" : std::string(separator)) + all[i];
   }
-  if (all.size() > told_max) text += std::string(between) + "and " + std::to_string(all.size() - told_max) + " more";
+  if (all.size() > told_max) text += std::string(separator) + "and " + std::to_string(all.size() - told_max) + " more";
   return text;
 }
 
@@ -58,8 +58,8 @@ bool deadlock::reached() const {
   }
   if (!waits || !asked) return waits;  // when all mains have ended, the job has
   for (const auto& each : engines_) {
-    const quiescence::unit_counters of = each->quiet().counters();
-    sum += of;
+    const quiescence::unit_counters unit_counters = each->quiet().counters();
+    sum += unit_counters;
   }
   return sum.created - sum.done - sum.lying != fabric_.idle_units_under_way();
 }

@@ -89,19 +89,19 @@ std::string simulation_watch::running_code() const {
   return "code of the runtime";
 }
 
-void simulation_watch::tell(stalled_simulation::finding what) const {
+void simulation_watch::tell(stalled_simulation::finding item) const {
   using finding = stalled_simulation::finding;
-  if (what == finding::none) return;
+  if (item == finding::none) return;
   const double seconds = std::chrono::duration<double>(interval_).count() * state_.looks();
   const double instant = std::chrono::duration<double>(machine_.event_time()).count();
   std::string line;
-  if (what == finding::event_runs) {
+  if (item == finding::event_runs) {
     line = fmt::format(
         "nacre: the simulation waits for code that has not returned for {:.3g} s, at {:.9f} s of virtual time: {}. A "
         "simulation has one thread, so code that waits by a lock, a semaphore or a promise stops it: a handler waits "
         "by co_await, main by get() of a nacre::future. --nacre.deadlock_patience=0s turns this line off\n",
         seconds, instant, running_code());
-  } else if (what == finding::time_stands_still) {
+  } else if (item == finding::time_stands_still) {
     line = fmt::format(
         "nacre: virtual time stands still at {:.9f} s: {} events in {:.3g} s, for instance of {}. Where nothing takes "
         "time, messages that send each other never end: give the machine a latency or costs, or let the handlers "

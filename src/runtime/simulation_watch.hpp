@@ -63,7 +63,7 @@ class simulation_watch {
 
  private:
   void watch();
-  void tell(stalled_simulation::finding what) const;
+  void tell(stalled_simulation::finding finding) const;
   [[nodiscard]] std::string running_code() const;
 
   const machine::simulation& machine_;

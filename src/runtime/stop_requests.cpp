@@ -25,8 +25,8 @@ extern "C" void note_stop_signal(int signal) {
 
 /// Of this process: a signal to it, or one that the launcher tells of.
 int signal_here() noexcept {
-  const int own = signal_of_process.load(std::memory_order_relaxed);  // only a number
-  return own != 0 ? own : launch::last_image_signal();
+  const int own_index = signal_of_process.load(std::memory_order_relaxed);  // only a number
+  return own_index != 0 ? own_index : launch::last_image_signal();
 }
 
 }  // namespace
@@ -53,11 +53,11 @@ bool stop_requests::requested() const noexcept {
   return handled() && (signal_here() != 0 || signal_.load(std::memory_order_relaxed) != 0);
 }
 
-void stop_requests::tell(thread_context& by) {
+void stop_requests::tell(thread_context& thread) {
   told_ = true;
   const int signal = signal_here();
   if (signal == 0) return;  // another rank has told this one
-  messages_.post_to_module<&stop_requests::on_stop>(by, rank_id{0}, signal);
+  messages_.post_to_module<&stop_requests::on_stop>(thread, rank_id{0}, signal);
 }
 
 /// Rank 0 says so, and tells all, down a tree.
@@ -67,10 +67,10 @@ void stop_requests::on_stop(context& ctx, int signal) {
   if (messages_.rank().value() == 0) {
     std::fprintf(stderr, "nacre: %s: the program has been asked to stop\n", ::strsignal(signal));
   }
-  thread_context& by = detail::thread_of(ctx);
+  thread_context& thread = detail::thread_of(ctx);
   const std::uint64_t first = std::uint64_t{messages_.rank().value()} * told_by_each + 1;
   for (std::uint64_t child = first; child < first + told_by_each && child < messages_.size(); ++child) {
-    messages_.post_to_module<&stop_requests::on_stop>(by, rank_id{static_cast<std::uint32_t>(child)}, signal);
+    messages_.post_to_module<&stop_requests::on_stop>(thread, rank_id{static_cast<std::uint32_t>(child)}, signal);
   }
 }
 

@@ -27,15 +27,15 @@ class stop_requests {
   /// Any thread of the rank.
   [[nodiscard]] bool requested() const noexcept;
   /// Inside the poll loop, at every pass.
-  void poll(thread_context& by) {
-    if (handled_.load(std::memory_order_relaxed) && !told_ && requested()) tell(by);
+  void poll(thread_context& thread) {
+    if (handled_.load(std::memory_order_relaxed) && !told_ && requested()) tell(thread);
   }
 
   // A message of the same module on another rank.
   void on_stop(context& ctx, int signal);
 
  private:
-  void tell(thread_context& by);
+  void tell(thread_context& thread);
 
   am_engine& messages_;
   std::atomic<bool> handled_{false};  // main has asked for it; a hint elsewhere

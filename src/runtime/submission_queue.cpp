@@ -49,11 +49,11 @@ void submission_queue::wait_for_room() {
 
 /// The rank cannot end before this returns: a door of the caller is open, or the caller has the mutex.
 void submission_queue::push(detail::submission& work) noexcept {
-  detail::submission* before = pushed_.load(std::memory_order_relaxed);
-  do work.next = before;
+  detail::submission* submission = pushed_.load(std::memory_order_relaxed);
+  do work.next = submission;
   // release: pairs with the exchange in adopt_pushed, after which the poll loop may delete the work
-  while (!pushed_.compare_exchange_weak(before, &work, std::memory_order_release, std::memory_order_relaxed));
-  if (before == nullptr) wake_();
+  while (!pushed_.compare_exchange_weak(submission, &work, std::memory_order_release, std::memory_order_relaxed));
+  if (submission == nullptr) wake_();
 }
 
 /// Moves what has been pushed to the list of the poll loop, in the order in which it came.

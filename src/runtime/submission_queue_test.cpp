@@ -21,7 +21,7 @@ namespace nacre {
 namespace {
 
 struct numbered final : detail::submission {
-  numbered(std::size_t from, std::uint64_t value) : thread(from), number(value) {}
+  numbered(std::size_t source, std::uint64_t value) : thread(source), number(value) {}
   void run(engine&, thread_context&) override {}
   std::size_t thread;
   std::uint64_t number;

@@ -23,14 +23,14 @@ void submissions::bound(std::uint64_t bytes_max) {
   window_ = std::make_unique<main_window>(bytes_max, [this] { link_.wake(); });
 }
 
-void submissions::note_opened(thread_context& on) {
-  on.counters().created.add(1);
+void submissions::note_opened(thread_context& thread) {
+  thread.counters().created.add(1);
   doors_.fetch_add(1, std::memory_order_relaxed);  // a hint for the report of a deadlock
 }
 
-void submissions::note_closed(thread_context& on) {
+void submissions::note_closed(thread_context& thread) {
   doors_.fetch_sub(1, std::memory_order_relaxed);
-  on.counters().done.add(1);
+  thread.counters().done.add(1);
 }
 
 /// Whether one more message may be sent.
@@ -44,15 +44,15 @@ bool submissions::has_room() {
   return !window_->over();
 }
 
-std::chrono::nanoseconds submissions::run_some(thread_context& by) {
-  main_window* const own = by.window();
+std::chrono::nanoseconds submissions::run_some(thread_context& thread) {
+  main_window* const window = thread.window();
   for (int each = 0; each < submissions_per_poll; ++each) {
     if (!has_room()) return time_.now() + retry;
     const std::unique_ptr<detail::submission> next = queue_->take();
     if (next == nullptr) return std::chrono::nanoseconds::max();
-    by.set_window(window_.get());
-    next->run(core_, by);
-    by.set_window(own);
+    thread.set_window(window_.get());
+    next->run(core_, thread);
+    thread.set_window(window);
   }
   return time_.now();
 }

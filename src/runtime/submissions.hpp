@@ -26,20 +26,20 @@ class submissions {
   submissions& operator=(const submissions&) = delete;
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
-  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& by) {
-    return queue_->empty() ? std::chrono::nanoseconds::max() : run_some(by);
+  [[nodiscard]] std::chrono::nanoseconds poll(thread_context& thread) {
+    return queue_->empty() ? std::chrono::nanoseconds::max() : run_some(thread);
   }
   [[nodiscard]] const std::shared_ptr<submission_queue>& queue() const noexcept { return queue_; }
   /// While main's window is that of all that its process has sent; before anything runs.
   void bound(std::uint64_t bytes_max);
 
-  void note_opened(thread_context& on);
-  void note_closed(thread_context& on);
+  void note_opened(thread_context& thread);
+  void note_closed(thread_context& thread);
   /// Doors of this rank that other threads may still use. Any thread.
   [[nodiscard]] std::uint32_t open_doors() const noexcept { return doors_.load(std::memory_order_relaxed); }
 
  private:
-  std::chrono::nanoseconds run_some(thread_context& by);
+  std::chrono::nanoseconds run_some(thread_context& thread);
   [[nodiscard]] bool has_room();
 
   engine& core_;

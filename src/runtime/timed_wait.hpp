@@ -22,13 +22,13 @@ class timed_wait final : private detail::waiter, private timer {
   /// Waits for the result. `set(timer&)` sets the timer that ends the wait, or says false where there is none.
   /// `take_back(timer&)` takes it back; false: it fires, or has fired. Returns whether the result is there.
   template <class Set, class TakeBack>
-  [[nodiscard]] bool run(engine& core, thread_context& on, quiescence::main_wait how, detail::future_state& state,
-                         Set set, TakeBack take_back) {
+  [[nodiscard]] bool run(engine& core, thread_context& thread, quiescence::main_wait main_wait,
+                         detail::future_state& state, Set set, TakeBack take_back) {
     bool awaits = false, timed = false;
-    core.wait_as_application(on, how, [&](std::function<void(thread_context&)> end) {
+    core.wait_as_application(thread, main_wait, [&](std::function<void(thread_context&)> end) {
       end_ = std::move(end);
       awaits = state.await(*this);
-      if (!awaits) return finish(on);
+      if (!awaits) return finish(thread);
       timed = set(static_cast<timer&>(*this));
     });
     // Another thread may still be in one of the two calls that end the wait.
@@ -40,18 +40,18 @@ class timed_wait final : private detail::waiter, private timer {
   }
 
  private:
-  void finish(thread_context& by) {
-    if (!finished_.test_and_set()) end_(by);
+  void finish(thread_context& thread) {
+    if (!finished_.test_and_set()) end_(thread);
   }
-  static void on_result(detail::waiter& self, thread_context& by) {
-    auto& own = static_cast<timed_wait&>(self);
-    own.finish(by);
-    own.notifier_left_.store(true);
+  static void on_result(detail::waiter& self, thread_context& thread) {
+    auto& own_timed_wait = static_cast<timed_wait&>(self);
+    own_timed_wait.finish(thread);
+    own_timed_wait.notifier_left_.store(true);
   }
-  static void on_due(timer& self, thread_context& by) {
-    auto& own = static_cast<timed_wait&>(self);
-    own.finish(by);
-    own.timer_left_.store(true);
+  static void on_due(timer& self, thread_context& thread) {
+    auto& own_timed_wait = static_cast<timed_wait&>(self);
+    own_timed_wait.finish(thread);
+    own_timed_wait.timer_left_.store(true);
   }
   /// The other thread has woken this one already, and needs a few more instructions to leave.
   static void wait_to_leave(const std::atomic<bool>& left) {

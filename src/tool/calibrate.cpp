@@ -73,44 +73,44 @@ void warn_when_busy(std::uint32_t cores) {
 }
 
 [[nodiscard]] std::vector<sample> messages_of_threads(bool quick) {
-  config made;
+  config configuration;
   for (const auto& [name, value] : {std::pair{"transport", "inproc"},
                                     {"ranks", "2"},
                                     {"spin", "10ms"},
                                     {"progress", "shared"},
                                     {"balancer", "none"}}) {
-    made.set(name, value);
+    configuration.set(name, value);
   }
-  return calibration::measure_messages(made, calibrated_sizes(quick));
+  return calibration::measure_messages(configuration, calibrated_sizes(quick));
 }
 
 [[nodiscard]] machine_costs measure(bool quick, progress& told) {
   constexpr std::size_t cached_bytes = 16 << 10, uncached_bytes = std::size_t{64} << 20;
-  machine_costs found;
-  found.cores = static_cast<std::uint32_t>(processors_of_this_thread().size());
-  warn_when_busy(found.cores);
+  machine_costs costs;
+  costs.cores = static_cast<std::uint32_t>(processors_of_this_thread().size());
+  warn_when_busy(costs.cores);
   told.begin("copying memory");
-  found.cached_copy = calibration::copy_bytes_per_second(cached_bytes);
-  found.memory_copy = calibration::copy_bytes_per_second(quick ? uncached_bytes / 4 : uncached_bytes);
+  costs.cached_copy = calibration::copy_bytes_per_second(cached_bytes);
+  costs.memory_copy = calibration::copy_bytes_per_second(quick ? uncached_bytes / 4 : uncached_bytes);
   told.begin("messages to a local object");
-  found.local_message_ns = calibration::local_object_message().round_trip_seconds * 1e9;
+  costs.local_message_ns = calibration::local_object_message().round_trip_seconds * 1e9;
   told.begin("the runtime's own work, on 3 processes");
-  found.runtime_ns = runtime_ns_of_processes(quick);
+  costs.runtime_ns = runtime_ns_of_processes(quick);
   told.begin("messages between 2 processes");
-  found.processes = shortest(quick, messages_of_processes);
+  costs.processes = shortest(quick, messages_of_processes);
   told.begin("messages between 2 ranks of a process");
-  found.threads = shortest(quick, messages_of_threads);
+  costs.threads = shortest(quick, messages_of_threads);
   told.begin("looks of a balancer");
-  found.look = calibration::measure_looks();
+  costs.look = calibration::measure_looks();
   told.begin("moving objects between 2 processes");
-  found.moves = moves_of_processes(quick);
-  return found;
+  costs.moves = moves_of_processes(quick);
+  return costs;
 }
 
-[[nodiscard]] std::string messages_text(std::string_view between, const std::vector<sample>& measured,
+[[nodiscard]] std::string messages_text(std::string_view separator, const std::vector<sample>& measured,
                                         const std::vector<sample>& predicted) {
-  std::string text =
-      fmt::format("\n{:<28}{:>13}{:>13}{:>13}{:>13}\n", between, "round trip", "simulated", "in a stream", "simulated");
+  std::string text = fmt::format("\n{:<28}{:>13}{:>13}{:>13}{:>13}\n", separator, "round trip", "simulated",
+                                 "in a stream", "simulated");
   for (std::size_t n = 0; n < measured.size(); ++n) {
     text += fmt::format("{:>20} bytes{:>13.2f} us{:>10.2f} us{:>10.3f} us{:>10.3f} us\n", measured[n].bytes,
                         measured[n].round_trip_seconds * 1e6, predicted[n].round_trip_seconds * 1e6,

@@ -61,20 +61,20 @@ void print_line(const json& result) {
 
 void serve_moves(runtime& rt, bool quick) {
   for (const std::uint32_t bytes : moved_sizes(quick)) {
-    const calibration::moves found = calibration::measure_moves(rt, bytes, false, quick ? 200 : 4000);
-    if (rt.rank() == rank_id(0)) print_line({{"bytes", bytes}, {"one_way_us", found.one_way_us}});
+    const calibration::moves moves = calibration::measure_moves(rt, bytes, false, quick ? 200 : 4000);
+    if (rt.rank() == rank_id(0)) print_line({{"bytes", bytes}, {"one_way_us", moves.one_way_us}});
   }
 }
 
 /// The results of a job of so many ranks over shm, each an object of JSON.
-[[nodiscard]] std::vector<json> results_of(const char* what, int ranks, bool quick) {
+[[nodiscard]] std::vector<json> results_of(const char* name, int ranks, bool quick) {
   const std::string nacre = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> command{nacre,       "run",     "-n", std::to_string(ranks), "--transport", "shm", nacre,
-                                   "calibrate", "--serve", what};
+                                   "calibrate", "--serve", name};
   if (quick) command.emplace_back("--quick");
   const calibration::outcome got = calibration::run_command(command);
   if (got.exit_code != 0) {
-    throw setup_error({.problem = fmt::format("the {} ranks that measure {} ended with {}", ranks, what, got.exit_code),
+    throw setup_error({.problem = fmt::format("the {} ranks that measure {} ended with {}", ranks, name, got.exit_code),
                        .why = "without them the machine is not known",
                        .remedy = "see their message above; options of Nacre in the environment hold for them, too"});
   }
@@ -93,15 +93,15 @@ std::vector<std::size_t> calibrated_sizes(bool quick) {
   return {8, 256, 4096, 1 << 16, 1 << 18, 1 << 20};
 }
 
-int serve_calibration(const std::string& what, bool quick) {
-  if (what == as_messages) {
+int serve_calibration(const std::string& text, bool quick) {
+  if (text == as_messages) {
     for (const calibration::sample& each :
          calibration::measure_messages(rank_config(one_busy_worker()), calibrated_sizes(quick))) {
       print_line({{"bytes", each.bytes}, {"round_trip", each.round_trip_seconds}, {"one_way", each.one_way_seconds}});
     }
     return 0;
   }
-  if (what == as_moves) return run(rank_config(one_busy_worker()), [quick](runtime& rt) { serve_moves(rt, quick); });
+  if (text == as_moves) return run(rank_config(one_busy_worker()), [quick](runtime& rt) { serve_moves(rt, quick); });
   return run(rank_config(calibration::cost_job_options()), [quick](runtime& rt) {
     calibration::measure_costs(rt, quick ? quick_rounds : calibration::usual_rounds,
                                [](const std::string& name, double ns) {
@@ -111,23 +111,24 @@ int serve_calibration(const std::string& what, bool quick) {
 }
 
 std::map<std::string, double> runtime_ns_of_processes(bool quick) {
-  std::map<std::string, double> found;
-  for (const json& each : results_of(as_costs, 3, quick)) found[each.at("name")] = each.at("ns");
-  return found;
+  std::map<std::string, double> table;
+  for (const json& each : results_of(as_costs, 3, quick)) table[each.at("name")] = each.at("ns");
+  return table;
 }
 
 std::vector<calibration::sample> messages_of_processes(bool quick) {
-  std::vector<calibration::sample> found;
+  std::vector<calibration::sample> samples;
   for (const json& each : results_of(as_messages, 2, quick)) {
-    found.push_back({each.at("bytes"), each.at("round_trip"), each.at("one_way")});
+    samples.push_back({each.at("bytes"), each.at("round_trip"), each.at("one_way")});
   }
-  return found;
+  return samples;
 }
 
 std::vector<calibration::move_time> moves_of_processes(bool quick) {
-  std::vector<calibration::move_time> found;
-  for (const json& each : results_of(as_moves, 2, quick)) found.push_back({each.at("bytes"), each.at("one_way_us")});
-  return found;
+  std::vector<calibration::move_time> move_times;
+  for (const json& each : results_of(as_moves, 2, quick))
+    move_times.push_back({each.at("bytes"), each.at("one_way_us")});
+  return move_times;
 }
 
 }  // namespace nacre::tool

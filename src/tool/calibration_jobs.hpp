@@ -12,8 +12,8 @@
 
 namespace nacre::tool {
 
-/// As one of these ranks: measures `what`, and rank 0 prints the results. Returns the exit code.
-[[nodiscard]] int serve_calibration(const std::string& what, bool quick);
+/// As one of these ranks: measures `name`, and rank 0 prints the results. Returns the exit code.
+[[nodiscard]] int serve_calibration(const std::string& name, bool quick);
 
 /// The sizes in which messages are measured.
 [[nodiscard]] std::vector<std::size_t> calibrated_sizes(bool quick);

@@ -23,8 +23,9 @@
 namespace nacre::tool {
 namespace {
 
-[[noreturn]] void refuse_image_option(const std::string& problem, const std::string& why, const std::string& remedy) {
-  throw setup_error({.problem = problem, .why = why, .remedy = remedy});
+[[noreturn]] void refuse_image_option(const std::string& problem, const std::string& reason,
+                                      const std::string& remedy) {
+  throw setup_error({.problem = problem, .why = reason, .remedy = remedy});
 }
 
 }  // namespace
@@ -46,12 +47,12 @@ image_options image_options_of(const run_arguments& given) {
         settings.set(std::string(name), each.substr(variable.size()), setting_source::environment);
     }
   }
-  image_options found{settings.get_string("checkpoint.folder"), settings.get_string("restore")};
-  if (!given.restore.empty()) found.restore = given.restore;
-  if (found.folder.empty()) return found;
-  found.signal = last_image_signal_of(settings);
-  found.grace = std::chrono::ceil<std::chrono::milliseconds>(settings.get_duration("checkpoint.grace"));
-  return found;
+  image_options options{settings.get_string("checkpoint.folder"), settings.get_string("restore")};
+  if (!given.restore.empty()) options.restore = given.restore;
+  if (options.folder.empty()) return options;
+  options.signal = last_image_signal_of(settings);
+  options.grace = std::chrono::ceil<std::chrono::milliseconds>(settings.get_duration("checkpoint.grace"));
+  return options;
 }
 
 survival parse_survive(const run_arguments& given, const image_options& images) {

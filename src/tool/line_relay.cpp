@@ -44,8 +44,8 @@ void line_sink::flush() {
   waiting_.erase(0, done);
 }
 
-line_relay::line_relay(unique_fd from, line_sink& to, std::string label)
-    : from_(std::move(from)), to_(&to), label_(std::move(label)) {}
+line_relay::line_relay(unique_fd descriptor, line_sink& line_sink, std::string label)
+    : from_(std::move(descriptor)), to_(&line_sink), label_(std::move(label)) {}
 
 bool line_relay::pump() {
   std::array<char, 16 * 1024> buffer;

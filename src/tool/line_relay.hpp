@@ -50,8 +50,8 @@ class line_relay {
  public:
   static constexpr std::size_t line_bytes_max = 64 * 1024;
 
-  /// `from` is non-blocking, or empty when the caller passes the text to `take`; `label` may be empty.
-  line_relay(unique_fd from, line_sink& to, std::string label);
+  /// `descriptor` is non-blocking, or empty when the caller passes the text to `take`; `label` may be empty.
+  line_relay(unique_fd descriptor, line_sink& line_sink, std::string label);
 
   /// -1 after the end of the stream, and for a stream without a descriptor.
   [[nodiscard]] int descriptor() const noexcept { return from_.get(); }

@@ -18,8 +18,9 @@ std::optional<images::found_image> newest_in(const images::image_folder& folder,
                                              bool else_any) {
   std::vector<std::string> problems;
   std::vector<images::found_image> all = folder.images(problems);
-  const auto own = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.about.job == job; });
-  if (own != all.end()) return std::move(*own);
+  const auto own_position =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.about.job == job; });
+  if (own_position != all.end()) return std::move(*own_position);
   if (all.empty() || !else_any) return std::nullopt;
   return std::move(all.front());
 }
@@ -32,10 +33,10 @@ lives::lives(std::string folder, std::string job, bool restored, std::uint32_t r
 std::optional<images::found_image> lives::after_death() {
   std::optional<images::found_image> image = newest_in(folder_, job_, restored_);
   if (!image) return std::nullopt;
-  const number found{image->about.life, image->about.image};
-  if (newest_ != found) restarts_ = 0;
+  const number number{image->about.life, image->about.image};
+  if (newest_ != number) restarts_ = 0;
   if (restarts_ >= restarts_max_) return std::nullopt;
-  newest_ = found;
+  newest_ = number;
   ++restarts_;
   ++started_;
   return image;

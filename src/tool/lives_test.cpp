@@ -22,12 +22,12 @@ struct lives_of_a_job : testing::Test {
     ++image;
     images::image_writer file(folder.begin_image(life, image) + "/" + images::name_of_rank_file(0), {life, image, 0, 1},
                               images::image_writer::compression::none);
-    images::manifest about;
-    about.life = life;
-    about.image = image;
-    about.job = job;
-    about.files = {file.finish()};
-    folder.commit(about);
+    images::manifest manifest;
+    manifest.life = life;
+    manifest.image = image;
+    manifest.job = job;
+    manifest.files = {file.finish()};
+    folder.commit(manifest);
   }
   std::string path = testing::TempDir() + "nacre_lives." + std::to_string(::getpid());
   std::uint64_t life = 0, image = 0;

@@ -50,10 +50,10 @@ void close_all_but(int kept) {
 
 orphan_killer::orphan_killer(const std::string& folder) {
   std::array<int, 2> ends{-1, -1};
-  const bool made = ::pipe2(ends.data(), O_CLOEXEC) == 0;
+  const bool is_made = ::pipe2(ends.data(), O_CLOEXEC) == 0;
   const net::unique_fd read_end(ends[0]);
   words_.reset(ends[1]);
-  pid_ = made ? ::fork() : -1;
+  pid_ = is_made ? ::fork() : -1;
   if (pid_ < 0) {
     throw setup_error({.problem = "cannot start a process: " + net::error_text(errno),
                        .why = "one more watches that no rank outlives its launcher",

@@ -19,8 +19,9 @@ constexpr std::chrono::milliseconds unfinished_time{100};  // how long an unfini
 
 printer::printer() noexcept : output_(STDOUT_FILENO), error_(STDERR_FILENO) {}
 
-line_relay& printer::attach(unique_fd from, bool to_error, std::string label) {
-  return streams_.emplace_back(line_relay(std::move(from), to_error ? error_ : output_, std::move(label)), std::nullopt)
+line_relay& printer::attach(unique_fd descriptor, bool to_error, std::string label) {
+  return streams_
+      .emplace_back(line_relay(std::move(descriptor), to_error ? error_ : output_, std::move(label)), std::nullopt)
       .relay;
 }
 

@@ -24,7 +24,7 @@ class printer {
   printer() noexcept;
 
   /// Adds a stream; see line_relay. The reference is valid until `pump` is called after the end of the stream.
-  line_relay& attach(unique_fd from, bool to_error, std::string label);
+  line_relay& attach(unique_fd descriptor, bool to_error, std::string label);
 
   /// Appends the descriptors to poll.
   void watch(std::vector<pollfd>& watched) const;
@@ -51,7 +51,7 @@ class printer {
     std::optional<time_point> unfinished_since;  // the time of the last bytes of an unfinished line
   };
 
-  static void release_when_due(stream& from, bool moved, time_point now);
+  static void release_when_due(stream& stream, bool moved, time_point now);
   void flush();
 
   line_sink output_;

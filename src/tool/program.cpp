@@ -17,20 +17,20 @@ namespace {
 constexpr const char* why = "nacre run starts it once for each rank";
 
 bool is_executable_file(const std::string& path) noexcept {
-  struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
 std::string check_path(const std::string& path) {
-  struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
     throw setup_error({.problem = absent ? "there is no program '" + path + "'"
                                          : "cannot look at '" + path + "': " + std::strerror(errno),
                        .why = why,
                        .remedy = "check the path"});
   }
-  if (S_ISDIR(about.st_mode)) {
+  if (S_ISDIR(status.st_mode)) {
     throw setup_error({.problem = "'" + path + "' is a directory", .why = why, .remedy = "name a program inside"});
   }
   if (!is_executable_file(path)) {

@@ -18,9 +18,9 @@
 namespace nacre::tool {
 namespace {
 
-ending ending_of(const siginfo_t& about) noexcept {
-  if (about.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = about.si_status};
-  return {.how = ending::kind::killed, .number = about.si_status};
+ending ending_of(const siginfo_t& signal_info) noexcept {
+  if (signal_info.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = signal_info.si_status};
+  return {.how = ending::kind::killed, .number = signal_info.si_status};
 }
 
 const std::string ucx_variable = "UCX_POSIX_DIR=";
@@ -36,16 +36,16 @@ rank_group::~rank_group() { signal(SIGKILL); }
 
 rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_spec, int standard_input) {
   const unique_fd secret = launch::make_secret_pipe(rank_spec.secret);
-  command what = rank_spec.what;
+  command command = rank_spec.what;
   for (std::string& each : launch::job_variables(
            rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
            {.ranks = rank_spec.ranks_on_host, .place = static_cast<std::uint32_t>(processes_.size())})) {
-    what.environment.push_back(std::move(each));
+    command.environment.push_back(std::move(each));
   }
-  if (!ucx_.path().empty() && !has_variable(what.environment, ucx_variable)) {
-    what.environment.push_back(ucx_variable + ucx_.path());
+  if (!ucx_.path().empty() && !has_variable(command.environment, ucx_variable)) {
+    command.environment.push_back(ucx_variable + ucx_.path());
   }
-  rank_process started = start_process(what, {.standard_input = standard_input, .kept = secret.get()});
+  rank_process started = start_process(command, {.standard_input = standard_input, .kept = secret.get()});
   orphan_killer_.add_group(started.pid);
   processes_.push_back({.rank = rank, .pid = started.pid, .running = true});
   ++running_;
@@ -54,17 +54,17 @@ rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_
 
 void rank_group::reap(std::vector<rank_end>& ends) {
   for (process& each : processes_) {
-    siginfo_t about{};
-    if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0)
+    siginfo_t signal_info{};
+    if (!each.running || ::waitid(P_PID, static_cast<id_t>(each.pid), &signal_info, WEXITED | WNOHANG | WNOWAIT) != 0)
       continue;
-    if (about.si_pid == 0) continue;
+    if (signal_info.si_pid == 0) continue;
     // The leader is not reaped yet, so no other group has its number: only this rank's processes are killed.
     if (job_ends_) ::kill(-each.pid, SIGKILL);
     orphan_killer_.remove_group(each.pid);
     ::waitpid(each.pid, nullptr, 0);
     each.running = false;
     --running_;
-    ends.push_back({.rank = each.rank, .how = ending_of(about)});
+    ends.push_back({.rank = each.rank, .how = ending_of(signal_info)});
   }
 }
 

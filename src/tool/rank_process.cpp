@@ -45,14 +45,15 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 /// Runs between fork and exec, so it makes only async-signal-safe calls. Returns only on failure, with errno set.
-void become(const char* path, char* const* arguments, char* const* environment, const inheritance& with, int output,
-            int error, pid_t launcher) noexcept {
+void become(const char* path, char* const* arguments, char* const* environment, const inheritance& inheritance,
+            int output, int error, pid_t launcher) noexcept {
   if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
   if (::getppid() != launcher) ::_exit(1);  // the launcher died before PR_SET_PDEATHSIG was set
-  const int input = with.standard_input >= 0 ? with.standard_input : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int input =
+      inheritance.standard_input >= 0 ? inheritance.standard_input : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(error, STDERR_FILENO) < 0) return;
   if (input == STDIN_FILENO ? ::fcntl(input, F_SETFD, 0) < 0 : ::dup2(input, STDIN_FILENO) < 0) return;
-  if (with.kept >= 0 && ::fcntl(with.kept, F_SETFD, 0) < 0) return;
+  if (inheritance.kept >= 0 && ::fcntl(inheritance.kept, F_SETFD, 0) < 0) return;
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -60,8 +61,8 @@ void become(const char* path, char* const* arguments, char* const* environment, 
   ::execve(path, arguments, environment);
 }
 
-[[noreturn]] void explain(const command& what, int error) {
-  const std::string problem = "cannot run '" + what.path + "': " + error_text(error);
+[[noreturn]] void explain(const command& command, int error) {
+  const std::string problem = "cannot run '" + command.path + "': " + error_text(error);
   if (error == ENOEXEC)
     refuse_process(problem, "a script begins with a line such as #!/bin/sh, a program is built for this processor");
   if (error == ENOENT)
@@ -72,18 +73,18 @@ void become(const char* path, char* const* arguments, char* const* environment, 
 
 }  // namespace
 
-rank_process start_process(const command& what, const inheritance& with) {
+rank_process start_process(const command& command, const inheritance& inheritance) {
   pipe_ends output = make_pipe();
   pipe_ends error = make_pipe();
   pipe_ends trouble = make_pipe();  // exec closes it; a failed exec writes errno to it
-  const std::vector<char*> arguments = pointers_to(what.arguments);
-  const std::vector<char*> environment = pointers_to(what.environment);
+  const std::vector<char*> arguments = pointers_to(command.arguments);
+  const std::vector<char*> environment = pointers_to(command.environment);
   const pid_t launcher = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) explain(what, errno);
+  if (pid < 0) explain(command, errno);
   if (pid == 0) {
-    become(what.path.c_str(), arguments.data(), environment.data(), with, output.write.get(), error.write.get(),
-           launcher);
+    become(command.path.c_str(), arguments.data(), environment.data(), inheritance, output.write.get(),
+           error.write.get(), launcher);
     const int number = errno;
     [[maybe_unused]] const ssize_t told = ::write(trouble.write.get(), &number, sizeof number);
     ::_exit(127);
@@ -95,7 +96,7 @@ rank_process start_process(const command& what, const inheritance& with) {
   while (told < 0 && errno == EINTR);
   if (told == sizeof number) {
     ::waitpid(pid, nullptr, 0);
-    explain(what, number);
+    explain(command, number);
   }
   ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(error.read.get(), F_SETFL, O_NONBLOCK);

@@ -36,6 +36,6 @@ struct rank_process {
 /// Starts a process. The kernel kills it when the calling process dies, even by SIGKILL. All signals are unblocked in
 /// it, and SIGPIPE has its default action. Throws setup_error when the file cannot be executed. The caller must be the
 /// only thread of its process.
-[[nodiscard]] rank_process start_process(const command& what, const inheritance& with);
+[[nodiscard]] rank_process start_process(const command& command, const inheritance& inheritance);
 
 }  // namespace nacre::tool

@@ -94,16 +94,16 @@ using interval_work = std::map<std::uint64_t, share>;
 std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trace& trace) {
   std::map<std::uint32_t, interval_work> all;
   for (const balance::load_row& row : trace.rows) {
-    share& of = all[row.interval][row.object];
-    of.seconds += row.seconds;
-    of.messages += row.messages;
+    share& share = all[row.interval][row.object];
+    share.seconds += row.seconds;
+    share.messages += row.messages;
   }
   return all;
 }
 
-void play(runtime& rt, const interval_work& what, const placements& all) {
+void play(runtime& rt, const interval_work& work, const placements& all) {
   constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
-  for (const auto& [name, of] : what) {
+  for (const auto& [name, of] : work) {
     const placement& played = all.at(name);
     if (played.home != rt.rank().value()) continue;
     const std::uint64_t count = std::clamp<std::uint64_t>(of.messages, 1, messages_max);
@@ -118,8 +118,9 @@ struct totals {
   std::uint64_t bytes = 0;
 };
 totals sums(runtime& rt) {
-  const rank_counters own = rt.counters();
-  return {rt.all_reduce(own.migrations_in, std::plus<>{}), rt.all_reduce(own.bytes_sent, std::plus<>{})};
+  const rank_counters rank_counters = rt.counters();
+  return {rt.all_reduce(rank_counters.migrations_in, std::plus<>{}),
+          rt.all_reduce(rank_counters.bytes_sent, std::plus<>{})};
 }
 
 /// Refuses --set for an option of Nacre that the replay sets itself, and names the replay's own option instead.
@@ -129,21 +130,21 @@ totals sums(runtime& rt) {
                      .remedy = instead});
 }
 void check_setting(const std::string& name) {
-  static const std::map<std::string, std::string, std::less<>> own{
+  static const std::map<std::string, std::string, std::less<>> table{
       {"transport", "leave it out: it is sim"}, {"ranks", "write --ranks N"},
       {"workers", "write --workers N"},         {"seed", "write --seed NUMBER"},
       {"balancer", "write --balancer NAME"},    {"balance.load", "write --load NAME"}};
-  if (const auto found = own.find(name); found != own.end()) refuse_setting(name, found->second);
+  if (const auto match = table.find(name); match != table.end()) refuse_setting(name, match->second);
 }
 
 config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t workers) {
-  config made(all_option_tables());
-  made.set("transport", "sim");
-  made.set("ranks", std::to_string(ranks));
-  made.set("workers", std::to_string(workers));
-  made.set("seed", std::to_string(how.seed));
-  made.set("balancer", how.balancer);
-  made.set("balance.load", how.load);
+  config configuration(all_option_tables());
+  configuration.set("transport", "sim");
+  configuration.set("ranks", std::to_string(ranks));
+  configuration.set("workers", std::to_string(workers));
+  configuration.set("seed", std::to_string(how.seed));
+  configuration.set("balancer", how.balancer);
+  configuration.set("balance.load", how.load);
   for (const std::string& each : how.settings) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos) {
@@ -153,9 +154,9 @@ config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t 
     }
     const std::string name = each.substr(0, equals);
     check_setting(name);
-    made.set(name, each.substr(equals + 1));
+    configuration.set(name, each.substr(equals + 1));
   }
-  return made;
+  return configuration;
 }
 
 /// The earliest and the latest time at which the recorded run can have ended. The trace must have rows.
@@ -166,19 +167,19 @@ std::pair<double, double> recorded_seconds(const balance::load_trace& trace) {
 
 }  // namespace
 
-std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how) {
-  const std::uint32_t ranks = how.ranks != 0 ? how.ranks : trace.ranks;
-  const std::uint32_t workers = how.workers != 0 ? how.workers : trace.workers;
+std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& options) {
+  const std::uint32_t ranks = options.ranks != 0 ? options.ranks : trace.ranks;
+  const std::uint32_t workers = options.workers != 0 ? options.workers : trace.workers;
   placements all = assign(trace, ranks);
   const auto intervals = work_by_interval(trace);
   std::vector<replayed_interval> result;
-  run_job(configured(how, ranks, workers), [&](runtime& rt) {
+  run_job(configured(options, ranks, workers), [&](runtime& rt) {
     const bool tells = rt.rank() == rank_id{0};
     for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
       if (each.home == rt.rank().value()) each.object = rt.create<replayed_object>(std::vector<std::byte>(each.bytes));
     }
     rt.barrier();
-    totals before = sums(rt);
+    totals previous = sums(rt);
     for (const auto& [number, what] : intervals) {
       rt.barrier();
       const double begin = rt.now();
@@ -190,20 +191,20 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
                                           [](double sum, const auto& each) { return sum + each.second.seconds; });
       if (tells) {
         const double ideal = work / (static_cast<double>(ranks) * workers);
-        result.push_back({number, seconds, work, ideal > 0 ? seconds / ideal : 0, now.moves - before.moves,
-                          now.bytes - before.bytes});
+        result.push_back({number, seconds, work, ideal > 0 ? seconds / ideal : 0, now.moves - previous.moves,
+                          now.bytes - previous.bytes});
       }
-      before = now;
+      previous = now;
     }
   });
   return result;
 }
 
-std::string replay_text(const std::vector<replayed_interval>& what) {
+std::string replay_text(const std::vector<replayed_interval>& replayed_intervals) {
   std::string text = "interval      seconds         work  imbalance    moves         bytes\n";
   replayed_interval sum;
   double ideal = 0;
-  for (const replayed_interval& each : what) {
+  for (const replayed_interval& each : replayed_intervals) {
     text += fmt::format("{:>8}{:>13.6f}{:>13.6f}{:>11.2f}{:>9}{:>14}\n", each.number, each.seconds, each.work,
                         each.imbalance, each.moves, each.bytes);
     sum.seconds += each.seconds;
@@ -223,14 +224,14 @@ std::string recorded_text(const balance::load_trace& trace) {
                      trace.workers);
 }
 
-std::string replay_json(const std::vector<replayed_interval>& what, const balance::load_trace& trace) {
+std::string replay_json(const std::vector<replayed_interval>& replayed_intervals, const balance::load_trace& trace) {
   nlohmann::ordered_json recorded;  // null: nothing
   if (!trace.rows.empty()) {
     const auto [least, most] = recorded_seconds(trace);
     recorded = {{"seconds_min", least}, {"seconds_max", most}, {"ranks", trace.ranks}, {"workers", trace.workers}};
   }
   nlohmann::ordered_json intervals = nlohmann::ordered_json::array();
-  for (const replayed_interval& each : what) {
+  for (const replayed_interval& each : replayed_intervals) {
     intervals.push_back({{"interval", each.number},
                          {"seconds", each.seconds},
                          {"work", each.work},

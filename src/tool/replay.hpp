@@ -39,13 +39,14 @@ struct replayed_interval {
 /// only the balancer moves it; recorded moves are not replayed. An interval begins when the one before has ended
 /// everywhere. Then every object gets as many messages as it ran in that interval, at most 64, and they take as long in
 /// total. Equal traces, options and seeds give equal results. Throws setup_error for invalid options.
-[[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& how);
+[[nodiscard]] std::vector<replayed_interval> replay(const balance::load_trace& trace, const replay_options& options);
 
-[[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& what);
+[[nodiscard]] std::string replay_text(const std::vector<replayed_interval>& replayed_intervals);
 /// How long the recorded run took, to within an interval.
 [[nodiscard]] std::string recorded_text(const balance::load_trace& trace);
 /// A JSON object with "recorded" (null when the trace is empty) and "intervals".
-[[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& what, const balance::load_trace& trace);
+[[nodiscard]] std::string replay_json(const std::vector<replayed_interval>& replayed_intervals,
+                                      const balance::load_trace& trace);
 
 /// The arguments of the command.
 struct replay_arguments {

@@ -24,8 +24,8 @@ balance::load_trace one_sided(std::uint32_t intervals) {
   return trace;
 }
 
-std::uint64_t moves(const std::vector<replayed_interval>& of) {
-  return std::accumulate(of.begin(), of.end(), std::uint64_t{0},
+std::uint64_t moves(const std::vector<replayed_interval>& replayed_intervals) {
+  return std::accumulate(replayed_intervals.begin(), replayed_intervals.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const auto& each) { return sum + each.moves; });
 }
 
@@ -58,26 +58,26 @@ TEST(replay, on_more_ranks_a_recorded_one_means_those_in_its_place) {
 }
 
 TEST(replay, the_same_seed_gives_the_same_run) {
-  const replay_options how{.balancer = "gossip", .ranks = 8, .seed = 5};
+  const replay_options options{.balancer = "gossip", .ranks = 8, .seed = 5};
   const auto trace = one_sided(4);
-  EXPECT_EQ(replay_json(replay(trace, how), trace), replay_json(replay(trace, how), trace));
+  EXPECT_EQ(replay_json(replay(trace, options), trace), replay_json(replay(trace, options), trace));
 }
 
 TEST(replay, begins_where_objects_first_worked_and_not_where_they_were_made) {
   // Rank 0 makes four objects; two work on rank 1 at once, one on rank 2 in the next interval, and one stays.
-  const balance::load_trace made{.ranks = 4,
-                                 .workers = 1,
-                                 .interval = 1,
-                                 .rows = {{0, 0, 1, 2e-7, 1, 0},
-                                          {0, 0, 2, 2e-7, 1, 0},
-                                          {0, 0, 3, 2e-7, 1, 0},
-                                          {0, 0, 4, 0.5, 1, 100},
-                                          {0, 1, 1, 0.5, 1, 100},
-                                          {0, 1, 2, 0.25, 1, 100},
-                                          {1, 1, 1, 0.25, 1, 100},
-                                          {1, 2, 3, 0.5, 1, 100},
-                                          {2, 3, 1, 0.5, 1, 100}}};  // a move that is not replayed
-  const auto got = replay(made, {});
+  const balance::load_trace trace{.ranks = 4,
+                                  .workers = 1,
+                                  .interval = 1,
+                                  .rows = {{0, 0, 1, 2e-7, 1, 0},
+                                           {0, 0, 2, 2e-7, 1, 0},
+                                           {0, 0, 3, 2e-7, 1, 0},
+                                           {0, 0, 4, 0.5, 1, 100},
+                                           {0, 1, 1, 0.5, 1, 100},
+                                           {0, 1, 2, 0.25, 1, 100},
+                                           {1, 1, 1, 0.25, 1, 100},
+                                           {1, 2, 3, 0.5, 1, 100},
+                                           {2, 3, 1, 0.5, 1, 100}}};  // a move that is not replayed
+  const auto got = replay(trace, {});
   ASSERT_EQ(got.size(), 3u);
   EXPECT_NEAR(got[0].seconds, 0.75, 1e-3);  // rank 1: objects 1 and 2
   EXPECT_NEAR(got[1].seconds, 0.5, 1e-3);   // rank 2: object 3

@@ -70,8 +70,8 @@ Examples:
   nacre run -n 4 --restore images ./program --nacre.checkpoint.folder=images; [ $? = 75 ] && echo not done yet
   nacre run --hostfile hosts.txt -n 64 --distribution cyclic -x OMP_PROC_BIND ./program)";
 
-[[noreturn]] void refuse_to_run(const std::string& problem, const std::string& why, const std::string& remedy) {
-  throw setup_error({.problem = problem, .why = why, .remedy = remedy});
+[[noreturn]] void refuse_to_run(const std::string& problem, const std::string& reason, const std::string& remedy) {
+  throw setup_error({.problem = problem, .why = reason, .remedy = remedy});
 }
 
 class run_formatter final : public CLI::Formatter {
@@ -131,11 +131,11 @@ std::vector<std::string> parse_variables(const std::vector<std::string>& asked) 
       refuse_to_run(fmt::format("-x {} names no variable that can be set", each), "it is passed on to every rank",
                     "write -x NAME or -x NAME=VALUE");
     }
-    const char* const here = std::getenv(name.c_str());
+    const char* const site = std::getenv(name.c_str());
     if (each.size() > name.size()) {
       result.push_back(each);
-    } else if (here != nullptr) {
-      result.push_back(name + "=" + here);
+    } else if (site != nullptr) {
+      result.push_back(name + "=" + site);
     } else {
       refuse_to_run(fmt::format("there is no variable {} in the environment", name),
                     "-x passes its value on to every rank", fmt::format("set it, or write -x {}=VALUE", name));
@@ -198,9 +198,9 @@ std::uint32_t count_ranks(const run_arguments& given, const std::vector<host_sha
                         [](std::size_t sum, const auto& each) { return sum + each.ranks.size(); }));
   }
   if (given.ranks.empty()) {
-    const bool behind = std::find(given.program.begin(), given.program.end(), "-n") != given.program.end();
-    refuse_to_run(behind ? "no -n or --hosts stands before the program" : "neither -n nor --hosts is given",
-                  behind ? "what stands behind it is the program's" : "a job has a number of ranks",
+    const bool is_behind = std::find(given.program.begin(), given.program.end(), "-n") != given.program.end();
+    refuse_to_run(is_behind ? "no -n or --hosts stands before the program" : "neither -n nor --hosts is given",
+                  is_behind ? "what stands behind it is the program's" : "a job has a number of ranks",
                   "nacre run -n 4 ./program, or nacre run --hosts a,b ./program");
   }
   return parse_ranks(given.ranks);

@@ -39,17 +39,18 @@ life_end run_life(const job_options& options) {
             .by_error = seen.by_error(),
             .missed_image = seen.missed_image(),
             .cause = seen.cause_of_end().value_or(supervisor::cause{})};
-  } catch (const interrupted_start& why) {
-    return {.code = 128 + why.signal,  // as shells do
-            .missed_image = why.signal == options.image_signal};
+  } catch (const interrupted_start& interrupted_start) {
+    return {.code = 128 + interrupted_start.signal,  // as shells do
+            .missed_image = interrupted_start.signal == options.image_signal};
   }
 }
 
 /// Lets the job go on from an image, whatever its arguments or environment said of that before. An argument is replaced
 /// where it stands, and none is added: programs read their own before they call nacre::run.
 void restore_from(job_options& job, const std::string& folder) {
-  const auto own = std::find(job.arguments.begin(), job.arguments.end(), "--");  // what follows is none of Nacre's
-  for (auto each = job.arguments.begin(); each != own; ++each) {
+  const auto own_position =
+      std::find(job.arguments.begin(), job.arguments.end(), "--");  // what follows is none of Nacre's
+  for (auto each = job.arguments.begin(); each != own_position; ++each) {
     constexpr std::string_view option = "--nacre.restore=";
     if (each->starts_with(option)) *each = std::string(option) + folder;
   }

@@ -182,9 +182,9 @@ int running_job::milliseconds_to_sleep(time_point now) const {
 
 bool running_job::read_signals() {
   bool child = false;
-  signalfd_siginfo about{};
-  while (::read(signals_.get(), &about, sizeof about) == sizeof about) {
-    const int signal = static_cast<int>(about.ssi_signo);
+  signalfd_siginfo signal_info{};
+  while (::read(signals_.get(), &signal_info, sizeof signal_info) == sizeof signal_info) {
+    const int signal = static_cast<int>(signal_info.ssi_signo);
     if (signal == SIGCHLD) {
       child = true;
     } else if (signal == SIGTSTP) {
@@ -213,12 +213,12 @@ void running_job::listen_to_ranks(time_point now) {
   std::vector<launch::report> reports;
   control_server_.poll(now, reports);
   for (launch::report& each : reports) {
-    const std::uint32_t from = each.from.value();
-    if (std::holds_alternative<launch::joined>(each.what)) supervisor_.joined(from);
-    if (std::holds_alternative<launch::left>(each.what)) supervisor_.left(from);
-    if (std::holds_alternative<launch::disconnected>(each.what)) supervisor_.disconnected(from, now);
+    const std::uint32_t source = each.from.value();
+    if (std::holds_alternative<launch::joined>(each.what)) supervisor_.joined(source);
+    if (std::holds_alternative<launch::left>(each.what)) supervisor_.left(source);
+    if (std::holds_alternative<launch::disconnected>(each.what)) supervisor_.disconnected(source, now);
     if (auto* trouble = std::get_if<launch::lost>(&each.what)) {
-      supervisor_.lost(from, trouble->peer, std::move(trouble->reason), now);
+      supervisor_.lost(source, trouble->peer, std::move(trouble->reason), now);
     }
   }
 }

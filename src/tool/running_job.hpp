@@ -32,7 +32,7 @@ class running_job {
   bool read_signals();
   void serve_process_group(time_point now, bool child);
   void listen_to_ranks(time_point now);
-  void apply(const orders& what);
+  void apply(const orders& orders);
   void suspend() const;
   void drain();
   [[nodiscard]] int milliseconds_to_sleep(time_point now) const;

@@ -15,19 +15,19 @@ namespace {
 constexpr int signal_code_base = 128;  // as shells do
 constexpr int failure_code = 1;
 
-int code_of(const ending& how) noexcept {
-  if (how.how == ending::kind::lost) return failure_code;
-  return how.how == ending::kind::killed ? signal_code_base + how.number : how.number;
+int code_of(const ending& ending) noexcept {
+  if (ending.how == ending::kind::lost) return failure_code;
+  return ending.how == ending::kind::killed ? signal_code_base + ending.number : ending.number;
 }
 
 double seconds_of(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
-std::string describe(const ending& how) {
-  if (how.how == ending::kind::exited) return fmt::format("exited with code {}", how.number);
-  if (how.how == ending::kind::lost) return "was lost: the connection to its host has ended";
-  return fmt::format("was killed by signal {} ({})", how.number, ::strsignal(how.number));
+std::string describe(const ending& ending) {
+  if (ending.how == ending::kind::exited) return fmt::format("exited with code {}", ending.number);
+  if (ending.how == ending::kind::lost) return "was lost: the connection to its host has ended";
+  return fmt::format("was killed by signal {} ({})", ending.number, ::strsignal(ending.number));
 }
 
 supervisor::supervisor(std::uint32_t ranks, const supervisor_times& times)
@@ -51,8 +51,8 @@ void supervisor::blame(std::uint32_t rank, std::string reason, time_point now) {
   suspicion_ = suspicion{.rank = rank, .reason = std::move(reason), .until = now + times_.blame};
 }
 
-void supervisor::ended(std::uint32_t rank, ending how) {
-  ranks_[rank].end = how;
+void supervisor::ended(std::uint32_t rank, ending ending) {
+  ranks_[rank].end = ending;
   --running_;
 }
 
@@ -76,9 +76,9 @@ void supervisor::interrupted(int signal, time_point now) {
   ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now + times_.shutdown};
 }
 
-void supervisor::give_up_image(const std::string& why, time_point now) {
+void supervisor::give_up_image(const std::string& reason, time_point now) {
   interrupted_by_ = image_signal_;
-  orders_.line = fmt::format("nacre run: {}; ending the job", why);
+  orders_.line = fmt::format("nacre run: {}; ending the job", reason);
   ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
 }
 

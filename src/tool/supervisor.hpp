@@ -82,7 +82,7 @@ class supervisor {
   void left(std::uint32_t rank);
   void lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now);
   void disconnected(std::uint32_t rank, time_point now);
-  void ended(std::uint32_t rank, ending how);
+  void ended(std::uint32_t rank, ending ending);
   void interrupted(int signal, time_point now);
 
   /// Returns the actions that follow from all events so far. Call it after each batch of events, and at `due`.
@@ -133,7 +133,7 @@ class supervisor {
   void find_cause(time_point now);
   void blame(std::uint32_t rank, std::string reason, time_point now);
   void end_job(std::uint32_t rank, const std::string& reason, int code, time_point now);
-  void give_up_image(const std::string& why, time_point now);
+  void give_up_image(const std::string& reason, time_point now);
   void press(time_point now);
 
   supervisor_times times_;
@@ -154,6 +154,6 @@ class supervisor {
 };
 
 /// "was killed by signal 9 (Killed)" or "exited with code 3".
-[[nodiscard]] std::string describe(const ending& how);
+[[nodiscard]] std::string describe(const ending& ending);
 
 }  // namespace nacre::tool

@@ -34,9 +34,9 @@ supervisor job_with_images(std::uint32_t ranks) {
 TEST(supervisor_of_images, asks_for_a_last_image_and_is_silent_about_the_ranks_that_end_behind_it) {
   supervisor job = job_with_images(2);
   job.interrupted(SIGTERM, noon);
-  const orders what = job.decide(noon);
-  EXPECT_EQ(what.ask_for_image, SIGTERM);
-  EXPECT_TRUE(what.signals.empty()) << "the ranks do not get the signal";
+  const orders orders = job.decide(noon);
+  EXPECT_EQ(orders.ask_for_image, SIGTERM);
+  EXPECT_TRUE(orders.signals.empty()) << "the ranks do not get the signal";
   EXPECT_FALSE(job.is_ending());
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     job.left(rank);
@@ -56,10 +56,10 @@ TEST(supervisor_of_images, kills_the_ranks_when_no_image_has_come_or_a_second_si
     EXPECT_FALSE(job.decide(noon + milliseconds(4999)).line);
     const time_point then = noon + milliseconds(second ? 4999 : 5000);
     if (second) job.interrupted(SIGINT, then);
-    const orders what = job.decide(then);
-    EXPECT_EQ(what.line, second ? "nacre run: a second signal came before the image; ending the job"
-                                : "nacre run: no image came within 5 s; ending the job");
-    EXPECT_EQ(what.signals, std::vector<int>{SIGKILL});
+    const orders orders = job.decide(then);
+    EXPECT_EQ(orders.line, second ? "nacre run: a second signal came before the image; ending the job"
+                                  : "nacre run: no image came within 5 s; ending the job");
+    EXPECT_EQ(orders.signals, std::vector<int>{SIGKILL});
     for (const std::uint32_t rank : {0U, 1U}) job.ended(rank, dead_end);
     EXPECT_FALSE(job.decide(then).line);
     EXPECT_EQ(job.exit_code(), 128 + SIGTERM);
@@ -73,9 +73,9 @@ TEST(supervisor_of_images, does_not_start_a_job_again_whose_rank_dies_in_its_las
   job.interrupted(SIGTERM, noon);
   static_cast<void>(job.decide(noon));
   job.ended(1, dead_end);
-  const orders what = job.decide(noon);
-  EXPECT_EQ(what.line, "nacre run: rank 1 was killed by signal 9 (Killed); ending the job");
-  EXPECT_EQ(what.signals, std::vector<int>{SIGKILL});
+  const orders orders = job.decide(noon);
+  EXPECT_EQ(orders.line, "nacre run: rank 1 was killed by signal 9 (Killed); ending the job");
+  EXPECT_EQ(orders.signals, std::vector<int>{SIGKILL});
   job.ended(0, dead_end);
   EXPECT_FALSE(job.by_death());
   EXPECT_TRUE(job.missed_image());

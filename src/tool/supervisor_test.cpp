@@ -50,12 +50,12 @@ TEST(supervisor, is_silent_about_programs_that_never_join) {
 TEST(supervisor, names_a_rank_that_is_killed_and_announces_it_at_once) {
   supervisor job = joined_job(3);
   job.ended(2, killed);
-  const orders what = job.decide(start);
-  EXPECT_EQ(what.line, "nacre run: rank 2 was killed by signal 9 (Killed); ending the job");
-  ASSERT_TRUE(what.announce);
-  EXPECT_EQ(what.announce->peer, 2U);
-  EXPECT_EQ(what.announce->reason, "was killed by signal 9 (Killed)");
-  EXPECT_TRUE(what.signals.empty());
+  const orders orders = job.decide(start);
+  EXPECT_EQ(orders.line, "nacre run: rank 2 was killed by signal 9 (Killed); ending the job");
+  ASSERT_TRUE(orders.announce);
+  EXPECT_EQ(orders.announce->peer, 2U);
+  EXPECT_EQ(orders.announce->reason, "was killed by signal 9 (Killed)");
+  EXPECT_TRUE(orders.signals.empty());
   EXPECT_EQ(job.exit_code(), 128 + SIGKILL);
 }
 
@@ -219,9 +219,9 @@ TEST(supervisor, kills_the_others_at_once_when_the_job_can_go_on_from_an_image) 
   supervisor job = joined_job(3);
   job.end_at_once_after_death();
   job.ended(2, killed);
-  const orders what = job.decide(start);
-  EXPECT_TRUE(what.line);
-  EXPECT_EQ(what.signals, std::vector<int>{SIGKILL});
+  const orders orders = job.decide(start);
+  EXPECT_TRUE(orders.line);
+  EXPECT_EQ(orders.signals, std::vector<int>{SIGKILL});
   job.ended(0, killed);
   job.ended(1, killed);
   EXPECT_TRUE(job.by_death());

@@ -12,7 +12,7 @@
 
 namespace nacre::tool {
 
-std::string text_of_file(const std::string& path, const std::string& why) {
+std::string text_of_file(const std::string& path, const std::string& reason) {
   std::FILE* const file = std::fopen(path.c_str(), "rbe");
   std::string text;
   int problem = file == nullptr ? errno : 0;
@@ -25,7 +25,7 @@ std::string text_of_file(const std::string& path, const std::string& why) {
   }
   if (problem == 0) return text;
   throw setup_error(
-      {.problem = "cannot read '" + path + "': " + std::strerror(problem), .why = why, .remedy = "check the path"});
+      {.problem = "cannot read '" + path + "': " + std::strerror(problem), .why = reason, .remedy = "check the path"});
 }
 
 }  // namespace nacre::tool

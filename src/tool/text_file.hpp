@@ -6,7 +6,7 @@
 
 namespace nacre::tool {
 
-/// The whole text of a file. Throws setup_error when it cannot be read; `why` gives the purpose of the file.
-[[nodiscard]] std::string text_of_file(const std::string& path, const std::string& why);
+/// The whole text of a file. Throws setup_error when it cannot be read; `reason` gives the purpose of the file.
+[[nodiscard]] std::string text_of_file(const std::string& path, const std::string& reason);
 
 }  // namespace nacre::tool

@@ -17,9 +17,9 @@ namespace nacre::trace {
 class clock_offset {
  public:
   /// Adds an exchange: our clock when the question left and when the answer came, and the other clock between the two.
-  void note(std::int64_t asked, std::int64_t there, std::int64_t answered) noexcept {
-    least_ = std::max(least_, there - answered);
-    most_ = std::min(most_, there - asked);
+  void note(std::int64_t asked, std::int64_t present_count, std::int64_t answered) noexcept {
+    least_ = std::max(least_, present_count - answered);
+    most_ = std::min(most_, present_count - asked);
   }
   /// By how much the other clock is ahead of ours. Needs at least one exchange.
   [[nodiscard]] std::int64_t ahead() const noexcept { return least_ + (most_ - least_) / 2; }

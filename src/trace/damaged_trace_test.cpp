@@ -50,8 +50,8 @@ TEST_F(files, that_are_none_or_of_another_version_are_refused) {
   file_head head;
   head.version = 9;
   write(std::string(reinterpret_cast<const char*>(&head), sizeof head));
-  const std::string own = std::to_string(file_version);
-  EXPECT_NE(refusal().find("has format 9 (this program reads format " + own + ")"), std::string::npos);
+  const std::string own_name = std::to_string(file_version);
+  EXPECT_NE(refusal().find("has format 9 (this program reads format " + own_name + ")"), std::string::npos);
 }
 
 TEST_F(files, that_break_off_are_read_up_to_there) {

@@ -50,26 +50,26 @@ struct opening {
   std::uint64_t handler = 0;
 };
 
-/// Adds to `into` the handlers that have shared readings of the clock, from the begin of the first, which `into` has,
-/// to tick `end`. Four values are known and kept: the begin and end of the first, the end of the last, and their
+/// Adds to `events` the handlers that have shared readings of the clock, from the begin of the first, which `events`
+/// has, to tick `end`. Four values are known and kept: the begin and end of the first, the end of the last, and their
 /// number. The others are made as long as the first and are spread evenly. If one of them must have been long, that is
 /// taken to be the last. `sent` is the tick of the last message, which the first has sent. Returns false if no handlers
 /// can be like this.
 bool part_sharers(const tick_clock& time, const opening& first, const event& told, std::uint64_t sent,
-                  std::uint64_t end, std::vector<event>& into) {
+                  std::uint64_t end, std::vector<event>& events) {
   if (first.kind == event_kind::end || told.a < 2 || told.a > sharers_max) return false;
   const std::uint64_t others = told.a - 1,
                       begun = first.tick + std::min(std::max(told.b, sent - first.tick), end - first.tick);
   const std::uint64_t all = end - begun, each = std::min(told.b, all / others);
-  into.push_back({time.ns(begun), event_kind::end});
+  events.push_back({time.ns(begun), event_kind::end});
   for (std::uint64_t index = 1; index <= others; ++index) {
-    std::uint64_t from = begun + each * (index - 1), to = index == others ? end : from + each;
+    std::uint64_t source = begun + each * (index - 1), target = index == others ? end : source + each;
     if (told.kind == event_kind::ends) {
-      to = begun + all / others * index + all % others * index / others;
-      from = to - each;
+      target = begun + all / others * index + all % others * index / others;
+      source = target - each;
     }
-    into.push_back({time.ns(from), first.kind, first.handler});
-    into.push_back({time.ns(to), event_kind::end});
+    events.push_back({time.ns(source), first.kind, first.handler});
+    events.push_back({time.ns(target), event_kind::end});
   }
   return true;
 }
@@ -83,21 +83,21 @@ std::int64_t tick_clock::ns(std::uint64_t tick) const {
 }
 
 bool decode_events(std::span<const std::byte> bytes, std::uint64_t first_tick, const tick_clock& time,
-                   std::uint32_t ranks, std::vector<event>& into) {
+                   std::uint32_t ranks, std::vector<event>& events) {
   std::uint64_t tick = first_tick, since = 0;
   opening last;  // the last begin, if only messages have come since
   event one;
-  into.clear();
+  events.clear();
   while (!bytes.empty()) {
     if (!take_event(bytes, one, since) || !names_ranks_of(ranks, one)) return false;
-    const std::uint64_t before = std::exchange(tick, tick + since);
+    const std::uint64_t previous = std::exchange(tick, tick + since);
     if (one.kind == event_kind::ends || one.kind == event_kind::ends_of_last) {
-      if (!part_sharers(time, last, one, before, tick, into)) return false;
+      if (!part_sharers(time, last, one, previous, tick, events)) return false;
       last = {};
       continue;
     }
     one.ns = time.ns(tick);
-    into.push_back(one);
+    events.push_back(one);
     if (one.kind == event_kind::send) continue;
     const bool begins = one.kind >= event_kind::handler_begin && one.kind <= event_kind::resume_begin;
     last = begins ? opening{tick, one.kind, one.a} : opening{};

@@ -19,10 +19,10 @@ struct tick_clock {
   [[nodiscard]] std::int64_t ns(std::uint64_t tick) const;
 };
 
-/// Replaces the content of `into` by the events of a block; the time of the first event counts from `first_tick`.
-/// Handlers that have shared readings of the clock become events of their own. Returns false, and leaves `into` of no
+/// Replaces the content of `events` by the events of a block; the time of the first event counts from `first_tick`.
+/// Handlers that have shared readings of the clock become events of their own. Returns false, and leaves `events` of no
 /// use, if the bytes are not events of a job of `ranks` ranks. The bytes may be any.
 [[nodiscard]] bool decode_events(std::span<const std::byte> bytes, std::uint64_t first_tick, const tick_clock& time,
-                                 std::uint32_t ranks, std::vector<event>& into);
+                                 std::uint32_t ranks, std::vector<event>& events);
 
 }  // namespace nacre::trace

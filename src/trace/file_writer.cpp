@@ -60,11 +60,11 @@ std::unique_ptr<file_writer::compressor> file_writer::borrow() {
 
 void file_writer::append(block_head head, std::span<const std::byte> payload) {
   NACRE_EXPECT(payload.size() <= block_bytes_max, "a block is larger than readers accept");
-  std::unique_ptr<compressor> with = borrow();
-  if (with == nullptr) return;
-  std::vector<std::byte>& block = with->block;
+  std::unique_ptr<compressor> partner = borrow();
+  if (partner == nullptr) return;
+  std::vector<std::byte>& block = partner->block;
   block.resize(sizeof head + ZSTD_compressBound(payload.size()));
-  const std::size_t stored = ZSTD_compress2(with->context, block.data() + sizeof head, block.size() - sizeof head,
+  const std::size_t stored = ZSTD_compress2(partner->context, block.data() + sizeof head, block.size() - sizeof head,
                                             payload.data(), payload.size());
   NACRE_ASSERT(ZSTD_isError(stored) == 0, "zstd compresses whatever fits its bound");
   head.raw_bytes = static_cast<std::uint32_t>(payload.size());
@@ -73,7 +73,7 @@ void file_writer::append(block_head head, std::span<const std::byte> payload) {
   std::memcpy(block.data(), &head, sizeof head);
   const std::scoped_lock lock(mutex_);
   write(std::span(block).first(sizeof head + stored));
-  free_.push_back(std::move(with));
+  free_.push_back(std::move(partner));
 }
 
 /// Writes all bytes, or gives the file up and writes nothing from then on.

@@ -71,13 +71,13 @@ phase_entry& phase_stack::entry_of(std::string_view name) {
   return known != nullptr ? *known : add(place, told);
 }
 
-phase_entry& phase_stack::add(bucket& place, phase_names::numbered what) {
-  auto made = std::make_unique<phase_entry>();
-  made->name = what.name;
-  made->number = what.number;
-  made->next.reset(place.load(std::memory_order_relaxed));  // of this thread
-  place.store(made.get(), std::memory_order_release);       // pairs with the acquire in for_each
-  return *made.release();
+phase_entry& phase_stack::add(bucket& place, phase_names::numbered numbered) {
+  auto result = std::make_unique<phase_entry>();
+  result->name = numbered.name;
+  result->number = numbered.number;
+  result->next.reset(place.load(std::memory_order_relaxed));  // of this thread
+  place.store(result.get(), std::memory_order_release);       // pairs with the acquire in for_each
+  return *result.release();
 }
 
 void phase_stack::record(event_kind kind, std::uint32_t number) {

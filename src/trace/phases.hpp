@@ -95,7 +95,7 @@ class phase_stack {
 
   [[nodiscard]] std::uint64_t now() const { return source_(subject_); }
   [[nodiscard]] phase_entry& entry_of(std::string_view name);
-  phase_entry& add(bucket& place, phase_names::numbered what);
+  phase_entry& add(bucket& place, phase_names::numbered numbered);
   void accrue(std::uint64_t instant);
   void leave(detail::open_phase& left, std::uint64_t instant);
   void enter(detail::open_phase& entered, event_kind kind, std::uint64_t instant);

@@ -29,11 +29,11 @@ class traced_phases : public testing::Test {
     job.handlers = {""};
     file_ = std::make_unique<file_writer>(path_);
     tell_job(*file_, job);
-    rank_trace::description of;
-    of.workers = 2;
-    of.thread_contexts = 3;
-    of.thread_bytes = 1 << 12;
-    trace_ = std::make_unique<rank_trace>(*file_, of, &clock, this);
+    rank_trace::description description;
+    description.workers = 2;
+    description.thread_contexts = 3;
+    description.thread_bytes = 1 << 12;
+    trace_ = std::make_unique<rank_trace>(*file_, description, &clock, this);
     trace_->tell_clock({0, 0, 0, 0}, 1);
     all_ = std::make_unique<rank_phases>(file_.get(), 0, &clock, this);
     for (std::uint32_t thread = 0; thread < 2; ++thread) {
@@ -43,8 +43,8 @@ class traced_phases : public testing::Test {
   ~traced_phases() override { std::filesystem::remove(path_); }
 
   static std::uint64_t clock(const void* self) { return static_cast<const traced_phases*>(self)->now_; }
-  phase_stack& thread(std::size_t index, std::uint64_t when) {
-    now_ = when;
+  phase_stack& thread(std::size_t index, std::uint64_t instant) {
+    now_ = instant;
     return *threads_[index];
   }
   /// Ticks of a phase: its own, with inner ones, with waits; and how often it has begun.
@@ -68,10 +68,10 @@ class traced_phases : public testing::Test {
     for (std::size_t track = 0; track < log.tracks().size(); ++track) {
       log.visit(track, [&](std::span<const event> some) {
         for (const event& one : some) {
-          const std::string what = one.kind == event_kind::phase_begin    ? "begin " + log.phases()[one.a]
+          const std::string name = one.kind == event_kind::phase_begin    ? "begin " + log.phases()[one.a]
                                    : one.kind == event_kind::phase_resume ? "resume " + log.phases()[one.a]
                                                                           : "end";
-          all.push_back(std::to_string(track) + ' ' + std::to_string(one.ns) + ' ' + what);
+          all.push_back(std::to_string(track) + ' ' + std::to_string(one.ns) + ' ' + name);
         }
       });
     }

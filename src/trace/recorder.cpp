@@ -54,17 +54,17 @@ void recorder::settle(std::uint64_t now) {
     return put(few_.begun + few_.spent, event_kind::end);
   }
   const sharing was = std::exchange(few_, {});
-  const std::uint64_t when = was.inside ? std::min(now, was.begun + was.done * was.spent) : now;
+  const std::uint64_t instant = was.inside ? std::min(now, was.begun + was.done * was.spent) : now;
   if (was.done == 1) {
     put(was.begun + was.spent, event_kind::end);
   } else {
-    const bool hid_long_one = when > was.begun && when - was.begun > 8 * to_.short_ticks;
+    const bool hid_long_one = instant > was.begun && instant - was.begun > 8 * to_.short_ticks;
     if (hid_long_one) wary_ = wary_next_;
     wary_next_ = hid_long_one ? std::min(2 * wary_next_, wary_max) : std::max(wary_next_ - wary_next_ / 16, wary_min);
-    put(when, hid_long_one ? event_kind::ends_of_last : event_kind::ends, std::uint64_t{was.done}, was.spent);
+    put(instant, hid_long_one ? event_kind::ends_of_last : event_kind::ends, std::uint64_t{was.done}, was.spent);
   }
-  if (was.stolen != 0) put(when, event_kind::steal, was.stolen, was.victim);
-  if (was.inside) put(when, static_cast<event_kind>(was.key & 0xff), was.key >> 8);
+  if (was.stolen != 0) put(instant, event_kind::steal, was.stolen, was.victim);
+  if (was.inside) put(instant, static_cast<event_kind>(was.key & 0xff), was.key >> 8);
 }
 
 std::uint64_t recorder::instant_of_send() {
@@ -119,22 +119,27 @@ void tell_job(file_writer& file, const job_description& job) {
   file.append({.kind = block_kind::job}, json_text(text));
 }
 
-rank_trace::rank_trace(file_writer& file, const description& of, instant_source source, const void* subject)
-    : common_{.file = file, .rank = of.rank, .source = source, .subject = subject} {
-  common_.short_ticks = static_cast<std::uint64_t>(std::llround(of.short_seconds / of.seconds_a_tick));
-  for (std::uint32_t index = 0; index < of.thread_contexts; ++index) {
-    recorders_.push_back(std::make_unique<recorder>(common_, index, std::max(of.thread_bytes, 8 * event_bytes_max)));
+rank_trace::rank_trace(file_writer& file, const description& description, instant_source source, const void* subject)
+    : common_{.file = file, .rank = description.rank, .source = source, .subject = subject} {
+  common_.short_ticks =
+      static_cast<std::uint64_t>(std::llround(description.short_seconds / description.seconds_a_tick));
+  for (std::uint32_t index = 0; index < description.thread_contexts; ++index) {
+    recorders_.push_back(
+        std::make_unique<recorder>(common_, index, std::max(description.thread_bytes, 8 * event_bytes_max)));
   }
-  const nlohmann::ordered_json text{{"workers", of.workers},
-                                    {"thread_contexts", of.thread_contexts},
-                                    {"seconds_a_tick", of.seconds_a_tick},
-                                    {"host", of.host}};
-  file.append({.kind = block_kind::rank, .rank = of.rank}, json_text(text));
+  const nlohmann::ordered_json text{{"workers", description.workers},
+                                    {"thread_contexts", description.thread_contexts},
+                                    {"seconds_a_tick", description.seconds_a_tick},
+                                    {"host", description.host}};
+  file.append({.kind = block_kind::rank, .rank = description.rank}, json_text(text));
 }
 
-void rank_trace::tell_clock(const instant& at, std::uint64_t job) {
-  const nlohmann::ordered_json text{
-      {"tick", at.tick}, {"host_ns", at.host_ns}, {"offset_ns", at.offset_ns}, {"error_ns", at.error_ns}, {"job", job}};
+void rank_trace::tell_clock(const instant& instant, std::uint64_t job) {
+  const nlohmann::ordered_json text{{"tick", instant.tick},
+                                    {"host_ns", instant.host_ns},
+                                    {"offset_ns", instant.offset_ns},
+                                    {"error_ns", instant.error_ns},
+                                    {"job", job}};
   if (std::exchange(has_begun_, true)) {
     last_clock_ = json_text(text);
   } else {

@@ -43,7 +43,8 @@ struct recording {
 /// then the recorder measures each handler for a while. It does so for longer the more often that happens.
 class recorder {
  public:
-  recorder(recording& to, std::uint32_t thread, std::size_t bytes) : to_(to), thread_(thread), bytes_(bytes) {}
+  recorder(recording& recording, std::uint32_t thread, std::size_t bytes)
+      : to_(recording), thread_(thread), bytes_(bytes) {}
 
   /// A worker is about to run a piece of ready work, directly after the piece before or the last recorded event.
   void item() noexcept { fresh_ = true; }
@@ -217,7 +218,7 @@ class rank_trace {
     std::size_t thread_bytes = 0;
     double short_seconds = 0;  ///< shorter handlers share readings of the clock; see recorder
   };
-  rank_trace(file_writer& file, const description& of, instant_source source, const void* subject);
+  rank_trace(file_writer& file, const description& description, instant_source source, const void* subject);
 
   [[nodiscard]] recorder& of_thread(std::uint32_t index) { return *recorders_[index]; }
   /// One instant, by several clocks.
@@ -229,7 +230,7 @@ class rank_trace {
   };
   /// Records an instant. `job` tells jobs apart. To be called once at the start, and again later, the last time at the
   /// end. `finish` writes the last instant as the last block, so readers know that nothing is missing. Not thread-safe.
-  void tell_clock(const instant& at, std::uint64_t job);
+  void tell_clock(const instant& instant, std::uint64_t job);
   /// Now, by the clock of the events.
   [[nodiscard]] std::uint64_t now() const { return common_.now(); }
   /// Ends recording: later events are dropped. Not thread-safe.

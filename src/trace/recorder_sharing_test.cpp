@@ -84,11 +84,11 @@ TEST_F(recorders, tell_what_happens_in_a_handler_that_shares_when_it_happens) {
   ASSERT_EQ(spans_.size(), 3U);
   EXPECT_NEAR(static_cast<double>(spans_[2].begin), 240, 40) << "the long one, though the clock was not read";
   EXPECT_EQ(spans_[2].end, left + 10);
-  const auto found =
+  const auto match =
       std::find_if(events_.begin(), events_.end(), [](const event& e) { return e.kind == event_kind::depart; });
-  ASSERT_NE(found, events_.end());
-  EXPECT_EQ(found->ns, left);
-  EXPECT_EQ(found->a, 77U);
+  ASSERT_NE(match, events_.end());
+  EXPECT_EQ(match->ns, left);
+  EXPECT_EQ(match->a, 77U);
 }
 
 TEST_F(recorders, end_what_shares_where_another_handler_begins_or_the_worker_does_something_else) {

@@ -98,15 +98,15 @@ TEST_F(recorders, lose_nothing_whatever_happens_in_whatever_order) {
     std::array<std::uint64_t, 3> stolen_wanted{};  // by victim
     std::vector<std::pair<event_kind, std::uint64_t>> sent_wanted, others_wanted;
     const auto something = [&](auto self, int depth) -> void {
-      const auto what = random.below(20);
+      const auto number = random.below(20);
       instant += random.below(100) == 0 ? random.below(100'000) : random.below(30);
-      if (what < 4) {
-        sent_wanted.emplace_back(event_kind::send, what);
-        thread_->send(static_cast<std::uint32_t>(what), 10);
-      } else if (what == 4) {
-        others_wanted.emplace_back(event_kind::create, what);
-        thread_->add(event_kind::create, what);
-      } else if (what == 5 && depth < 3) {
+      if (number < 4) {
+        sent_wanted.emplace_back(event_kind::send, number);
+        thread_->send(static_cast<std::uint32_t>(number), 10);
+      } else if (number == 4) {
+        others_wanted.emplace_back(event_kind::create, number);
+        thread_->add(event_kind::create, number);
+      } else if (number == 5 && depth < 3) {
         others_wanted.emplace_back(event_kind::module_begin, 3);
         thread_->begin(event_kind::module_begin, 3);
         self(self, depth + 1);

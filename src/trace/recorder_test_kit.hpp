@@ -51,10 +51,10 @@ class recorders : public testing::Test {
     job.ranks = 4;
     job.handlers = {"", "one", "two", "three"};
     tell_job(*file_, job);
-    rank_trace::description of;
-    of.thread_bytes = thread_bytes;
-    of.short_seconds = short_seconds;
-    trace_.emplace(*file_, of, &read_instant, nullptr);
+    rank_trace::description description;
+    description.thread_bytes = thread_bytes;
+    description.short_seconds = short_seconds;
+    trace_.emplace(*file_, description, &read_instant, nullptr);
     thread_ = &trace_->of_thread(0);
     trace_->tell_clock({instant, 0, 0, 0}, 1);
     thread_->add(event_kind::wave);  // the first event makes the buffer

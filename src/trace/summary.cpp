@@ -57,22 +57,22 @@ struct ways {
   std::uint64_t messages = 0, forwards = 0, carried = 0;
 };
 
-double mean_of_ranks(const phase_row& row, const summary& what) {
-  return row.seconds / static_cast<double>(std::max<std::size_t>(what.ranks.size(), 1));
+double mean_of_ranks(const phase_row& row, const summary& summary) {
+  return row.seconds / static_cast<double>(std::max<std::size_t>(summary.ranks.size(), 1));
 }
 /// The most seconds of a rank over the mean of all ranks.
 double imbalance(const phase_row& row, double mean) { return mean > 0 ? row.most_seconds / mean : 1; }
 
 /// The phases, those with the most time first; nothing if there are none.
-std::string phases_text(const summary& what) {
-  if (what.phases.empty()) return {};
-  std::vector<phase_row> rows = what.phases;
+std::string phases_text(const summary& summary) {
+  if (summary.phases.empty()) return {};
+  std::vector<phase_row> rows = summary.phases;
   std::stable_sort(rows.begin(), rows.end(),
                    [](const phase_row& a, const phase_row& b) { return a.seconds > b.seconds; });
   std::string out =
       "      phases       seconds    with inner    with waits   mean a rank   most a rank (rank)  imbalance  phase\n";
   for (const phase_row& row : rows) {
-    const double mean = mean_of_ranks(row, what);
+    const double mean = mean_of_ranks(row, summary);
     fmt::format_to(std::back_inserter(out),
                    "  {:>10} {:>13.6f} {:>13.6f} {:>13.6f} {:>13.6f} {:>13.6f} {:>6} {:>10.2f}  {}\n", row.count,
                    row.seconds, row.whole_seconds, row.elapsed_seconds, mean, row.most_seconds, row.most_rank,
@@ -81,10 +81,10 @@ std::string phases_text(const summary& what) {
   return out;
 }
 
-nlohmann::ordered_json phases_json(const summary& what) {
+nlohmann::ordered_json phases_json(const summary& summary) {
   auto all = nlohmann::ordered_json::array();
-  for (const phase_row& row : what.phases) {
-    const double mean = mean_of_ranks(row, what);
+  for (const phase_row& row : summary.phases) {
+    const double mean = mean_of_ranks(row, summary);
     all.push_back({{"name", row.name},
                    {"count", row.count},
                    {"seconds", row.seconds},
@@ -158,19 +158,19 @@ void merge(std::vector<phase_row>& sums, const std::vector<phase_row>& more) {
   }
 }
 
-std::string as_text(const summary& what) {
-  std::string out = fmt::format("nacre: {:.3f} s on {} ranks ({}, balancer {}), {} workers\n", what.seconds,
-                                what.ranks.size(), what.transport, what.balancer, what.workers.size());
+std::string as_text(const summary& summary) {
+  std::string out = fmt::format("nacre: {:.3f} s on {} ranks ({}, balancer {}), {} workers\n", summary.seconds,
+                                summary.ranks.size(), summary.transport, summary.balancer, summary.workers.size());
   out += "   rank worker   handler s   runtime s      idle s  busy%     handlers    steals\n";
-  add_rows(out, what.workers, add_worker);
+  add_rows(out, summary.workers, add_worker);
   double least = 1e300, most = 0, sum = 0;
-  for (const worker_row& row : what.workers) {
+  for (const worker_row& row : summary.workers) {
     least = std::min(least, row.handler_seconds);
     most = std::max(most, row.handler_seconds);
     sum += row.handler_seconds;
   }
-  if (!what.workers.empty() && sum > 0) {
-    const double mean = sum / static_cast<double>(what.workers.size());
+  if (!summary.workers.empty() && sum > 0) {
+    const double mean = sum / static_cast<double>(summary.workers.size());
     out += fmt::format("  handler seconds a worker: least {:.4f}, mean {:.4f}, most {:.4f}; imbalance {:.2f}\n", least,
                        mean, most, most / mean);
   }
@@ -178,25 +178,25 @@ std::string as_text(const summary& what) {
       "   rank        local     messages          bytes       hops   forwards    updates  moved out   moved in    "
       "objects      "
       "looks  looking s  s at rest   moving s\n";
-  add_rows(out, what.ranks, add_rank);
-  const ways of(what.ranks);
-  if (of.messages != 0) {
-    out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", of.messages,
-                       of.a_message(of.forwards), of.a_message(of.carried));
+  add_rows(out, summary.ranks, add_rank);
+  const ways ways(summary.ranks);
+  if (ways.messages != 0) {
+    out += fmt::format("  {} messages to objects elsewhere: {:.2f} forwards each, {:.2f} taken along\n", ways.messages,
+                       ways.a_message(ways.forwards), ways.a_message(ways.carried));
   }
-  return out + runtime_messages_text(what.ranks) + images_text(what.images) + phases_text(what) +
-         bound_text(what.ranks);
+  return out + runtime_messages_text(summary.ranks) + images_text(summary.images) + phases_text(summary) +
+         bound_text(summary.ranks);
 }
 
-std::string as_json(const summary& what) {
+std::string as_json(const summary& summary) {
   nlohmann::ordered_json all;
-  all["seconds"] = what.seconds;
-  all["transport"] = what.transport;
-  all["balancer"] = what.balancer;
-  const ways of(what.ranks);
-  all["forwards_a_message"] = of.a_message(of.forwards);
-  all["carried_a_message"] = of.a_message(of.carried);
-  for (const worker_row& row : what.workers) {
+  all["seconds"] = summary.seconds;
+  all["transport"] = summary.transport;
+  all["balancer"] = summary.balancer;
+  const ways ways(summary.ranks);
+  all["forwards_a_message"] = ways.a_message(ways.forwards);
+  all["carried_a_message"] = ways.a_message(ways.carried);
+  for (const worker_row& row : summary.workers) {
     all["workers"].push_back({{"rank", row.rank},
                               {"worker", row.worker},
                               {"handler_seconds", row.handler_seconds},
@@ -205,7 +205,7 @@ std::string as_json(const summary& what) {
                               {"handlers", row.handlers},
                               {"steals", row.steals}});
   }
-  for (const rank_row& row : what.ranks) {
+  for (const rank_row& row : summary.ranks) {
     all["ranks"].push_back({{"rank", row.rank},
                             {"messages_local", row.did.messages_local},
                             {"messages_sent", row.did.messages_sent},
@@ -226,12 +226,12 @@ std::string as_json(const summary& what) {
                             {"quiescence_messages", row.quiescence_messages},
                             {"processors", row.processors}});
   }
-  all["images"] = {{"count", what.images.count},
-                   {"bytes", what.images.bytes},
-                   {"seconds", what.images.seconds},
-                   {"restored", what.images.restored},
-                   {"restored_seconds", what.images.restored_seconds}};
-  all["phases"] = phases_json(what);
+  all["images"] = {{"count", summary.images.count},
+                   {"bytes", summary.images.bytes},
+                   {"seconds", summary.images.seconds},
+                   {"restored", summary.images.restored},
+                   {"restored_seconds", summary.images.restored_seconds}};
+  all["phases"] = phases_json(summary);
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -93,8 +93,8 @@ struct summary {
 };
 
 /// A table for people. Of many workers or ranks, it shows the first and the last few.
-[[nodiscard]] std::string as_text(const summary& what);
+[[nodiscard]] std::string as_text(const summary& summary);
 /// All numbers of the summary.
-[[nodiscard]] std::string as_json(const summary& what);
+[[nodiscard]] std::string as_json(const summary& summary);
 
 }  // namespace nacre::trace

@@ -40,11 +40,11 @@ trace_log::trace_log(const std::string& path) {
   list_tracks();
 }
 
-void trace_log::read_job(part& from, const std::string& text, std::size_t place) {
-  from.job_text = text;
-  if (&from != parts_.front().get()) {
+void trace_log::read_job(part& part, const std::string& text, std::size_t place) {
+  part.job_text = text;
+  if (&part != parts_.front().get()) {
     if (text == parts_.front()->job_text) return;
-    refuse(fmt::format("the traces '{}' and '{}' are of different jobs", parts_.front()->path, from.path),
+    refuse(fmt::format("the traces '{}' and '{}' are of different jobs", parts_.front()->path, part.path),
            "a report shows one job", "remove what an earlier job has left, and run the program again");
   }
   const auto told = nlohmann::json::parse(text);
@@ -54,52 +54,52 @@ void trace_log::read_job(part& from, const std::string& text, std::size_t place)
   job_.balancer = told.at("balancer").get<std::string>();
   job_.simulated = told.at("simulated").get<bool>();
   job_.handlers = told.at("handlers").get<std::vector<std::string>>();
-  if (job_.ranks == 0 || job_.ranks > ranks_max) refuse_damaged(from.path, place, "no job has so many ranks");
+  if (job_.ranks == 0 || job_.ranks > ranks_max) refuse_damaged(part.path, place, "no job has so many ranks");
   ranks_.resize(job_.ranks);
   workers_.resize(job_.ranks);
   hosts_.resize(job_.ranks);
 }
 
-void trace_log::read_phase(const block& at, std::size_t number, const std::string& name) {
-  if (number == 0 || number > phases_max) refuse_damaged(at.from->path, at.place, "no phase has such a number");
-  std::vector<std::uint32_t>& own = ranks_[at.head.rank].phases;
-  own.resize(std::max(own.size(), number + 1));
+void trace_log::read_phase(const block& block, std::size_t number, const std::string& name) {
+  if (number == 0 || number > phases_max) refuse_damaged(block.from->path, block.place, "no phase has such a number");
+  std::vector<std::uint32_t>& values = ranks_[block.head.rank].phases;
+  values.resize(std::max(values.size(), number + 1));
   const auto known = std::find(phases_.begin() + 1, phases_.end(), name);
-  own[number] = static_cast<std::uint32_t>(known - phases_.begin());
+  values[number] = static_cast<std::uint32_t>(known - phases_.begin());
   if (known == phases_.end()) phases_.push_back(name);
 }
 
 /// Reads a block of JSON.
-void trace_log::take_text(part& from, const block& at) {
-  const std::vector<std::byte> raw = unpack(at);
+void trace_log::take_text(part& part, const block& block) {
+  const std::vector<std::byte> raw = unpack(block);
   const std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
   try {
-    if (at.head.kind == block_kind::job) return read_job(from, text, at.place);
-    if (at.head.rank >= ranks_.size()) refuse_damaged(from.path, at.place, "a rank that the job has not");
+    if (block.head.kind == block_kind::job) return read_job(part, text, block.place);
+    if (block.head.rank >= ranks_.size()) refuse_damaged(part.path, block.place, "a rank that the job has not");
     const auto told = nlohmann::json::parse(text);
-    rank_of& rank = ranks_[at.head.rank];
-    if (at.head.kind == block_kind::rank) {
+    rank_of& rank = ranks_[block.head.rank];
+    if (block.head.kind == block_kind::rank) {
       rank.told = true;
-      rank.from = &from;
+      rank.from = &part;
       rank.thread_contexts = told.at("thread_contexts").get<std::uint32_t>();
       rank.time.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
-      workers_[at.head.rank] = told.at("workers").get<std::uint32_t>();
-      hosts_[at.head.rank] = told.at("host").get<std::string>();
-      const bool fits = rank.thread_contexts <= threads_max && workers_[at.head.rank] <= rank.thread_contexts &&
+      workers_[block.head.rank] = told.at("workers").get<std::uint32_t>();
+      hosts_[block.head.rank] = told.at("host").get<std::string>();
+      const bool fits = rank.thread_contexts <= threads_max && workers_[block.head.rank] <= rank.thread_contexts &&
                         rank.time.ns_a_tick > 0;
-      if (!fits) refuse_damaged(from.path, at.place, "no rank is like this");
-    } else if (at.head.kind == block_kind::clock) {
+      if (!fits) refuse_damaged(part.path, block.place, "no rank is like this");
+    } else if (block.head.kind == block_kind::clock) {
       rank.job = told.at("job").get<std::uint64_t>();
       rank.instants.push_back({told.at("tick").get<std::uint64_t>(),
                                told.at("host_ns").get<double>() + told.at("offset_ns").get<double>(),
                                told.at("error_ns").get<std::int64_t>()});
-    } else if (at.head.kind == block_kind::phase) {
-      read_phase(at, told.at("number").get<std::size_t>(), told.at("name").get<std::string>());
+    } else if (block.head.kind == block_kind::phase) {
+      read_phase(block, told.at("number").get<std::size_t>(), told.at("name").get<std::string>());
     } else {
-      refuse_damaged(from.path, at.place, "no block is of this kind");
+      refuse_damaged(part.path, block.place, "no block is of this kind");
     }
   } catch (const nlohmann::json::exception& error) {
-    refuse_damaged(from.path, at.place, error.what());
+    refuse_damaged(part.path, block.place, error.what());
   }
 }
 
@@ -168,14 +168,14 @@ void trace_log::list_tracks() {
   for (const block& each : all) by_thread[{each.head.rank, each.head.thread}].push_back(each);
   for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
     for (std::uint32_t thread = 0; thread < ranks_[rank].thread_contexts; ++thread) {
-      const auto found = by_thread.find({rank, thread});
+      const auto match = by_thread.find({rank, thread});
       const bool worker = thread < workers_[rank];
-      if (!worker && found == by_thread.end()) continue;
+      if (!worker && match == by_thread.end()) continue;
       const auto role = worker                     ? track::role::worker
                         : thread == workers_[rank] ? track::role::main
                                                    : track::role::poll_loop;
       tracks_.push_back({rank, thread, role});
-      blocks_.push_back(found == by_thread.end() ? std::vector<block>{} : std::move(found->second));
+      blocks_.push_back(match == by_thread.end() ? std::vector<block>{} : std::move(match->second));
     }
   }
   for (std::size_t index = 0; index < tracks_.size(); ++index) {  // only the last event counts: read one block each
@@ -187,23 +187,23 @@ void trace_log::list_tracks() {
   }
 }
 
-void trace_log::decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const {
-  if (!decode_events(bytes, at.head.first_tick, ranks_[at.head.rank].time, job_.ranks, into)) {
-    refuse_damaged(at.from->path, at.place, "an event that there is not");
+void trace_log::decode(const block& block, std::span<const std::byte> bytes, std::vector<event>& events) const {
+  if (!decode_events(bytes, block.head.first_tick, ranks_[block.head.rank].time, job_.ranks, events)) {
+    refuse_damaged(block.from->path, block.place, "an event that there is not");
   }
-  const std::vector<std::uint32_t>& phases = ranks_[at.head.rank].phases;
-  for (event& each : into) {
+  const std::vector<std::uint32_t>& phases = ranks_[block.head.rank].phases;
+  for (event& each : events) {
     if (!is_phase(each.kind)) continue;
     each.a = each.a < phases.size() ? phases[each.a] : 0;
-    if (each.a == 0) refuse_damaged(at.from->path, at.place, "a phase without a name");
+    if (each.a == 0) refuse_damaged(block.from->path, block.place, "a phase without a name");
   }
 }
 
-void trace_log::visit(std::size_t track_index, const std::function<void(std::span<const event>)>& with) const {
+void trace_log::visit(std::size_t track_index, const std::function<void(std::span<const event>)>& function) const {
   std::vector<event> events;
   for (const block& each : blocks_[track_index]) {
     decode(each, unpack(each), events);
-    with(events);
+    function(events);
   }
 }
 

@@ -49,8 +49,9 @@ class trace_log {
   /// Warnings about gaps in the trace, for a person that looks at it; each is a sentence.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 
-  /// Passes the events of one track to `with`, in order and in pieces. Any track may be visited any number of times.
-  void visit(std::size_t track_index, const std::function<void(std::span<const event>)>& with) const;
+  /// Passes the events of one track to `function`, in order and in pieces. Any track may be visited any number of
+  /// times.
+  void visit(std::size_t track_index, const std::function<void(std::span<const event>)>& function) const;
 
  private:
   struct part;
@@ -58,15 +59,15 @@ class trace_log {
   struct rank_of;
   struct block;
   void open_parts(const std::string& path);
-  void scan(part& from);
-  void take_text(part& from, const block& at);
-  void read_job(part& from, const std::string& text, std::size_t place);
-  void read_phase(const block& at, std::size_t number, const std::string& name);
+  void scan(part& part);
+  void take_text(part& part, const block& block);
+  void read_job(part& part, const std::string& text, std::size_t place);
+  void read_phase(const block& block, std::size_t number, const std::string& name);
   void note_what_is_missing();
   void set_clocks();
   void list_tracks();
-  [[nodiscard]] std::vector<std::byte> unpack(const block& at) const;
-  void decode(const block& at, std::span<const std::byte> bytes, std::vector<event>& into) const;
+  [[nodiscard]] std::vector<std::byte> unpack(const block& block) const;
+  void decode(const block& block, std::span<const std::byte> bytes, std::vector<event>& events) const;
 
   job_description job_;
   std::vector<std::string> phases_{{}};

@@ -49,10 +49,10 @@ TEST_F(files, have_times_by_both_instants_of_a_clock_that_drifts_and_tell_how_wr
   {
     file_writer file(path_);
     tell_job(file, two_ranks());
-    rank_trace::description of;
-    of.thread_bytes = 1 << 16;
+    rank_trace::description description;
+    description.thread_bytes = 1 << 16;
     rank_trace trace(
-        file, of, [](const void*) { return virtual_now; }, nullptr);
+        file, description, [](const void*) { return virtual_now; }, nullptr);
     trace.tell_clock({.tick = 1000, .host_ns = 0, .offset_ns = 5000, .error_ns = 10}, 7);
     virtual_now = 2000;
     trace.of_thread(0).add(event_kind::quiet);

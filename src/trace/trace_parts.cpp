@@ -50,29 +50,30 @@ std::optional<std::uint32_t> first_rank_with_file(const std::filesystem::path& p
 
 }  // namespace
 
-void refuse(const std::string& problem, const std::string& why, const std::string& remedy) {
-  throw setup_error({.problem = problem, .why = why, .remedy = remedy});
+void refuse(const std::string& problem, const std::string& reason, const std::string& remedy) {
+  throw setup_error({.problem = problem, .why = reason, .remedy = remedy});
 }
 
-void refuse_damaged(const std::string& path, std::size_t place, const std::string& what) {
-  refuse(fmt::format("the trace '{}' is damaged at byte {}: {}", path, place, what),
+void refuse_damaged(const std::string& path, std::size_t place, const std::string& name) {
+  refuse(fmt::format("the trace '{}' is damaged at byte {}: {}", path, place, name),
          "what stands there is not what was written", "run the program again");
 }
 
 trace_log::part::part(std::string name) : path(std::move(name)) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat about {};
-  if (file < 0 || ::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-    const std::string why = file < 0 ? std::strerror(errno) : "it is no regular file";
+  struct stat status {};
+  if (file < 0 || ::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    const std::string reason = file < 0 ? std::strerror(errno) : "it is no regular file";
     if (file >= 0) ::close(file);
-    refuse(fmt::format("the trace '{}' cannot be read: {}", path, why), "a report shows what it holds",
+    refuse(fmt::format("the trace '{}' cannot be read: {}", path, reason), "a report shows what it holds",
            "name what --nacre.trace has named");
   }
-  const auto size = static_cast<std::size_t>(about.st_size);
-  void* const at = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const position = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   ::close(file);
-  if (at == MAP_FAILED) refuse(fmt::format("the trace '{}' cannot be read", path), std::strerror(errno), "try again");
-  bytes = {static_cast<const std::byte*>(at), size};
+  if (position == MAP_FAILED)
+    refuse(fmt::format("the trace '{}' cannot be read", path), std::strerror(errno), "try again");
+  bytes = {static_cast<const std::byte*>(position), size};
 }
 
 trace_log::part::~part() {
@@ -104,14 +105,14 @@ void trace_log::open_parts(const std::string& path) {
   }
 }
 
-void trace_log::scan(part& from) {
-  const std::span<const std::byte> bytes = from.bytes;
+void trace_log::scan(part& part) {
+  const std::span<const std::byte> bytes = part.bytes;
   if (bytes.size() < sizeof(file_head) || bytes_as<file_head>(bytes).magic != file_magic) {
-    refuse(fmt::format("'{}' is no trace of Nacre", from.path), "it does not begin like one",
+    refuse(fmt::format("'{}' is no trace of Nacre", part.path), "it does not begin like one",
            "name what --nacre.trace has named");
   }
   if (const auto version = bytes_as<file_head>(bytes).version; version != file_version) {
-    refuse(fmt::format("the trace '{}' has format {}", from.path, version),
+    refuse(fmt::format("the trace '{}' has format {}", part.path, version),
            fmt::format("this program reads format {}", file_version),
            "use the nacre command that belongs to the program");
   }
@@ -119,35 +120,36 @@ void trace_log::scan(part& from) {
   while (place < bytes.size()) {
     const bool whole_head = bytes.size() - place >= sizeof(block_head);
     const auto head = whole_head ? bytes_as<block_head>(bytes.subspan(place)) : block_head{};
-    if (whole_head && head.check != check_of(head)) refuse_damaged(from.path, place, "no block begins here");
+    if (whole_head && head.check != check_of(head)) refuse_damaged(part.path, place, "no block begins here");
     if (!whole_head || bytes.size() - place - sizeof head < head.stored_bytes) {
-      notes_.push_back(fmt::format("{} breaks off; what comes later is missing.", from.path));
-      from.breaks_off = true;
+      notes_.push_back(fmt::format("{} breaks off; what comes later is missing.", part.path));
+      part.breaks_off = true;
       break;
     }
     if (head.raw_bytes > block_bytes_max || head.rank >= ranks_max || head.thread >= threads_max) {
-      refuse_damaged(from.path, place, "no block is like this");
+      refuse_damaged(part.path, place, "no block is like this");
     }
-    const block one{&from, place, head};
+    const block one{&part, place, head};
     if (head.kind != block_kind::events) {
-      take_text(from, one);
+      take_text(part, one);
     } else if (head.rank >= ranks_.size() || head.thread >= ranks_[head.rank].thread_contexts) {
-      refuse_damaged(from.path, place, "events of a thread that there is not");
+      refuse_damaged(part.path, place, "events of a thread that there is not");
     } else {
       blocks_.resize(std::max<std::size_t>(blocks_.size(), 1));
       blocks_.front().push_back(one);  // all in one row until the tracks are known
     }
     place += sizeof head + head.stored_bytes;
   }
-  if (from.job_text.empty()) refuse_damaged(from.path, sizeof(file_head), "it ends before it says of what job it is");
+  if (part.job_text.empty()) refuse_damaged(part.path, sizeof(file_head), "it ends before it says of what job it is");
 }
 
-std::vector<std::byte> trace_log::unpack(const block& at) const {
-  std::vector<std::byte> raw(at.head.raw_bytes);
-  const auto stored = at.from->bytes.subspan(at.place + sizeof at.head, at.head.stored_bytes);
+std::vector<std::byte> trace_log::unpack(const block& block) const {
+  std::vector<std::byte> raw(block.head.raw_bytes);
+  const auto stored = block.from->bytes.subspan(block.place + sizeof block.head, block.head.stored_bytes);
   const std::size_t got = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(got) != 0 || got != raw.size()) {
-    refuse_damaged(at.from->path, at.place, ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "a block is too short");
+    refuse_damaged(block.from->path, block.place,
+                   ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "a block is too short");
   }
   return raw;
 }

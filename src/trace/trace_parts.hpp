@@ -17,9 +17,9 @@ inline constexpr std::uint32_t ranks_max = 1'000'000;
 inline constexpr std::uint32_t threads_max = 1u << 17;
 
 /// Throws setup_error.
-[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy);
+[[noreturn]] void refuse(const std::string& problem, const std::string& reason, const std::string& remedy);
 
-[[noreturn]] void refuse_damaged(const std::string& path, std::size_t place, const std::string& what);
+[[noreturn]] void refuse_damaged(const std::string& path, std::size_t place, const std::string& name);
 
 /// A file, mapped.
 struct trace_log::part {

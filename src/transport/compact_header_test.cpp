@@ -20,10 +20,10 @@ TEST(compact_header, stands_for_its_header_in_every_field_or_there_is_none) {
   EXPECT_FALSE(compress(header, 8, channel_index));
   EXPECT_FALSE(compress(header, 9, channel_index + 1));
   int compact_ones = 0;
-  for (std::size_t at = 0; at < sizeof header; ++at) {
+  for (std::size_t index = 0; index < sizeof header; ++index) {
     for (std::uint32_t value = 0; value < 256; ++value) {
       message_header other = header;
-      std::memset(reinterpret_cast<std::byte*>(&other) + at, static_cast<int>(value), 1);
+      std::memset(reinterpret_cast<std::byte*>(&other) + index, static_cast<int>(value), 1);
       const auto compact = compress(other, 9, channel_index);
       if (!compact) continue;
       ++compact_ones;
@@ -31,7 +31,7 @@ TEST(compact_header, stands_for_its_header_in_every_field_or_there_is_none) {
       EXPECT_EQ(fault_of_compact(*compact), nullptr);
       message_header heard{.payload_bytes = other.payload_bytes};
       expand(*compact, 9, channel_index, heard);
-      EXPECT_EQ(std::memcmp(&heard, &other, sizeof heard), 0) << at << " " << value;
+      EXPECT_EQ(std::memcmp(&heard, &other, sizeof heard), 0) << index << " " << value;
     }
   }
   EXPECT_GT(compact_ones, 300) << "most are its neighbours of other handlers, lengths, kinds and flags";

@@ -31,7 +31,7 @@ class datagram_service {
   [[nodiscard]] virtual std::size_t bytes_max() const noexcept = 0;
   /// Sends at most bytes_max() bytes straight from the caller's memory, which is free again afterwards. False: there is
   /// no room at this endpoint, and the datagram is dropped. True promises nothing.
-  [[nodiscard]] virtual bool send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) = 0;
+  [[nodiscard]] virtual bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) = 0;
   /// The next datagram that the last `endpoint::poll` has found, which returned true for it. Its bytes are valid until
   /// the next call of `endpoint::poll`, which drops those that were not taken.
   [[nodiscard]] virtual std::optional<received_datagram> take() = 0;

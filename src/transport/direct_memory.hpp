@@ -63,13 +63,13 @@ class direct_memory {
 
   /// Registers memory for a peer that can be reached, until `deregister`, which must follow. Nothing when no more
   /// regions can be registered for that peer.
-  [[nodiscard]] virtual std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes,
-                                                                         copy_way what) = 0;
-  virtual void deregister(rank_id from, const registered_region& what) noexcept = 0;
+  [[nodiscard]] virtual std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes,
+                                                                         copy_way way) = 0;
+  virtual void deregister(rank_id source, const registered_region& region) noexcept = 0;
 
   /// Never waits. The region is checked against the owner's registration where that can be done: a wrong `region`
   /// fails.
-  [[nodiscard]] virtual copy_outcome copy(const direct_copy& what) = 0;
+  [[nodiscard]] virtual copy_outcome copy(const direct_copy& direct_copy) = 0;
   /// Afterwards the own memory of that pending copy is not touched any more; its end is still to be taken.
   virtual void stop(std::uint64_t tag) noexcept = 0;
 

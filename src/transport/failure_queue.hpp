@@ -15,8 +15,8 @@ namespace nacre::transport {
 /// be called by every thread at any time.
 class failure_queue {
  public:
-  void push(launch::failure what) {
-    failures_.push_back(std::move(what));
+  void push(launch::failure failure) {
+    failures_.push_back(std::move(failure));
     any_.store(true, std::memory_order_relaxed);  // a hint for any(): the caller's lock orders the failures
   }
   /// False: there is none, or a thread is just pushing the first one.

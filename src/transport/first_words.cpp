@@ -14,21 +14,22 @@
 
 namespace nacre::transport {
 
-first_words receive_first_words(std::span<std::byte> into, const net::peer_candidate& from,
+first_words receive_first_words(std::span<std::byte> target, const net::peer_candidate& peer_candidate,
                                 launch::launcher_connection* launcher, net::time_point deadline) {
-  std::size_t got = std::min(from.leftover.size(), into.size());
-  std::copy_n(from.leftover.begin(), got, into.begin());
-  while (got < into.size()) {
-    const std::ptrdiff_t more = net::receive_some(from.socket.get(), into.data() + got, into.size() - got);
+  std::size_t got = std::min(peer_candidate.leftover.size(), target.size());
+  std::copy_n(peer_candidate.leftover.begin(), got, target.begin());
+  while (got < target.size()) {
+    const std::ptrdiff_t more =
+        net::receive_some(peer_candidate.socket.get(), target.data() + got, target.size() - got);
     if (more < 0) return first_words::closed;
     got += static_cast<std::size_t>(more);
     if (more > 0) continue;
     if (launcher != nullptr) {
-      if (const auto why = launcher->poll()) throw launch::job_aborted(launch::aborted_text(*why));
+      if (const auto aborted = launcher->poll()) throw launch::job_aborted(launch::aborted_text(*aborted));
     }
     if (std::chrono::steady_clock::now() >= deadline) return first_words::late;
     std::array<pollfd, 2> watched{
-        {{.fd = from.socket.get(), .events = POLLIN, .revents = 0},
+        {{.fd = peer_candidate.socket.get(), .events = POLLIN, .revents = 0},
          {.fd = launcher == nullptr ? -1 : launcher->descriptor(), .events = POLLIN, .revents = 0}}};
     net::wait_until(watched, deadline);
   }

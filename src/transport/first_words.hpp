@@ -17,9 +17,9 @@ enum class first_words : std::uint8_t {
   late     ///< the peer does not answer by the deadline
 };
 
-/// Receives the first bytes of a peer behind the handshake, as many as `into` holds. Blocks, at most to the deadline.
+/// Receives the first bytes of a peer behind the handshake, as many as `target` holds. Blocks, at most to the deadline.
 /// Throws job_aborted when the launcher, if there is one, ends the job meanwhile.
-[[nodiscard]] first_words receive_first_words(std::span<std::byte> into, const net::peer_candidate& from,
+[[nodiscard]] first_words receive_first_words(std::span<std::byte> target, const net::peer_candidate& peer_candidate,
                                               launch::launcher_connection* launcher, net::time_point deadline);
 
 }  // namespace nacre::transport

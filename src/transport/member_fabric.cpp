@@ -6,8 +6,8 @@
 
 namespace nacre::transport {
 
-member_fabric::member_fabric(launch::membership self, launch::join_options how, end_maker make)
-    : self_(std::move(self)), rank_(self_.rank()), how_(std::move(how)), make_(std::move(make)) {}
+member_fabric::member_fabric(launch::membership self, launch::join_options options, end_maker make)
+    : self_(std::move(self)), rank_(self_.rank()), how_(std::move(options)), make_(std::move(make)) {}
 
 std::unique_ptr<endpoint> member_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");

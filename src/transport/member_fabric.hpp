@@ -19,10 +19,10 @@ class member_fabric final : public fabric {
  public:
   using end_maker = std::function<std::unique_ptr<endpoint>(launch::joined_rank)>;
 
-  member_fabric(launch::membership self, launch::join_options how, end_maker make);
+  member_fabric(launch::membership self, launch::join_options options, end_maker make);
   /// The place comes from PMIx or nacre run.
-  member_fabric(launch::join_options how, end_maker make)
-      : member_fabric(launch::membership(), std::move(how), std::move(make)) {}
+  member_fabric(launch::join_options options, end_maker make)
+      : member_fabric(launch::membership(), std::move(options), std::move(make)) {}
 
   std::uint32_t size() const noexcept override { return self_.size(); }
   std::uint32_t ranks_on_host() const noexcept override { return self_.ranks_on_host(); }

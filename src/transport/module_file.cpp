@@ -39,7 +39,7 @@ fs::path own_folder() {
 /// Where the token $ORIGIN or ${ORIGIN} of a run path begins, and its length; 0 when there is none.
 std::pair<std::size_t, std::size_t> find_origin(const std::string& folder) {
   for (const std::string_view token : {"$ORIGIN", "${ORIGIN}"}) {
-    if (const std::size_t at = folder.find(token); at != std::string::npos) return {at, token.size()};
+    if (const std::size_t index = folder.find(token); index != std::string::npos) return {index, token.size()};
   }
   return {0, 0};
 }
@@ -115,19 +115,19 @@ std::vector<fs::path> places_of_module(const std::string& file_name, const std::
   add(run_path(program_file()), origin);
   add("$ORIGIN/" NACRE_MODULE_FOLDER, origin);
   if (const link_map* const library = library_file(); library != nullptr) {  // of Python, say, which knows no module
-    const fs::path beside = fs::path(library->l_name).parent_path();
-    add(run_path(library), beside);
-    add("$ORIGIN/nacre", beside);
+    const fs::path path = fs::path(library->l_name).parent_path();
+    add(run_path(library), path);
+    add("$ORIGIN/nacre", path);
   }
   return result;
 }
 
 const fs::path* find_module(const std::vector<fs::path>& places) {
-  const auto found = std::find_if(places.begin(), places.end(), [](const fs::path& each) {
+  const auto match = std::find_if(places.begin(), places.end(), [](const fs::path& each) {
     std::error_code ignored;
     return fs::is_regular_file(each, ignored);
   });
-  return found == places.end() ? nullptr : &*found;
+  return match == places.end() ? nullptr : &*match;
 }
 
 std::string list_places(const std::vector<fs::path>& places) {
@@ -146,14 +146,14 @@ void* open_module(const fs::path& file, const char* symbol, std::uint32_t versio
   }
   using entry = void* (*)(std::uint32_t);
   const auto enter = reinterpret_cast<entry>(::dlsym(handle, symbol));
-  void* const found = enter == nullptr ? nullptr : enter(version);
-  if (found == nullptr) {
+  void* const match = enter == nullptr ? nullptr : enter(version);
+  if (match == nullptr) {
     throw setup_error(
         {.problem = fmt::format("the module {} is of another version of Nacre", file.string()),
          .why = "it must be built together with the program's library",
          .remedy = fmt::format("install Nacre again, or name the folder of its modules by {}", words.option)});
   }
-  return found;
+  return match;
 }
 
 }  // namespace nacre::transport

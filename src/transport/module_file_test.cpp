@@ -29,19 +29,19 @@ TEST(module_folders, stand_for_absolute_paths_or_for_nothing) {
 
 TEST(module_folders, are_never_in_the_current_folder) {
   // This program is linked with the run path $ORIGIN/../run_path_of_tests.
-  const fs::path before = fs::current_path();
-  const fs::path here = fs::path(testing::TempDir()) / ("nacre_module_" + std::to_string(::getpid()));
+  const fs::path previous = fs::current_path();
+  const fs::path path = fs::path(testing::TempDir()) / ("nacre_module_" + std::to_string(::getpid()));
   const std::string name = "nacre_hostile.so";
   for (const char* folder : {"run_path_of_tests", "lib", "."}) {
-    fs::create_directories(here / folder);
-    std::ofstream(here / folder / name) << "hostile";
+    fs::create_directories(path / folder);
+    std::ofstream(path / folder / name) << "hostile";
   }
-  fs::current_path(here);
+  fs::current_path(path);
   const std::vector<fs::path> places = places_of_module(name, "");
-  const fs::path* const found = find_module(places);
-  EXPECT_EQ(found, nullptr) << found->string();
-  fs::current_path(before);
-  fs::remove_all(here);
+  const fs::path* const file = find_module(places);
+  EXPECT_EQ(file, nullptr) << file->string();
+  fs::current_path(previous);
+  fs::remove_all(path);
 
   const auto expected = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "run_path_of_tests" / name;
   EXPECT_NE(std::find(places.begin(), places.end(), expected), places.end()) << list_places(places);

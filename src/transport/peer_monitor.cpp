@@ -39,9 +39,9 @@ void peer_monitor::poll_launcher() {
 
 std::size_t peer_monitor::find_ready(ready_sockets& ready) noexcept {
   std::array<epoll_event, std::tuple_size_v<ready_sockets>> events;
-  const int found = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const int found_count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::size_t count = 0;
-  for (int i = 0; i < found; ++i) {
+  for (int i = 0; i < found_count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     if (tag != ranks_) ready[count++] = static_cast<std::uint32_t>(tag);
   }

@@ -60,11 +60,11 @@ class endpoint {
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
   [[nodiscard]] virtual const capabilities& declared() const noexcept = 0;
 
-  /// Takes messages for `to`, all of one channel, from the front of `batch`, in order, until the batch is empty or the
-  /// link is full (the link of that channel, under `separate_channels`). The endpoint owns the messages that it takes;
-  /// the others stay the caller's, which submits them again after a later poll. After a failure of the peer all
+  /// Takes messages for `target`, all of one channel, from the front of `batch`, in order, until the batch is empty or
+  /// the link is full (the link of that channel, under `separate_channels`). The endpoint owns the messages that it
+  /// takes; the others stay the caller's, which submits them again after a later poll. After a failure of the peer all
   /// messages are taken and dropped; `failed` tells. Bodies are packed unless `by_pointer`.
-  virtual void submit(rank_id to, message_list& batch) = 0;
+  virtual void submit(rank_id target, message_list& batch) = 0;
 
   /// Moves bytes both ways and appends the messages that have arrived, at most about `messages_max`, to `arrived`; the
   /// caller owns them. Returns true when anything moved, so that an idle poller knows when to sleep.
@@ -139,7 +139,7 @@ struct backend {
   /// All `ranks` in this process, for the conformance suite and for users of inproc and sim.
   std::unique_ptr<fabric> (*make_local)(std::uint32_t ranks, const config& configuration);
   /// This process's part of a job that a launcher has started; null where the backend has no such jobs.
-  std::unique_ptr<fabric> (*join_job)(const config& configuration, const program& own);
+  std::unique_ptr<fabric> (*join_job)(const config& configuration, const program& program);
 };
 
 /// The backend that joins the job of this process, unless an option names another: shm under `nacre run` (which names

@@ -36,10 +36,10 @@ class wakeup_flags {
   void note_own() noexcept { own_waiting_.store(true); }
 
   /// Moves the messages to the own rank behind `arrived`. True: there were some. In poll.
-  [[nodiscard]] bool take_own(message_list& own, message_list& arrived) noexcept {
-    if (own.empty()) return false;
+  [[nodiscard]] bool take_own(message_list& messages, message_list& arrived) noexcept {
+    if (messages.empty()) return false;
     own_waiting_.store(false, std::memory_order_relaxed);  // a wait that still sees true returns early, once
-    arrived.append(own);
+    arrived.append(messages);
     return true;
   }
 

@@ -36,12 +36,12 @@ TEST(wakeup_flags, a_message_to_the_own_rank_keeps_awake_until_it_is_taken) {
     EXPECT_FALSE(flags.nothing_waits());
     flags.end_wait();
   }
-  message_list own;
+  message_list messages;
   message_list arrived;
-  EXPECT_FALSE(flags.take_own(own, arrived)) << "there is none yet";
-  own.push_back(make_message(0));
-  EXPECT_TRUE(flags.take_own(own, arrived));
-  EXPECT_TRUE(own.empty());
+  EXPECT_FALSE(flags.take_own(messages, arrived)) << "there is none yet";
+  messages.push_back(make_message(0));
+  EXPECT_TRUE(flags.take_own(messages, arrived));
+  EXPECT_TRUE(messages.empty());
   EXPECT_EQ(arrived.size(), 1U);
   flags.begin_wait();
   EXPECT_TRUE(flags.nothing_waits());

@@ -90,9 +90,9 @@ wire_error error_of(const bytes& payload) {
 bytes forged(std::uint64_t length, std::size_t rest) {
   writer ar;
   ar.write_length(length);
-  bytes made(ar.bytes().begin(), ar.bytes().end());
-  made.resize(made.size() + rest);
-  return made;
+  bytes data(ar.bytes().begin(), ar.bytes().end());
+  data.resize(data.size() + rest);
+  return data;
 }
 
 TEST(archive_bounds, every_strict_prefix_of_a_payload_is_an_error) {

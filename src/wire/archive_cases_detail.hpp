@@ -36,19 +36,19 @@ struct case_of {
   }
   static bytes pack_blank() { return packed(detail::blank<T>()); }
 
-  static reading read_into(T& value, std::span<const std::byte> from) {
-    reader ar{from};
+  static reading read_into(T& value, std::span<const std::byte> source) {
+    reader ar{source};
     load(ar, value);
     if (!ar.finish()) return {.error = ar.error(), .again = {}};
     return {.error = wire_error::none, .again = packed(value)};
   }
-  static reading read(std::span<const std::byte> from) {
+  static reading read(std::span<const std::byte> source) {
     T value = detail::blank<T>();
-    return read_into(value, from);
+    return read_into(value, source);
   }
-  static reading read_over(std::span<const std::byte> from, rng numbers) {
+  static reading read_over(std::span<const std::byte> source, rng numbers) {
     T value = make(numbers);
-    return read_into(value, from);
+    return read_into(value, source);
   }
   static bool comes_back(rng numbers) {
     const T value = make(numbers);

@@ -35,11 +35,11 @@ void forge_length(bytes& payload, rng& numbers) {
 /// Puts a piece of `other` into `payload`.
 void splice(bytes& payload, const bytes& other, rng& numbers) {
   if (other.empty()) return;
-  const std::size_t from = numbers.below(other.size());
-  const std::size_t count = numbers.below(other.size() - from + 1);
-  const auto at = payload.begin() + static_cast<std::ptrdiff_t>(numbers.below(payload.size() + 1));
-  const auto first = other.begin() + static_cast<std::ptrdiff_t>(from);
-  payload.insert(at, first, first + static_cast<std::ptrdiff_t>(count));
+  const std::size_t source = numbers.below(other.size());
+  const std::size_t count = numbers.below(other.size() - source + 1);
+  const auto position = payload.begin() + static_cast<std::ptrdiff_t>(numbers.below(payload.size() + 1));
+  const auto first = other.begin() + static_cast<std::ptrdiff_t>(source);
+  payload.insert(position, first, first + static_cast<std::ptrdiff_t>(count));
 }
 
 void damage(bytes& payload, const bytes& other, rng& numbers) {
@@ -137,8 +137,8 @@ TEST(archive_fuzz, views_into_damaged_payloads_stay_inside_them) {
     bytes payload = pack(text, words, std::vector<std::string_view>{text, "x"});
     if (round % 8 != 0) damage(payload, bytes(payload), numbers);
     const auto inside = [&payload](const void* first, std::size_t count) {
-      const auto* at = static_cast<const std::byte*>(first);
-      return count == 0 || (at >= payload.data() && at + count <= payload.data() + payload.size());
+      const auto* position = static_cast<const std::byte*>(first);
+      return count == 0 || (position >= payload.data() && position + count <= payload.data() + payload.size());
     };
     if (const auto value = unpack<views>(payload)) {
       ++read;

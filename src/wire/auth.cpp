@@ -230,8 +230,8 @@ void handshake::send_identity(handshake_step step, bytes_view identity) {
   send(step, body);
 }
 
-void handshake::refuse(refusal_reason reason, std::string why) {
-  refusal_ = {.reason = reason, .why = std::move(why)};
+void handshake::refuse(refusal_reason reason, std::string cause) {
+  refusal_ = {.reason = reason, .why = std::move(cause)};
   state_ = state::refused;
 }
 

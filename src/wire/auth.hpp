@@ -102,7 +102,7 @@ class handshake {
   [[nodiscard]] bool take_identity(handshake_step step, bytes_view body, std::vector<std::byte>& kept);
   void send(handshake_step step, bytes_view body);
   void send_identity(handshake_step step, bytes_view identity);
-  void refuse(refusal_reason reason, std::string why);
+  void refuse(refusal_reason reason, std::string cause);
 
   job_secret secret_;
   peer_identity local_;

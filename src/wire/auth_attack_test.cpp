@@ -109,40 +109,41 @@ TEST(handshake_attack, every_part_of_what_was_said_changes_the_proof) {
   }));
 }
 
-/// Lets ranks 0 and 1 talk while `alter` may change message number `which`. Returns whether its receiver accepted.
-bool accepted_in_spite_of(std::size_t which, const std::function<void(bytes&)>& alter) {
+/// Lets ranks 0 and 1 talk while `alter` may change message number `index`. Returns whether its receiver accepted.
+bool accepted_in_spite_of(std::size_t index, const std::function<void(bytes&)>& alter) {
   handshake acceptor(handshake_role::acceptor, secret_one(), identity_of(0));
   handshake initiator(handshake_role::initiator, secret_one(), identity_of(1));
   for (std::size_t number = 0; number < 5; ++number) {
     handshake& speaker = number % 2 == 0 ? acceptor : initiator;
     handshake& listener = number % 2 == 0 ? initiator : acceptor;
     bytes message = take_all(speaker);
-    if (number == which) alter(message);
+    if (number == index) alter(message);
     feed(listener, message);
   }
-  return (which % 2 == 0 ? initiator : acceptor).status() == handshake_status::accepted;
+  return (index % 2 == 0 ? initiator : acceptor).status() == handshake_status::accepted;
 }
 
 TEST(handshake_attack, no_byte_of_any_message_can_be_altered) {
   rng numbers(31);
   const auto messages = recorded();
   EXPECT_TRUE(accepted_in_spite_of(3, [](bytes&) {}));
-  for (std::size_t which = 0; which < messages.size(); ++which) {
-    for (std::size_t at = 0; at < messages[which].size(); ++at) {
+  for (std::size_t index = 0; index < messages.size(); ++index) {
+    for (std::size_t position = 0; position < messages[index].size(); ++position) {
       const std::byte flip{static_cast<unsigned char>(1u << numbers.below(8))};
-      EXPECT_FALSE(accepted_in_spite_of(which, [&](bytes& message) { message[at] ^= flip; })) << which << " " << at;
+      EXPECT_FALSE(accepted_in_spite_of(index, [&](bytes& message) { message[position] ^= flip; }))
+          << index << " " << position;
     }
   }
 }
 
 TEST(handshake_attack, no_message_can_be_left_out_or_doubled) {
-  for (std::size_t which = 0; which < 5; ++which) {
-    EXPECT_FALSE(accepted_in_spite_of(which, [](bytes& message) { message.clear(); })) << which;
-    if (which == 3 || which == 4) continue;  // the receiver's last one: bytes behind it are not the handshake's
-    EXPECT_FALSE(accepted_in_spite_of(which, [](bytes& message) {
+  for (std::size_t index = 0; index < 5; ++index) {
+    EXPECT_FALSE(accepted_in_spite_of(index, [](bytes& message) { message.clear(); })) << index;
+    if (index == 3 || index == 4) continue;  // the receiver's last one: bytes behind it are not the handshake's
+    EXPECT_FALSE(accepted_in_spite_of(index, [](bytes& message) {
       const bytes once = message;
       message.insert(message.end(), once.begin(), once.end());
-    })) << which;
+    })) << index;
   }
 }
 

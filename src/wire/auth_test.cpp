@@ -97,10 +97,10 @@ TEST(handshake, an_initiator_refuses_an_acceptor_that_only_pretends_to_know_the_
 TEST(handshake, another_binary_is_refused_by_both_sides_with_both_fingerprints) {
   peer_identity other = identity_of(1);
   other.binary = 0xfedcba9876543210;
-  const test::refusals found = test::refusals_with(other);
-  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_binary);
-  EXPECT_EQ(found.of_initiator.reason, refusal_reason::other_binary);
-  EXPECT_EQ(found.of_acceptor.log_line("10.0.0.1:7"),
+  const test::refusals refusals = test::refusals_with(other);
+  EXPECT_EQ(refusals.of_acceptor.reason, refusal_reason::other_binary);
+  EXPECT_EQ(refusals.of_initiator.reason, refusal_reason::other_binary);
+  EXPECT_EQ(refusals.of_acceptor.log_line("10.0.0.1:7"),
             "refused a peer at 10.0.0.1:7: it runs another binary (fingerprint fedcba9876543210, here "
             "0123456789abcdef); start every rank from the same executable");
 }
@@ -108,9 +108,9 @@ TEST(handshake, another_binary_is_refused_by_both_sides_with_both_fingerprints) 
 TEST(handshake, another_handler_table_is_refused_with_what_to_do) {
   peer_identity other = identity_of(1);
   other.handlers = 1;
-  const refusal found = test::refusal_at_acceptor(other);
-  EXPECT_EQ(found.reason, refusal_reason::other_binary);
-  EXPECT_EQ(found.why,
+  const refusal refusal = test::refusal_at_acceptor(other);
+  EXPECT_EQ(refusal.reason, refusal_reason::other_binary);
+  EXPECT_EQ(refusal.why,
             "it has other handlers (handler table 0000000000000001, here 00000000000000aa); rebuild, and start every "
             "rank from the same executable with the same libraries");
   other.binary = 1;
@@ -120,21 +120,21 @@ TEST(handshake, another_handler_table_is_refused_with_what_to_do) {
 TEST(handshake, another_protocol_version_is_refused_by_both_sides_before_anything_else) {
   peer_identity other = identity_of(1);
   other.protocol = 7;
-  const test::refusals found = test::refusals_with(other, secret_two());
-  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_protocol_version);
-  EXPECT_EQ(found.of_initiator.reason, refusal_reason::other_protocol_version);
-  EXPECT_EQ(found.of_acceptor.why,
+  const test::refusals refusals = test::refusals_with(other, secret_two());
+  EXPECT_EQ(refusals.of_acceptor.reason, refusal_reason::other_protocol_version);
+  EXPECT_EQ(refusals.of_initiator.reason, refusal_reason::other_protocol_version);
+  EXPECT_EQ(refusals.of_acceptor.why,
             "it speaks version 7 of the protocol, here 2; start every rank from the same executable");
 }
 
 TEST(handshake, another_number_of_connections_and_one_beyond_it_are_refused_by_both_sides) {
   peer_identity other = identity_of(1);
   other.connections = 3;
-  const test::refusals found = test::refusals_with(other);
-  EXPECT_EQ(found.of_acceptor.reason, refusal_reason::other_connections);
-  EXPECT_EQ(found.of_acceptor.why,
+  const test::refusals refusals = test::refusals_with(other);
+  EXPECT_EQ(refusals.of_acceptor.reason, refusal_reason::other_connections);
+  EXPECT_EQ(refusals.of_acceptor.why,
             "it makes 3 connections with each rank, here 1; start every rank with the same options");
-  EXPECT_EQ(found.of_initiator.why,
+  EXPECT_EQ(refusals.of_initiator.why,
             "it makes 1 connections with each rank, here 3; start every rank with the same options");
   other.connections = 1;
   other.connection = 1;
@@ -163,21 +163,21 @@ TEST(handshake, the_number_of_a_connection_reaches_the_acceptor_and_makes_no_oth
 TEST(handshake, another_job_size_is_refused) {
   peer_identity other = identity_of(1);
   other.size = 5;
-  const refusal found = test::refusal_at_acceptor(other);
-  EXPECT_EQ(found.reason, refusal_reason::other_job_size);
-  EXPECT_EQ(found.why, "it counts 5 ranks in the job, here 4");
+  const refusal refusal = test::refusal_at_acceptor(other);
+  EXPECT_EQ(refusal.reason, refusal_reason::other_job_size);
+  EXPECT_EQ(refusal.why, "it counts 5 ranks in the job, here 4");
 }
 
 TEST(handshake, a_rank_outside_the_job_is_refused) {
-  const refusal found = test::refusal_at_acceptor(identity_of(4));
-  EXPECT_EQ(found.reason, refusal_reason::bad_rank);
-  EXPECT_EQ(found.why, "it says it is rank 4 of 4");
+  const refusal refusal = test::refusal_at_acceptor(identity_of(4));
+  EXPECT_EQ(refusal.reason, refusal_reason::bad_rank);
+  EXPECT_EQ(refusal.why, "it says it is rank 4 of 4");
 }
 
 TEST(handshake, a_peer_with_our_own_rank_is_refused) {
-  const refusal found = test::refusal_at_acceptor(identity_of(0));
-  EXPECT_EQ(found.reason, refusal_reason::bad_rank);
-  EXPECT_EQ(found.why, "it says it is rank 0, which is this one");
+  const refusal refusal = test::refusal_at_acceptor(identity_of(0));
+  EXPECT_EQ(refusal.reason, refusal_reason::bad_rank);
+  EXPECT_EQ(refusal.why, "it says it is rank 0, which is this one");
 }
 
 TEST(handshake, a_rank_other_than_the_one_called_is_refused) {

@@ -42,8 +42,8 @@ class hash64 {
 };
 
 /// dl_iterate_phdr calls this for a loaded module. The first module is the executable; returning 1 ends the walk there.
-int look_at_executable(dl_phdr_info* module, std::size_t, void* found) {
-  auto& fingerprint = *static_cast<std::optional<std::uint64_t>*>(found);
+int look_at_executable(dl_phdr_info* module, std::size_t, void* match) {
+  auto& fingerprint = *static_cast<std::optional<std::uint64_t>*>(match);
   for (std::size_t i = 0; i < module->dlpi_phnum && !fingerprint; ++i) {
     const ElfW(Phdr)& segment = module->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;

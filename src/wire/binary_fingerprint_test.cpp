@@ -25,13 +25,13 @@ bytes note(std::string_view owner, std::uint32_t type, std::string_view content,
   const Elf64_Nhdr head{.n_namesz = static_cast<Elf64_Word>(owner.size()),
                         .n_descsz = static_cast<Elf64_Word>(content.size()),
                         .n_type = type};
-  bytes made(sizeof head);
-  std::memcpy(made.data(), &head, sizeof head);
+  bytes data(sizeof head);
+  std::memcpy(data.data(), &head, sizeof head);
   for (const std::string_view part : {owner, content}) {
-    for (const char c : part) made.push_back(static_cast<std::byte>(c));
-    made.resize((made.size() + unit - 1) / unit * unit);
+    for (const char c : part) data.push_back(static_cast<std::byte>(c));
+    data.resize((data.size() + unit - 1) / unit * unit);
   }
-  return made;
+  return data;
 }
 
 std::string_view text(std::span<const std::byte> view) {
@@ -62,18 +62,18 @@ TEST(binary_fingerprint, the_build_id_is_found_among_other_notes) {
   bytes notes = note(gnu, NT_GNU_ABI_TAG, "0123456789abcdef");
   const bytes id = note(gnu, NT_GNU_BUILD_ID, "twenty bytes of sha1");
   notes.insert(notes.end(), id.begin(), id.end());
-  const auto found = find_build_id(notes, 4);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(text(*found), "twenty bytes of sha1");
+  const auto match = find_build_id(notes, 4);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(text(*match), "twenty bytes of sha1");
 }
 
 TEST(binary_fingerprint, notes_aligned_to_eight_bytes_are_understood) {
   bytes notes = note(gnu, NT_GNU_PROPERTY_TYPE_0, "0123456789ab", 8);
   const bytes id = note(gnu, NT_GNU_BUILD_ID, "abc", 8);
   notes.insert(notes.end(), id.begin(), id.end());
-  const auto found = find_build_id(notes, 8);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(text(*found), "abc");
+  const auto match = find_build_id(notes, 8);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(text(*match), "abc");
 }
 
 TEST(binary_fingerprint, notes_of_others_and_empty_ids_do_not_count) {
@@ -91,9 +91,9 @@ TEST(binary_fingerprint, damaged_notes_never_yield_bytes_outside_of_them) {
     for (int times = 0; times < 3; ++times) notes[numbers.below(notes.size())] = static_cast<std::byte>(numbers.next());
     notes.resize(numbers.below(notes.size() + 1));
     notes.shrink_to_fit();
-    if (const auto found = find_build_id(notes, numbers.below(2) == 0 ? 4 : 8)) {
-      ASSERT_GE(found->data(), notes.data());
-      ASSERT_LE(found->data() + found->size(), notes.data() + notes.size());
+    if (const auto match = find_build_id(notes, numbers.below(2) == 0 ? 4 : 8)) {
+      ASSERT_GE(match->data(), notes.data());
+      ASSERT_LE(match->data() + match->size(), notes.data() + notes.size());
     }
   }
 }

@@ -51,8 +51,8 @@ void buffer::load(reader& ar) {
 }
 
 void buffer::write_to(sizer& ar) const noexcept {
-  const std::size_t before = block_ == nullptr ? 0 : static_cast<std::size_t>(data_ - block_->body());
-  ar.write_buffer({before, size_});
+  const std::size_t previous = block_ == nullptr ? 0 : static_cast<std::size_t>(data_ - block_->body());
+  ar.write_buffer({previous, size_});
 }
 
 void buffer::write_to(writer& ar) const {
@@ -65,7 +65,7 @@ void buffer::write_to(writer& ar) const {
 
 namespace detail {
 
-void buffer_parts::read_view(reader& ar, buffer& into) noexcept {
+void buffer_parts::read_view(reader& ar, buffer& buffer) noexcept {
   const std::size_t bytes = ar.read_length(1);
   if (bytes == 0) return;
   std::uint8_t gap = 0;
@@ -73,8 +73,8 @@ void buffer_parts::read_view(reader& ar, buffer& into) noexcept {
   static_cast<void>(ar.view_bytes(gap));
   const std::span<const std::byte> view = ar.view_bytes(bytes);
   // The payload belongs to one message, or is copied before it is written to.
-  into.data_ = const_cast<std::byte*>(view.data());
-  into.size_ = view.size();
+  buffer.data_ = const_cast<std::byte*>(view.data());
+  buffer.size_ = view.size();
 }
 
 void buffer_parts::make_owning(buffer& view, message_ptr& m, bool may_adopt) {
@@ -95,15 +95,16 @@ void buffer_parts::make_owning(buffer& view, message_ptr& m, bool may_adopt) {
 
 std::size_t buffer_parts::room_before(const buffer& last, std::size_t prefix) noexcept {
   if (last.block_ == nullptr || last.size_ < adopt_bytes_min) return 0;
-  const auto before = static_cast<std::size_t>(last.data_ - last.block_->body());
-  const bool fits = prefix <= before && before - prefix <= gap_bytes_max && before + last.size_ <= payload_bytes_max;
-  return fits ? before : 0;
+  const auto previous = static_cast<std::size_t>(last.data_ - last.block_->body());
+  const bool fits =
+      prefix <= previous && previous - prefix <= gap_bytes_max && previous + last.size_ <= payload_bytes_max;
+  return fits ? previous : 0;
 }
 
-message_ptr buffer_parts::into_message(buffer& last, std::size_t before) noexcept {
+message_ptr buffer_parts::into_message(buffer& last, std::size_t previous) noexcept {
   message_ptr m(last.block_);
   m->header = {};
-  m->header.payload_bytes = static_cast<std::uint32_t>(before + last.size_);
+  m->header.payload_bytes = static_cast<std::uint32_t>(previous + last.size_);
   last.block_ = nullptr;
   last.data_ = nullptr;
   last.size_ = 0;

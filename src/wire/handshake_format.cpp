@@ -21,12 +21,12 @@ struct statement {
 
 /// The length stands in front of each part of variable length, so that no two transcripts give the same statement.
 statement state_for(handshake_step step, const handshake_transcript& said) {
-  statement made;
-  writer into{std::span<std::byte>(made.memory)};
-  into(std::string_view("nacre handshake"), said.protocol, step, said.verdict);
-  into(said.acceptor_nonce, said.initiator_nonce, said.acceptor_identity, said.initiator_identity);
-  made.bytes = into.size();
-  return made;
+  statement result;
+  writer writer{std::span<std::byte>(result.memory)};
+  writer(std::string_view("nacre handshake"), said.protocol, step, said.verdict);
+  writer(said.acceptor_nonce, said.initiator_nonce, said.acceptor_identity, said.initiator_identity);
+  result.bytes = writer.size();
+  return result;
 }
 
 }  // namespace

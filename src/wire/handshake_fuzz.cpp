@@ -27,18 +27,18 @@ handshake_role role_of(rng& numbers) {
 
 /// Bytes that often look like the beginning of a message.
 bytes noise(rng& numbers) {
-  bytes made;
+  bytes data;
   for (std::uint64_t pieces = numbers.below(4); pieces > 0; --pieces) {
     const handshake_head head{.protocol = static_cast<std::uint16_t>(numbers.below(3)),
                               .step = static_cast<handshake_step>(numbers.below(7)),
                               .body_bytes = static_cast<std::uint32_t>(numbers.next() >> (32 + numbers.below(30)))};
     const bytes packed = pack(head);
-    made.insert(made.end(), packed.begin(), packed.end());
+    data.insert(data.end(), packed.begin(), packed.end());
     for (std::uint64_t rest = numbers.below(100); rest > 0; --rest) {
-      made.push_back(static_cast<std::byte>(numbers.below(256)));
+      data.push_back(static_cast<std::byte>(numbers.below(256)));
     }
   }
-  return made;
+  return data;
 }
 
 TEST(handshake_fuzz, strangers_are_never_accepted_and_make_an_acceptor_keep_nothing) {

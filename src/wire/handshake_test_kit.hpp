@@ -27,24 +27,24 @@ inline peer_identity identity_of(std::uint32_t rank) {
 
 inline std::size_t message_bytes(std::size_t body_bytes) { return handshake_head::size_bytes + body_bytes; }
 
-/// Returns all bytes that `from` has to send, and marks them as sent.
-inline std::vector<std::byte> take_all(handshake& from) {
-  const auto bytes = from.to_send();
+/// Returns all bytes that `handshake` has to send, and marks them as sent.
+inline std::vector<std::byte> take_all(handshake& handshake) {
+  const auto bytes = handshake.to_send();
   std::vector<std::byte> taken(bytes.begin(), bytes.end());
-  from.sent(taken.size());
+  handshake.sent(taken.size());
   return taken;
 }
 
-inline void feed(handshake& to, std::span<const std::byte> bytes) { to.on_bytes(bytes); }
-inline void feed(handshake& to, std::string_view text) { feed(to, std::as_bytes(std::span(text))); }
+inline void feed(handshake& handshake, std::span<const std::byte> bytes) { handshake.on_bytes(bytes); }
+inline void feed(handshake& handshake, std::string_view text) { feed(handshake, std::as_bytes(std::span(text))); }
 
-/// Moves the bytes that `from` has to send, at most `piece` at a time. Returns whether there were any.
-inline bool deliver(handshake& from, handshake& to, std::size_t piece = SIZE_MAX) {
-  const std::vector<std::byte> bytes = take_all(from);
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t count = std::min(piece, bytes.size() - at);
-    feed(to, std::span(bytes).subspan(at, count));
-    at += count;
+/// Moves the bytes that `source` has to send, at most `piece` at a time. Returns whether there were any.
+inline bool deliver(handshake& source, handshake& target, std::size_t piece = SIZE_MAX) {
+  const std::vector<std::byte> bytes = take_all(source);
+  for (std::size_t index = 0; index < bytes.size();) {
+    const std::size_t count = std::min(piece, bytes.size() - index);
+    feed(target, std::span(bytes).subspan(index, count));
+    index += count;
   }
   return !bytes.empty();
 }

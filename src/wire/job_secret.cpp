@@ -55,9 +55,9 @@ std::string job_secret::to_hex() const {
 }
 
 job_secret::proof job_secret::prove(std::span<const std::byte> statement) const {
-  proof made{};
-  crypto_auth(reinterpret_cast<unsigned char*>(made.data()), raw(statement), statement.size(), key_.data());
-  return made;
+  proof proof{};
+  crypto_auth(reinterpret_cast<unsigned char*>(proof.data()), raw(statement), statement.size(), key_.data());
+  return proof;
 }
 
 bool job_secret::verify(std::span<const std::byte> statement, const proof& claim) const {

@@ -14,10 +14,10 @@
 namespace nacre {
 namespace {
 
-/// Gives a block that holds the payload of `from` its header, too; the number of bytes stays that of the block.
-void take_header(message& block, const message& from) noexcept {
+/// Gives a block that holds the payload of `packet` its header, too; the number of bytes stays that of the block.
+void take_header(message& block, const message& packet) noexcept {
   const std::uint32_t payload_bytes = block.header.payload_bytes;
-  block.header = from.header;
+  block.header = packet.header;
   block.header.payload_bytes = payload_bytes;
 }
 

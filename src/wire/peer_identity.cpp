@@ -15,8 +15,8 @@ std::string refusal::log_line(std::string_view peer_address) const {
 }
 
 std::optional<refusal> judge(const peer_identity& local, const peer_identity& peer, std::optional<rank_id> expected) {
-  const auto refuse = [](refusal_reason reason, std::string why) {
-    return refusal{.reason = reason, .why = std::move(why)};
+  const auto refuse = [](refusal_reason reason, std::string cause) {
+    return refusal{.reason = reason, .why = std::move(cause)};
   };
   if (peer.binary != local.binary) {
     return refuse(

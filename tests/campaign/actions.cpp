@@ -63,8 +63,8 @@ nacre::task<void> wait_for_migration(world& in, nacre::future<void> moved, std::
 template <class T>
 nacre::task<void> create_somewhere(world& in, nacre::context& ctx, std::uint32_t name) {
   const cell model = new_cell(in, name, name % 9);
-  const auto made = co_await ctx.create_on<T>(any_rank(in), model);
-  in.truth.created(name, made.id());
+  const auto result = co_await ctx.create_on<T>(any_rank(in), model);
+  in.truth.created(name, result.id());
 }
 
 nacre::task<void> roam(nacre::context& ctx, std::uint64_t key, std::uint64_t id) {
@@ -160,22 +160,22 @@ void message_to_rank(world& in, nacre::operations& op, stream_id stream) {
     }
     return op.send<&visit_all>(nacre::to_all, in.key(), first);
   }
-  const nacre::rank_id to = any_rank(in);
+  const nacre::rank_id target = any_rank(in);
   if (chance(in, 30)) {
-    const std::uint64_t id = in.truth.sent_to_rank(stream, to, oracle::runner::poll_loop);
-    return op.send<&visit_shortly>(nacre::with{.category = nacre::category::communication}, to, in.key(), id);
+    const std::uint64_t id = in.truth.sent_to_rank(stream, target, oracle::runner::poll_loop);
+    return op.send<&visit_shortly>(nacre::with{.category = nacre::category::communication}, target, in.key(), id);
   }
-  const bool ordered = op.workers() == 1 && to != op.rank() && !in.newest_first;
-  const auto there = ordered ? oracle::runner::only_worker : oracle::runner::several;
+  const bool ordered = op.workers() == 1 && target != op.rank() && !in.newest_first;
+  const auto function = ordered ? oracle::runner::only_worker : oracle::runner::several;
   if (chance(in, 10)) {  // whole bundles that are for workers only
     for (std::uint64_t burst = 10 + in.truth.random.below(50); burst != 0; --burst) {
-      op.send<&glance>(to, in.key(), in.truth.sent_to_rank(stream, to, there));
+      op.send<&glance>(target, in.key(), in.truth.sent_to_rank(stream, target, function));
     }
     return;
   }
-  const std::uint64_t id = in.truth.sent_to_rank(stream, to, there);
-  if (chance(in, in.coroutine_percent)) return op.send<&roam>(to, in.key(), id);
-  op.send<&visit>(to, in.key(), id);
+  const std::uint64_t id = in.truth.sent_to_rank(stream, target, function);
+  if (chance(in, in.coroutine_percent)) return op.send<&roam>(target, in.key(), id);
+  op.send<&visit>(target, in.key(), id);
 }
 
 void one_action(world& in, nacre::operations& op, stream_id stream) {
@@ -216,8 +216,8 @@ nacre::rank_id any_rank(world& in) {
 
 bool chance(world& in, std::uint32_t percent) { return in.truth.random.below(100) < percent; }
 
-nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id to) {
-  return with_pointer(in, object, [&](auto p) { return op.migrate(p, to); });
+nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id target) {
+  return with_pointer(in, object, [&](auto p) { return op.migrate(p, target); });
 }
 
 bool spend(world& in) {

@@ -22,7 +22,7 @@ struct pending_call {
 
 [[nodiscard]] nacre::rank_id any_rank(world& in);
 [[nodiscard]] bool chance(world& in, std::uint32_t percent);
-nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id to);
+nacre::future<void> migrate(world& in, nacre::operations& op, std::uint32_t object, nacre::rank_id target);
 
 /// A few random actions.
 void act(world& in, nacre::operations& op, stream_id stream);

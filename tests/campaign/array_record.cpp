@@ -15,107 +15,108 @@
 namespace campaign {
 namespace {
 
-bool contains(const std::vector<array_record::message>& in, array_record::message what) {
-  return std::find(in.begin(), in.end(), what) != in.end();
+bool contains(const std::vector<array_record::message>& in, array_record::message note) {
+  return std::find(in.begin(), in.end(), note) != in.end();
 }
 
 }  // namespace
 
-void array_record::heard(life who, message what) {
+void array_record::heard(life lifetime, message note) {
   const std::scoped_lock lock(mutex_);
-  lives_[who].push_back(what);
+  lives_[lifetime].push_back(note);
 }
 
-void array_record::told(std::uint64_t by, message what) {
+void array_record::told(std::uint64_t step, message note) {
   const std::scoped_lock lock(mutex_);
-  told_[by].push_back(what);
+  told_[step].push_back(note);
   ++told_count_;
 }
 
-void array_record::counted(message what, std::uint64_t how_many) {
+void array_record::counted(message note, std::uint64_t how_many) {
   const std::scoped_lock lock(mutex_);
-  sums_.emplace_back(what, how_many);
+  sums_.emplace_back(note, how_many);
 }
 
-void array_record::must_hear(life who, message what) {
+void array_record::must_hear(life lifetime, message note) {
   const std::scoped_lock lock(mutex_);
-  must_.emplace_back(who, what);
+  must_.emplace_back(lifetime, note);
 }
 
-void array_record::must_not_hear(life who, message what) {
+void array_record::must_not_hear(life lifetime, message note) {
   const std::scoped_lock lock(mutex_);
-  must_not_.emplace_back(who, what);
+  must_not_.emplace_back(lifetime, note);
 }
 
-bool array_record::has(life who, message what) const {
-  const auto found = lives_.find(who);
-  return found != lives_.end() && contains(found->second, what);
+bool array_record::has(life lifetime, message note) const {
+  const auto match = lives_.find(lifetime);
+  return match != lives_.end() && contains(match->second, note);
 }
 
 bool array_record::complete(life lasting) const {
-  const auto found = lives_.find(lasting);
-  return (found == lives_.end() ? 0 : found->second.size()) == told_count_;
+  const auto match = lives_.find(lasting);
+  return (match == lives_.end() ? 0 : match->second.size()) == told_count_;
 }
 
 /// One order for all lives: no gaps, nothing twice.
-void array_record::check_lives(const std::vector<message>& order, faulty& found) const {
+void array_record::check_lives(const std::vector<message>& order, faulty& suspects) const {
   std::map<message, std::size_t> place;
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    if (!place.emplace(order[at], at).second)
-      found.push_back("the life that lasts has run " + text(order[at]) + " twice");
+  for (std::size_t index = 0; index < order.size(); ++index) {
+    if (!place.emplace(order[index], index).second)
+      suspects.push_back("the life that lasts has run " + text(order[index]) + " twice");
   }
   for (const auto& [who, all] : lives_) {
-    for (std::size_t at = 0; at < all.size(); ++at) {
-      const auto here = place.find(all[at]);
-      if (here == place.end()) {
-        found.push_back("life " + text(who) + " has run " + text(all[at]) + ", which the life that lasts has not");
-      } else if (at != 0 && here->second != place[all[at - 1]] + 1) {
-        found.push_back("life " + text(who) + " missed something before " + text(all[at]) + ", or ran it twice");
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      const auto position = place.find(all[index]);
+      if (position == place.end()) {
+        suspects.push_back("life " + text(who) + " has run " + text(all[index]) +
+                           ", which the life that lasts has not");
+      } else if (index != 0 && position->second != place[all[index - 1]] + 1) {
+        suspects.push_back("life " + text(who) + " missed something before " + text(all[index]) + ", or ran it twice");
       }
     }
   }
 }
 
 /// What one sends to all is run in its order, and all of it; or, where the array has ended meanwhile, its beginning.
-void array_record::check_senders(const std::vector<message>& order, bool all, faulty& found) const {
+void array_record::check_senders(const std::vector<message>& order, bool all, faulty& suspects) const {
   std::map<message, std::uint64_t> sender;
   for (const auto& [by, sent] : told_) {
-    for (const message what : sent) sender[what] = by;
+    for (const message note : sent) sender[note] = by;
   }
   std::map<std::uint64_t, std::size_t> next;
-  for (const message what : order) {
-    const auto by = sender.find(what);
+  for (const message note : order) {
+    const auto by = sender.find(note);
     if (by == sender.end()) {
-      found.push_back("nobody has sent " + text(what) + " to all");
-    } else if (const auto& sent = told_.at(by->second); sent[std::min(next[by->second]++, sent.size() - 1)] != what) {
-      found.push_back("what " + text(by->second) + " has sent to all was run in another order, at " + text(what));
+      suspects.push_back("nobody has sent " + text(note) + " to all");
+    } else if (const auto& sent = told_.at(by->second); sent[std::min(next[by->second]++, sent.size() - 1)] != note) {
+      suspects.push_back("what " + text(by->second) + " has sent to all was run in another order, at " + text(note));
     }
   }
   for (const auto& [by, sent] : told_) {
-    if (all && next[by] != sent.size()) found.push_back("something that " + text(by) + " sent to all was not run");
+    if (all && next[by] != sent.size()) suspects.push_back("something that " + text(by) + " sent to all was not run");
   }
 }
 
 std::vector<std::string> array_record::faults(life lasting, bool all) const {
-  faulty found;
+  faulty suspects;
   const auto whole = lives_.find(lasting);
   const std::vector<message> order = whole == lives_.end() ? std::vector<message>() : whole->second;
-  check_lives(order, found);
-  check_senders(order, all, found);
+  check_lives(order, suspects);
+  check_senders(order, all, suspects);
   for (const auto& [what, how_many] : sums_) {
     std::uint64_t ran = 0;
     for (const auto& [who, heard] : lives_) ran += contains(heard, what) ? 1 : 0;
     if (ran != how_many) {
-      found.push_back(text(ran) + " lives have run " + text(what) + ", whose results were " + text(how_many));
+      suspects.push_back(text(ran) + " lives have run " + text(what) + ", whose results were " + text(how_many));
     }
   }
   for (const auto& [who, what] : must_) {
-    if (!has(who, what)) found.push_back("life " + text(who) + " has missed " + text(what));
+    if (!has(who, what)) suspects.push_back("life " + text(who) + " has missed " + text(what));
   }
   for (const auto& [who, what] : must_not_) {
-    if (has(who, what)) found.push_back("life " + text(who) + " had ended before " + text(what) + " was sent");
+    if (has(who, what)) suspects.push_back("life " + text(who) + " had ended before " + text(what) + " was sent");
   }
-  return found;
+  return suspects;
 }
 
 }  // namespace campaign

@@ -21,14 +21,14 @@ class array_record {
   using life = std::uint32_t;     ///< any number that is given once
   using message = std::uint64_t;  ///< as well
 
-  void heard(life who, message what);
-  /// `by`: a main, or one run of a handler, which has sent this to all elements.
-  void told(std::uint64_t by, message what);
+  void heard(life lifetime, message note);
+  /// `step`: a main, or one run of a handler, which has sent this to all elements.
+  void told(std::uint64_t step, message note);
   /// So many results have been combined.
-  void counted(message what, std::uint64_t how_many);
+  void counted(message note, std::uint64_t how_many);
   /// It was there before the message was sent, and as long as it took; or had ended before.
-  void must_hear(life who, message what);
-  void must_not_hear(life who, message what);
+  void must_hear(life lifetime, message note);
+  void must_not_hear(life lifetime, message note);
 
   /// Whether the life that lasts has run all that has been told.
   [[nodiscard]] bool complete(life lasting) const;
@@ -37,9 +37,9 @@ class array_record {
 
  private:
   using faulty = std::vector<std::string>;
-  void check_lives(const std::vector<message>& order, faulty& found) const;
-  void check_senders(const std::vector<message>& order, bool all, faulty& found) const;
-  [[nodiscard]] bool has(life who, message what) const;
+  void check_lives(const std::vector<message>& order, faulty& suspects) const;
+  void check_senders(const std::vector<message>& order, bool all, faulty& suspects) const;
+  [[nodiscard]] bool has(life lifetime, message note) const;
 
   mutable std::mutex mutex_;
   std::map<life, std::vector<message>> lives_;

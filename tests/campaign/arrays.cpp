@@ -23,47 +23,49 @@ cell new_element(world& in, std::uint32_t life) { return new_cell(in, life, life
 used_array& drawn(world& in, std::uint32_t number) {
   while (in.arrays.size() <= number) {
     const auto plan = static_cast<std::uint32_t>(in.arrays.size());
-    used_array& made = in.arrays.emplace_back();
-    made.sparse = in.array_plans[plan].sparse;
+    used_array& result = in.arrays.emplace_back();
+    result.sparse = in.array_plans[plan].sparse;
     const std::uint64_t count = shape_of(in.array_plans[plan]).count();
-    made.sure.resize(count);
+    result.sure.resize(count);
     for (std::uint64_t place = 0; place < count; ++place) {
-      made.places.push_back(in.truth.new_place(made.sparse && place != 0));
-      in.places[made.places.back()] = {plan, place};
-      made.first_lives.push_back(in.truth.new_life(made.places.back()));
-      if (place != 0 && (made.sparse || used_array::is_wild(place))) continue;
-      made.sure[place] = made.first_lives[place];
-      made.living.insert(made.first_lives[place]);
+      result.places.push_back(in.truth.new_place(result.sparse && place != 0));
+      in.places[result.places.back()] = {plan, place};
+      result.first_lives.push_back(in.truth.new_life(result.places.back()));
+      if (place != 0 && (result.sparse || used_array::is_wild(place))) continue;
+      result.sure[place] = result.first_lives[place];
+      result.living.insert(result.first_lives[place]);
     }
-    made.lasting = made.first_lives[0];
+    result.lasting = result.first_lives[0];
   }
   return in.arrays[number];
 }
 
 void make(world& in, nacre::runtime& rt, std::uint32_t number) {
-  used_array& own = drawn(in, number);
+  used_array& used_array = drawn(in, number);
   const nacre::extents shape = shape_of(in.array_plans[number]);
-  const auto element = [&](const nacre::index& at) { return new_element(in, own.first_lives[shape.number_of(at)]); };
-  const nacre::array_options how{.location = in.array_plans[number].location};
-  const auto grid = own.sparse ? rt.create_array<cell, by_parity>(how, shape, nacre::sparse)
-                               : rt.create_array<cell>(how, shape, element, by_parity{});
-  if (own.sparse) {
-    if (rt.rank().value() == 0) rt.insert(grid, nacre::index{0, 0}, new_element(in, own.lasting)).get();
+  const auto element = [&](const nacre::index& index) {
+    return new_element(in, used_array.first_lives[shape.number_of(index)]);
+  };
+  const nacre::array_options options{.location = in.array_plans[number].location};
+  const auto grid = used_array.sparse ? rt.create_array<cell, by_parity>(options, shape, nacre::sparse)
+                                      : rt.create_array<cell>(options, shape, element, by_parity{});
+  if (used_array.sparse) {
+    if (rt.rank().value() == 0) rt.insert(grid, nacre::index{0, 0}, new_element(in, used_array.lasting)).get();
     rt.barrier();
   }
-  if (std::exchange(own.known, true)) return;
-  own.grid = grid;
-  for (std::uint64_t place = 0; place < own.places.size(); ++place) {
-    in.truth.created(own.places[place], grid[shape.place_of(place)].id());
+  if (std::exchange(used_array.known, true)) return;
+  used_array.grid = grid;
+  for (std::uint64_t place = 0; place < used_array.places.size(); ++place) {
+    in.truth.created(used_array.places[place], grid[shape.place_of(place)].id());
   }
 }
 
 void end(world& in, nacre::runtime& rt, std::uint32_t number) {
-  used_array& own = in.arrays[number];
-  if (!std::exchange(own.ending, true)) {
-    for (const std::uint32_t each : own.places) in.truth.may_empty(each);
+  used_array& used_array = in.arrays[number];
+  if (!std::exchange(used_array.ending, true)) {
+    for (const std::uint32_t each : used_array.places) in.truth.may_empty(each);
   }
-  rt.destroy(own.grid);
+  rt.destroy(used_array.grid);
 }
 
 /// An array that has been made; how many there are when there is none.
@@ -74,38 +76,41 @@ std::uint32_t any_array(world& in) {
   return in.arrays[number].known ? number : count;
 }
 
-std::uint64_t tell_all(world& in, used_array& own, stream_id stream) {
-  const std::uint64_t what = ++in.array_messages;
-  own.record.told(stream, what);
-  for (const std::uint32_t life : own.ended) own.record.must_not_hear(life, what);
-  return what;
+std::uint64_t tell_all(world& in, used_array& used_array, stream_id stream) {
+  const std::uint64_t number = ++in.array_messages;
+  used_array.record.told(stream, number);
+  for (const std::uint32_t life : used_array.ended) used_array.record.must_not_hear(life, number);
+  return number;
 }
 
-nacre::index place(const used_array& own, std::uint64_t number) { return own.grid.shape().place_of(number); }
+nacre::index place(const used_array& used_array, std::uint64_t number) {
+  return used_array.grid.shape().place_of(number);
+}
 
-void use_wild_place(world& in, nacre::operations& op, used_array& own) {
-  const std::uint64_t number = in.truth.random.below(own.places.size());
+void use_wild_place(world& in, nacre::operations& op, used_array& used_array) {
+  const std::uint64_t number = in.truth.random.below(used_array.places.size());
   if (!used_array::is_wild(number)) return;
-  in.truth.may_empty(own.places[number]);
+  in.truth.may_empty(used_array.places[number]);
   if (in.truth.random.below(2) == 0) {
-    op.erase(own.grid, place(own, number));
+    op.erase(used_array.grid, place(used_array, number));
   } else {
-    op.insert(own.grid, place(own, number), new_element(in, in.truth.new_life(own.places[number])));
+    op.insert(used_array.grid, place(used_array, number),
+              new_element(in, in.truth.new_life(used_array.places[number])));
   }
 }
 
-void asked_all(world& in, const pending_for_all& of, const std::uint64_t* sum) {
-  used_array& own = in.arrays[of.array];
+void asked_all(world& in, const pending_for_all& pending_for_all, const std::uint64_t* sum) {
+  used_array& used_array = in.arrays[pending_for_all.array];
   in.truth.closed();
-  if (sum != nullptr) own.record.counted(of.what, *sum);
-  for (const std::uint32_t life : of.living) {
-    if (own.living.contains(life) && !own.ending) own.record.must_hear(life, of.what);
+  if (sum != nullptr) used_array.record.counted(pending_for_all.what, *sum);
+  for (const std::uint32_t life : pending_for_all.living) {
+    if (used_array.living.contains(life) && !used_array.ending) used_array.record.must_hear(life, pending_for_all.what);
   }
 }
 
-void failed_for_all(world& in, const pending_for_all& of) {
+void failed_for_all(world& in, const pending_for_all& pending_for_all) {
   in.truth.closed();
-  if (!in.arrays[of.array].ending) in.truth.violate("what was asked of all elements failed");
+  if (!in.arrays[pending_for_all.array].ending) in.truth.violate("what was asked of all elements failed");
 }
 
 }  // namespace
@@ -126,39 +131,39 @@ void end_arrays(world& in, nacre::runtime& rt) {
 void use_array(world& in, nacre::operations& op, stream_id stream) {
   const std::uint32_t number = any_array(in);
   if (number == in.arrays.size()) return;
-  used_array& own = in.arrays[number];
-  if (in.truth.random.below(3) == 0) return use_wild_place(in, op, own);
-  const std::uint64_t what = tell_all(in, own, stream);
+  used_array& used_array = in.arrays[number];
+  if (in.truth.random.below(3) == 0) return use_wild_place(in, op, used_array);
+  const std::uint64_t value = tell_all(in, used_array, stream);
   switch (in.truth.random.below(4)) {
     case 0:
-      return op.send<&cell::heed>(own.grid, what, number);
+      return op.send<&cell::heed>(used_array.grid, value, number);
     case 1:
-      return op.send<&cell::ponder>(own.grid, what, number);
+      return op.send<&cell::ponder>(used_array.grid, value, number);
     default:
-      return op.send<&cell::hear>(own.grid, what, number);
+      return op.send<&cell::hear>(used_array.grid, value, number);
   }
 }
 
 bool may_destroy(world& in, std::uint32_t object) {
-  const auto found = in.places.find(object);
-  return found == in.places.end() || used_array::is_wild(found->second.second);
+  const auto match = in.places.find(object);
+  return match == in.places.end() || used_array::is_wild(match->second.second);
 }
 
 std::optional<pending_for_all> ask_all(world& in, nacre::operations& op, stream_id stream) {
   const std::uint32_t number = any_array(in);
   if (number == in.arrays.size()) return std::nullopt;
-  used_array& own = in.arrays[number];
-  pending_for_all asked{number, tell_all(in, own, stream), {own.living.begin(), own.living.end()}};
+  used_array& used_array = in.arrays[number];
+  pending_for_all asked{number, tell_all(in, used_array, stream), {used_array.living.begin(), used_array.living.end()}};
   in.truth.opened();
   switch (in.truth.random.below(3)) {
     case 0:
-      asked.called = op.call<&cell::hear>(own.grid, asked.what, number);
+      asked.called = op.call<&cell::hear>(used_array.grid, asked.what, number);
       break;
     case 1:
-      asked.sum = op.reduce<&cell::heed>(own.grid, std::plus<>{}, asked.what, number);
+      asked.sum = op.reduce<&cell::heed>(used_array.grid, std::plus<>{}, asked.what, number);
       break;
     default:
-      asked.sum = op.reduce<&cell::ponder>(own.grid, std::plus<>{}, asked.what, number);
+      asked.sum = op.reduce<&cell::ponder>(used_array.grid, std::plus<>{}, asked.what, number);
   }
   return asked;
 }
@@ -194,23 +199,23 @@ void finish_in_main(world& in, pending_for_all asked) {
 void come_and_go_in_main(world& in, nacre::runtime& rt) {
   const std::uint32_t array = any_array(in);
   if (array == in.arrays.size()) return;
-  used_array& own = in.arrays[array];
+  used_array& used_array = in.arrays[array];
   const std::uint64_t number =
-      in.truth.random.below(own.places.size() + in.ranks) / in.ranks * in.ranks + rt.rank().value();
-  if (number == 0 || number >= own.places.size() || used_array::is_wild(number)) return;
-  const std::optional<std::uint32_t> before = own.sure[number];
+      in.truth.random.below(used_array.places.size() + in.ranks) / in.ranks * in.ranks + rt.rank().value();
+  if (number == 0 || number >= used_array.places.size() || used_array::is_wild(number)) return;
+  const std::optional<std::uint32_t> before = used_array.sure[number];
   const bool fills = in.truth.random.below(2) == 0;
   std::uint32_t life = 0;
   nacre::future<void> done;
   in.truth.opened();
   if (fills) {
-    life = in.truth.new_life(own.places[number]);
-    done = rt.insert(own.grid, place(own, number), new_element(in, life));
+    life = in.truth.new_life(used_array.places[number]);
+    done = rt.insert(used_array.grid, place(used_array, number), new_element(in, life));
   } else {
-    if (before) own.living.erase(*before);
-    own.sure[number].reset();
-    in.truth.may_empty(own.places[number]);
-    done = rt.erase(own.grid, place(own, number));
+    if (before) used_array.living.erase(*before);
+    used_array.sure[number].reset();
+    in.truth.may_empty(used_array.places[number]);
+    done = rt.erase(used_array.grid, place(used_array, number));
   }
   bool well = true;
   try {
@@ -219,35 +224,35 @@ void come_and_go_in_main(world& in, nacre::runtime& rt) {
     well = false;
   }
   in.truth.closed();
-  if (own.ending) return;
+  if (used_array.ending) return;
   if (well != (fills == !before)) {
     in.truth.violate(std::string("an element was ") + (fills ? "inserted" : "erased") + (well ? "" : " not") +
                      (before ? ", where there is one" : ", where there is none"));
   } else if (well && fills) {
-    own.sure[number] = life;
-    own.living.insert(life);
-    in.truth.filled(own.places[number]);
+    used_array.sure[number] = life;
+    used_array.living.insert(life);
+    in.truth.filled(used_array.places[number]);
   } else if (well) {
-    own.ended.push_back(*before);
+    used_array.ended.push_back(*before);
   }
 }
 
-bool lost_to_all(world& in, const nacre::delivery_error& what) {
+bool lost_to_all(world& in, const nacre::delivery_error& error) {
   using nacre::detail::name_of;
   const std::string_view names[] = {name_of<&cell::hear>(), name_of<&cell::heed>(), name_of<&cell::ponder>()};
-  if (std::find(std::begin(names), std::end(names), what.handler) == std::end(names)) return false;
+  if (std::find(std::begin(names), std::end(names), error.handler) == std::end(names)) return false;
   const bool any = std::any_of(in.arrays.begin(), in.arrays.end(), [](const used_array& each) { return each.ending; });
   if (!any) in.truth.violate("a message to all elements was reported, and no array has been destroyed");
   return true;
 }
 
-void arrays_must_be_quiet(world& in, const std::string& when) {
+void arrays_must_be_quiet(world& in, const std::string& moment) {
   for (std::uint32_t number = 0; number < in.arrays.size(); ++number) {
-    const used_array& own = in.arrays[number];
-    if (!own.ending && !own.record.complete(own.lasting)) {
-      in.truth.violate("quiescence: " + when + ", something for all elements was pending");
+    const used_array& used_array = in.arrays[number];
+    if (!used_array.ending && !used_array.record.complete(used_array.lasting)) {
+      in.truth.violate("quiescence: " + moment + ", something for all elements was pending");
     }
-    for (const std::string& each : own.record.faults(own.lasting, !own.ending)) {
+    for (const std::string& each : used_array.record.faults(used_array.lasting, !used_array.ending)) {
       in.truth.violate("array " + std::to_string(number) + ": " + each);
     }
   }

@@ -17,9 +17,9 @@ namespace campaign {
 
 /// By block, or all over the ranks.
 struct by_parity {
-  nacre::rank_id operator()(const nacre::index& at, const nacre::extents& shape, std::uint32_t ranks) const {
-    if (shape.count() % 2 == 0) return nacre::by_block{}(at, shape, ranks);
-    return nacre::rank_id(static_cast<std::uint32_t>(shape.number_of(at) * 7 % ranks));
+  nacre::rank_id operator()(const nacre::index& index, const nacre::extents& shape, std::uint32_t ranks) const {
+    if (shape.count() % 2 == 0) return nacre::by_block{}(index, shape, ranks);
+    return nacre::rank_id(static_cast<std::uint32_t>(shape.number_of(index) * 7 % ranks));
   }
 };
 
@@ -70,7 +70,7 @@ void finish_in_main(world& in, pending_for_all asked);
 void come_and_go_in_main(world& in, nacre::runtime& rt);
 
 /// Whether a delivery error is of a message to all elements; that is so only when the array has been destroyed.
-[[nodiscard]] bool lost_to_all(world& in, const nacre::delivery_error& what);
-void arrays_must_be_quiet(world& in, const std::string& when);
+[[nodiscard]] bool lost_to_all(world& in, const nacre::delivery_error& error);
+void arrays_must_be_quiet(world& in, const std::string& moment);
 
 }  // namespace campaign

@@ -43,15 +43,16 @@ struct meeting<std::index_sequence<Index...>> {
   static nacre::mobile_ptr<cell> pointer(const world& in, std::uint32_t object) {
     return nacre::mobile_ptr<cell>(in.truth.id_of(object));
   }
-  static void post(world& in, nacre::operations& op, stream_id stream, const std::vector<std::uint32_t>& of) {
+  static void post(world& in, nacre::operations& op, stream_id stream, const std::vector<std::uint32_t>& values) {
     const std::uint64_t id =
-        in.truth.colocation_sent(posted::one_way, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
-    op.colocate<&meeting::hold>(pointer(in, of[Index])..., in.key(), id);
+        in.truth.colocation_sent(posted::one_way, stream, op.rank(), values, nacre::detail::name_of<&meeting::hold>());
+    op.colocate<&meeting::hold>(pointer(in, values[Index])..., in.key(), id);
   }
-  static pending_call ask(world& in, nacre::operations& op, stream_id stream, const std::vector<std::uint32_t>& of) {
+  static pending_call ask(world& in, nacre::operations& op, stream_id stream,
+                          const std::vector<std::uint32_t>& values) {
     const std::uint64_t id =
-        in.truth.colocation_sent(posted::awaited, stream, op.rank(), of, nacre::detail::name_of<&meeting::hold>());
-    return {id, op.colocate_call<&meeting::hold>(pointer(in, of[Index])..., in.key(), id), true};
+        in.truth.colocation_sent(posted::awaited, stream, op.rank(), values, nacre::detail::name_of<&meeting::hold>());
+    return {id, op.colocate_call<&meeting::hold>(pointer(in, values[Index])..., in.key(), id), true};
   }
 };
 
@@ -74,18 +75,18 @@ using meeting_of = meeting<std::make_index_sequence<Count>>;
 }  // namespace
 
 void colocate_some(world& in, nacre::operations& op, stream_id stream) {
-  const std::vector<std::uint32_t> of = some_objects(in);
-  if (of.size() >= 16) return meeting_of<16>::post(in, op, stream, of);
-  if (of.size() >= 5) return meeting_of<5>::post(in, op, stream, {of.begin(), of.begin() + 5});
-  if (of.size() >= 3) return meeting_of<3>::post(in, op, stream, {of.begin(), of.begin() + 3});
-  if (of.size() >= 2) return meeting_of<2>::post(in, op, stream, of);
+  const std::vector<std::uint32_t> values = some_objects(in);
+  if (values.size() >= 16) return meeting_of<16>::post(in, op, stream, values);
+  if (values.size() >= 5) return meeting_of<5>::post(in, op, stream, {values.begin(), values.begin() + 5});
+  if (values.size() >= 3) return meeting_of<3>::post(in, op, stream, {values.begin(), values.begin() + 3});
+  if (values.size() >= 2) return meeting_of<2>::post(in, op, stream, values);
 }
 
 std::optional<pending_call> ask_colocation(world& in, nacre::operations& op, stream_id stream) {
-  const std::vector<std::uint32_t> of = some_objects(in);
-  if (of.size() < 2) return std::nullopt;
-  if (of.size() >= 3) return meeting_of<3>::ask(in, op, stream, {of.begin(), of.begin() + 3});
-  return meeting_of<2>::ask(in, op, stream, of);
+  const std::vector<std::uint32_t> values = some_objects(in);
+  if (values.size() < 2) return std::nullopt;
+  if (values.size() >= 3) return meeting_of<3>::ask(in, op, stream, {values.begin(), values.begin() + 3});
+  return meeting_of<2>::ask(in, op, stream, values);
 }
 
 }  // namespace campaign

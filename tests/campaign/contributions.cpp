@@ -24,12 +24,12 @@ contribution_record::contribution_record(std::uint64_t seed)
 nacre::task<void> giver::give(nacre::context& ctx, std::uint64_t step) {
   world& in = world::of(home_world);
   contribution_record& record = *in.contributions;
-  const auto at = static_cast<std::uint64_t>(ctx.index()[0]);
-  if (at % 3 == 0) {
-    const std::uint64_t last = (record.places - 1) / 3 * 3, next = at == last ? 0 : at + 3,
-                        before = at == 0 ? last : at - 3;
-    ctx.send<&giver::token>(record.all[next], step, at);
-    if (co_await ctx.next<&giver::token>(step) != before) in.truth.violate("a token came from another element");
+  const auto index = static_cast<std::uint64_t>(ctx.index()[0]);
+  if (index % 3 == 0) {
+    const std::uint64_t last = (record.places - 1) / 3 * 3, next = index == last ? 0 : index + 3,
+                        previous = index == 0 ? last : index - 3;
+    ctx.send<&giver::token>(record.all[next], step, index);
+    if (co_await ctx.next<&giver::token>(step) != previous) in.truth.violate("a token came from another element");
   }
   ++record.given_values[step];
   ctx.contribute<&on_result>(step, given(home_world, 1), add_given(),
@@ -58,13 +58,14 @@ void end_contributions(world& in, nacre::runtime& rt) {
   if (in.contributions->used) rt.destroy(in.contributions->all);
 }
 
-void contributions_must_be_quiet(world& in, const std::string& when) {
+void contributions_must_be_quiet(world& in, const std::string& moment) {
   const contribution_record& record = *in.contributions;
   if (record.results.size() != record.begun)
     in.truth.violate(std::to_string(record.begun) + " steps had begun, and " + std::to_string(record.results.size()) +
-                     " had results, " + when);
+                     " had results, " + moment);
   for (const auto& [step, sum] : record.results) {
-    if (record.given_values.at(step) != sum) in.truth.violate("a result counts other values than were given, " + when);
+    if (record.given_values.at(step) != sum)
+      in.truth.violate("a result counts other values than were given, " + moment);
   }
 }
 

@@ -26,7 +26,7 @@ struct giver {
   std::uint64_t home_world = 0;
   std::uint64_t steps = 0;
 
-  nacre::awaited<std::uint64_t> token(std::uint64_t, std::uint64_t from) { return from; }
+  nacre::awaited<std::uint64_t> token(std::uint64_t, std::uint64_t source) { return source; }
   nacre::task<void> give(nacre::context& ctx, std::uint64_t step);
 
   template <class Archive>
@@ -52,6 +52,6 @@ void contribute_in_main(world& in, nacre::runtime& rt, std::uint32_t phase);
 /// Collective, when all is quiet.
 void end_contributions(world& in, nacre::runtime& rt);
 /// All steps that have begun are over, and each result counts all who gave.
-void contributions_must_be_quiet(world& in, const std::string& when);
+void contributions_must_be_quiet(world& in, const std::string& moment);
 
 }  // namespace campaign

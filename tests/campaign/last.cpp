@@ -32,10 +32,11 @@ void destroy_own(world& in, nacre::runtime& rt) {
 }
 
 void check_counters(world& in, nacre::runtime& rt) {
-  const nacre::rank_counters own = rt.counters();
+  const nacre::rank_counters rank_counters = rt.counters();
   const auto sum = [&](std::uint64_t of_rank) { return rt.all_reduce(of_rank, std::plus<>{}); };
-  if (sum(own.migrations_out) != sum(own.migrations_in)) in.truth.violate("more objects have left than arrived");
-  if (own.forwards > own.hops) in.truth.violate("a rank has forwarded what it has not sent");
+  if (sum(rank_counters.migrations_out) != sum(rank_counters.migrations_in))
+    in.truth.violate("more objects have left than arrived");
+  if (rank_counters.forwards > rank_counters.hops) in.truth.violate("a rank has forwarded what it has not sent");
 }
 
 /// Waits for the location updates that are under way: quiescence does not count them. One that came after its rank had

@@ -15,9 +15,9 @@ void create_in_main(world& in, nacre::runtime& rt) {
   const auto make = [&]<class T>(std::type_identity<T>) {
     return rt.create_on<T>(any_rank(in), new_cell(in, name, name % 5)).get().id();
   };
-  const nacre::object_id made = with_type(in, name, make);
+  const nacre::object_id object = with_type(in, name, make);
   in.truth.closed();
-  in.truth.created(name, made);
+  in.truth.created(name, object);
 }
 
 void migrate_in_main(world& in, nacre::runtime& rt) {

@@ -31,8 +31,8 @@ void at_quiescence(nacre::context& ctx, std::uint64_t key, bool goes_on) {
 }
 
 void check_quiet(nacre::runtime& rt, world& in) {
-  const std::string when = "when wait_quiescence returned on rank " + std::to_string(rt.rank().value());
-  in.must_be_quiet(when);
+  const std::string moment = "when wait_quiescence returned on rank " + std::to_string(rt.rank().value());
+  in.must_be_quiet(moment);
   if (in.handlers_at_quiescence != in.handlers_expected) {
     in.truth.violate(std::to_string(in.handlers_expected) + " handlers for quiescence were asked for, " +
                      std::to_string(in.handlers_at_quiescence) + " have run");
@@ -99,23 +99,23 @@ void begin_phase(nacre::runtime& rt, world& in, std::uint32_t phase, kept& later
 }
 
 void end_phase(nacre::runtime& rt, world& in, std::uint32_t phase) {
-  const ending how = in.endings[phase];
-  if (how == ending::barrier) {
+  const ending ending = in.endings[phase];
+  if (ending == ending::barrier) {
     rt.barrier();
     return check_collectives(rt, in, phase);
   }
-  const bool asks = how == ending::handler_checks
+  const bool asks = ending == ending::handler_checks
                         ? in.truth.random.below(2) == 0
-                        : how == ending::handler_goes_on && in.at_quiescence[phase] == rt.rank().value();
+                        : ending == ending::handler_goes_on && in.at_quiescence[phase] == rt.rank().value();
   if (asks) {
     ++in.handlers_expected;
-    rt.on_quiescence<&at_quiescence>(in.key(), how == ending::handler_goes_on);
+    rt.on_quiescence<&at_quiescence>(in.key(), ending == ending::handler_goes_on);
   }
   rt.wait_quiescence();
   // The others may run on from here; they do nothing but wait, until all have looked.
-  if (how == ending::quiescence) check_quiet(rt, in);
+  if (ending == ending::quiescence) check_quiet(rt, in);
   rt.barrier();
-  if (how == ending::quiescence) return;
+  if (ending == ending::quiescence) return;
   rt.wait_quiescence();
   check_quiet(rt, in);
   rt.barrier();
@@ -167,8 +167,8 @@ void world::must_be_quiet(const std::string& when) {
 }
 
 void main_of_rank(nacre::runtime& rt, world& in) {
-  rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& what) {
-    if (!lost_to_all(in, what)) in.truth.reported(rank, what);
+  rt.on_delivery_error([&in, rank = rt.rank()](const nacre::delivery_error& error) {
+    if (!lost_to_all(in, error)) in.truth.reported(rank, error);
   });
   for (std::uint32_t phase = 0; phase < in.phases; ++phase) {
     kept later;

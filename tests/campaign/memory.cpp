@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t memories_max = 12;
 constexpr std::uint32_t filler = 5, overwritten = 7, gone = 9;
 
-void violate(world& in, const std::string& what) { in.truth.violate("memory: " + what); }
+void violate(world& in, const std::string& name) { in.truth.violate("memory: " + name); }
 
 /// Mostly for one message; now and then of several pieces, or of more than the window to a rank holds.
 std::size_t one_size(world& in) {
@@ -29,69 +29,70 @@ std::size_t one_size(world& in) {
 
 void expose(world& in, nacre::operations& op) {
   const std::size_t size = one_size(in);
-  exposed_memory& made = in.memory.all.emplace_back();
-  made.content.assign(2 * size, filler);
-  made.expected.assign(size, filler);
-  made.handle = op.expose(std::span(made.content));
+  exposed_memory& exposed_memory = in.memory.all.emplace_back();
+  exposed_memory.content.assign(2 * size, filler);
+  exposed_memory.expected.assign(size, filler);
+  exposed_memory.handle = op.expose(std::span(exposed_memory.content));
 }
 
-void withdraw(exposed_memory& which, nacre::operations& op) {
-  op.withdraw(which.handle);
-  which.withdrawn = true;
-  std::fill(which.content.begin(), which.content.end(), gone);
+void withdraw(exposed_memory& exposed_memory, nacre::operations& op) {
+  op.withdraw(exposed_memory.handle);
+  exposed_memory.withdrawn = true;
+  std::fill(exposed_memory.content.begin(), exposed_memory.content.end(), gone);
 }
 
-void drop(world& in, exposed_memory& of, nacre::operations& op) {
-  const std::size_t size = of.expected.size(), length = 1 + in.truth.random.below(size);
+void drop(world& in, exposed_memory& exposed_memory, nacre::operations& op) {
+  const std::size_t size = exposed_memory.expected.size(), length = 1 + in.truth.random.below(size);
   const std::size_t begin = size + in.truth.random.below(size - length + 1);
-  std::vector<std::uint32_t> own(length, filler);
+  std::vector<std::uint32_t> values(length, filler);
   if (in.truth.random.below(2) == 0) {
-    static_cast<void>(op.put(of.handle, begin, std::span<const std::uint32_t>(own)));
+    static_cast<void>(op.put(exposed_memory.handle, begin, std::span<const std::uint32_t>(values)));
   } else {
-    static_cast<void>(op.get(of.handle, begin, std::span(own)));
+    static_cast<void>(op.get(exposed_memory.handle, begin, std::span(values)));
   }
-  std::fill(own.begin(), own.end(), overwritten);
-  in.memory.taken_back.push_back(std::move(own));
+  std::fill(values.begin(), values.end(), overwritten);
+  in.memory.taken_back.push_back(std::move(values));
 }
 
-bool all_are(const std::vector<std::uint32_t>& numbers, std::size_t from, std::uint32_t value) {
-  return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(from), numbers.end(),
+bool all_are(const std::vector<std::uint32_t>& numbers, std::size_t source, std::uint32_t value) {
+  return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(source), numbers.end(),
                      [value](std::uint32_t each) { return each == value; });
 }
 
-/// `why` is null when it went well.
-void ended(world& in, pending_transfer& of, const char* why) {
-  exposed_memory& at = *of.of;
-  std::erase(at.under_way, std::pair(of.begin, of.begin + of.own->size()));
-  const std::string what = of.puts ? "a put " : "a get ";
-  if (why == nullptr) {
-    if (of.withdrawn_before) violate(in, what + "to memory that was withdrawn before has not failed");
-    const auto there = at.expected.begin() + static_cast<std::ptrdiff_t>(of.begin);
-    if (!of.puts && !std::equal(of.own->begin(), of.own->end(), there)) violate(in, "a get has brought other values");
+/// `reason` is null when it went well.
+void ended(world& in, pending_transfer& transfer, const char* reason) {
+  exposed_memory& exposed_memory = *transfer.of;
+  std::erase(exposed_memory.under_way, std::pair(transfer.begin, transfer.begin + transfer.own->size()));
+  const std::string name = transfer.puts ? "a put " : "a get ";
+  if (reason == nullptr) {
+    if (transfer.withdrawn_before) violate(in, name + "to memory that was withdrawn before has not failed");
+    const auto position = exposed_memory.expected.begin() + static_cast<std::ptrdiff_t>(transfer.begin);
+    if (!transfer.puts && !std::equal(transfer.own->begin(), transfer.own->end(), position))
+      violate(in, "a get has brought other values");
   } else {
-    if (!at.withdrawn) violate(in, what + "to exposed memory has failed: " + why);
-    if (std::string(why).find("withdrawn") == std::string::npos) violate(in, what + "has failed so: " + why);
+    if (!exposed_memory.withdrawn) violate(in, name + "to exposed memory has failed: " + reason);
+    if (std::string(reason).find("withdrawn") == std::string::npos) violate(in, name + "has failed so: " + reason);
   }
 }
 
 }  // namespace
 
-void memories::must_be_quiet(world& in, const std::string& when) {
+void memories::must_be_quiet(world& in, const std::string& moment) {
   for (const exposed_memory& each : all) {
     if (each.withdrawn) {
-      if (!all_are(each.content, 0, gone)) violate(in, when + ", withdrawn memory had been written to");
+      if (!all_are(each.content, 0, gone)) violate(in, moment + ", withdrawn memory had been written to");
       continue;
     }
     if (!std::equal(each.expected.begin(), each.expected.end(), each.content.begin())) {
-      violate(in, when + ", memory did not hold what was put there");
+      violate(in, moment + ", memory did not hold what was put there");
     }
     if (!all_are(each.content, each.expected.size(), filler)) {
-      violate(in, when + ", a dropped put had read memory that was the caller's again");
+      violate(in, moment + ", a dropped put had read memory that was the caller's again");
     }
   }
   for (const auto& each : taken_back) {
     if (!all_are(each, 0, overwritten))
-      violate(in, when + ", a dropped get had written memory that was the caller's again");
+      violate(in, moment + ", a dropped get had written memory that was the caller's again");
   }
   taken_back.clear();
 }
@@ -101,32 +102,32 @@ void use_memory(world& in, nacre::operations& op) {
   if (known.all.size() < memories_max && in.truth.random.below(6) == 0) return expose(in, op);
   if (known.all.empty()) return;
   exposed_memory& any = known.all[in.truth.random.below(known.all.size())];
-  const bool own = any.handle.rank() == op.rank();
+  const bool is_own = any.handle.rank() == op.rank();
   const std::uint64_t odds = any.under_way.empty() ? 6 : 1;  // rather while it is accessed
-  if (own && !any.withdrawn && in.truth.random.below(odds) == 0) return withdraw(any, op);
+  if (is_own && !any.withdrawn && in.truth.random.below(odds) == 0) return withdraw(any, op);
   drop(in, any, op);
 }
 
 pending_transfer begin_transfer(world& in, nacre::operations& op) {
   if (in.memory.all.empty()) return {};
-  exposed_memory& of = in.memory.all[in.truth.random.below(in.memory.all.size())];
-  const std::size_t size = of.expected.size(), length = 1 + in.truth.random.below(size);
+  exposed_memory& exposed_memory = in.memory.all[in.truth.random.below(in.memory.all.size())];
+  const std::size_t size = exposed_memory.expected.size(), length = 1 + in.truth.random.below(size);
   const std::size_t begin = in.truth.random.below(size - length + 1), end = begin + length;
   const auto meets = [&](const auto& other) { return begin < other.second && other.first < end; };
-  if (std::any_of(of.under_way.begin(), of.under_way.end(), meets)) return {};
-  of.under_way.emplace_back(begin, end);
-  pending_transfer begun{.of = &of,
+  if (std::any_of(exposed_memory.under_way.begin(), exposed_memory.under_way.end(), meets)) return {};
+  exposed_memory.under_way.emplace_back(begin, end);
+  pending_transfer begun{.of = &exposed_memory,
                          .puts = in.truth.random.below(2) == 0,
-                         .withdrawn_before = of.withdrawn,
+                         .withdrawn_before = exposed_memory.withdrawn,
                          .begin = begin,
                          .own = std::make_unique<std::vector<std::uint32_t>>(length)};
   if (!begun.puts) {
-    begun.done = op.get(of.handle, begin, std::span(*begun.own));
+    begun.done = op.get(exposed_memory.handle, begin, std::span(*begun.own));
     return begun;
   }
   for (std::uint32_t& each : *begun.own) each = static_cast<std::uint32_t>(in.truth.random.next());
-  std::copy(begun.own->begin(), begun.own->end(), of.expected.begin() + static_cast<std::ptrdiff_t>(begin));
-  begun.done = op.put(of.handle, begin, std::span<const std::uint32_t>(*begun.own));
+  std::copy(begun.own->begin(), begun.own->end(), exposed_memory.expected.begin() + static_cast<std::ptrdiff_t>(begin));
+  begun.done = op.put(exposed_memory.handle, begin, std::span<const std::uint32_t>(*begun.own));
   return begun;
 }
 

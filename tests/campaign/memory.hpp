@@ -43,7 +43,7 @@ struct memories {
   std::vector<std::vector<std::uint32_t>> taken_back;  ///< the memory of dropped transfers, overwritten since
 
   /// Everything that was put is in place, and nothing was touched that should not have been.
-  void must_be_quiet(world& in, const std::string& when);
+  void must_be_quiet(world& in, const std::string& moment);
 };
 
 /// Exposes, withdraws, or drops a put or get, at random; for any handler or main.

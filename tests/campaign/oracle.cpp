@@ -18,9 +18,9 @@ constexpr std::uint64_t rank_key = std::uint64_t{1} << 40;  // orders_ holds ran
 
 }  // namespace
 
-void oracle::violate(std::string what) {
+void oracle::violate(std::string name) {
   ++violation_count_;
-  if (violations_.size() < violations_kept) violations_.push_back(std::move(what));
+  if (violations_.size() < violations_kept) violations_.push_back(std::move(name));
 }
 
 std::uint32_t oracle::new_object() {
@@ -35,16 +35,16 @@ void oracle::created(std::uint32_t object, nacre::object_id id) {
   objects_[object].id = id;
 }
 
-std::uint64_t oracle::tally_of(nacre::rank_id from, nacre::object_id object, std::string_view handler) {
+std::uint64_t oracle::tally_of(nacre::rank_id source, nacre::object_id object, std::string_view handler) {
   const auto [at, fresh] =
-      tally_index_.try_emplace({from.value(), object.value(), std::string(handler)}, one_way_open_.size());
+      tally_index_.try_emplace({source.value(), object.value(), std::string(handler)}, one_way_open_.size());
   if (fresh) one_way_open_.push_back(0);
   return at->second;
 }
 
-oracle::send_record oracle::new_send(posted how, stream_id by, std::uint32_t object, bool may_fail) {
+oracle::send_record oracle::new_send(posted posted, stream_id stream, std::uint32_t object, bool may_fail) {
   send_record m{
-      .how = how, .to_rank = false, .in_order = true, .object = object, .position = 0, .stream = by, .tally = 0};
+      .how = posted, .to_rank = false, .in_order = true, .object = object, .position = 0, .stream = stream, .tally = 0};
   order_record& order = order_of(m);
   m.position = order.sent++;
   m.may_fail = may_fail;
@@ -52,66 +52,66 @@ oracle::send_record oracle::new_send(posted how, stream_id by, std::uint32_t obj
   return m;
 }
 
-std::uint64_t oracle::sent(posted how, stream_id by, nacre::rank_id from, std::uint32_t object,
+std::uint64_t oracle::sent(posted posted, stream_id stream, nacre::rank_id source, std::uint32_t object,
                            std::string_view handler) {
-  send_record m = new_send(how, by, object, false);
-  if (how == posted::one_way) {
-    m.tally = tally_of(from, id_of(object), handler);
+  send_record m = new_send(posted, stream, object, false);
+  if (posted == posted::one_way) {
+    m.tally = tally_of(source, id_of(object), handler);
     ++one_way_open_[m.tally];
     ++one_way_total_;
-  } else if (how == posted::awaited) {
+  } else if (posted == posted::awaited) {
     ++awaited_open_;
   }
   sends_.push_back(m);
   return sends_.size();
 }
 
-std::uint64_t oracle::lock_sent(stream_id by, nacre::rank_id, std::uint32_t object) {
-  sends_.push_back(new_send(posted::awaited, by, object, is_place(object) || may_stay(object)));
+std::uint64_t oracle::lock_sent(stream_id stream, nacre::rank_id, std::uint32_t object) {
+  sends_.push_back(new_send(posted::awaited, stream, object, is_place(object) || may_stay(object)));
   ++awaited_open_;
   return sends_.size();
 }
 
 /// A destroy runs no handler of the program; it is settled as a one-way message that may be reported, by must_be_quiet.
-void oracle::destroy_sent(stream_id by, nacre::rank_id from, std::uint32_t object) {
-  object_record& at = objects_[object];
-  if (at.is_place) may_empty(object);
+void oracle::destroy_sent(stream_id stream, nacre::rank_id source, std::uint32_t object) {
+  object_record& record = objects_[object];
+  if (record.is_place) may_empty(object);
   const send_record m{.how = posted::one_way,
                       .to_rank = false,
                       .in_order = true,
                       .object = object,
                       .position = 0,
-                      .stream = by,
+                      .stream = stream,
                       .tally = 0};
   order_record& order = order_of(m);
   order.before_destroy = std::min(order.before_destroy, order.sent);
-  if (at.destroys++ == 0) {
-    at.destroyer = by;
+  if (record.destroys++ == 0) {
+    record.destroyer = stream;
   } else {
     // One of the two ends the object, the other is reported; nobody can say which, so any rank may report it.
-    at.destroyer = ~stream_id{0};
+    record.destroyer = ~stream_id{0};
   }
-  static_cast<void>(from);
+  static_cast<void>(source);
 }
 
-void oracle::reported(nacre::rank_id at, const nacre::delivery_error& what) {
-  const auto object = by_id_.find(what.object);
+void oracle::reported(nacre::rank_id rank, const nacre::delivery_error& error) {
+  const auto object = by_id_.find(error.object);
   if (object == by_id_.end()) return violate("a delivery error names an object that nobody has created");
   object_record& target = objects_[object->second];
-  if (colocation_functions_.contains(what.handler)) return colocation_reported(at, what);
+  if (colocation_functions_.contains(error.handler)) return colocation_reported(rank, error);
   target.gone = !target.is_place;
-  if (what.handler == "destroy") {
+  if (error.handler == "destroy") {
     if (target.destroys < 2 && !target.was_empty)
       violate("the only destroy of object " + text(object->second) + " was not delivered");
     return;
   }
   if (!may_be_gone(object->second))
     violate("a message to object " + text(object->second) + ", which lives, was reported");
-  const std::uint64_t tally = tally_of(at, what.object, what.handler);
+  const std::uint64_t tally = tally_of(rank, error.object, error.handler);
   --one_way_total_;
   if (--one_way_open_[tally] < 0) {
     violate("a message to object " + text(object->second) +
-            " was reported, and it has run: " + std::string(what.handler));
+            " was reported, and it has run: " + std::string(error.handler));
   }
 }
 
@@ -158,14 +158,15 @@ void oracle::check_order(const send_record& m, std::uint64_t id) {
 }
 
 void oracle::check_access(std::uint64_t id, std::uint32_t object, bool shared, double now) {
-  const object_record& at = objects_[object];
-  const bool beside = at.exclusive_open != 0 || (!shared && at.shared_open != 0);
-  const bool overlaps = now < at.exclusive_until || (!shared && now < at.shared_until);
-  if (beside || overlaps) {
+  const object_record& record = objects_[object];
+  const bool is_beside = record.exclusive_open != 0 || (!shared && record.shared_open != 0);
+  const bool overlaps = now < record.exclusive_until || (!shared && now < record.shared_until);
+  if (is_beside || overlaps) {
     violate("access: " + std::string(shared ? "shared" : "exclusive") + " message " + text(id) + " on object " +
             text(object) + " begins at " + std::to_string(now * 1e6) + " us while another handler " +
-            (beside ? "is suspended there"
-                    : "runs until " + std::to_string(std::max(at.exclusive_until, at.shared_until) * 1e6) + " us"));
+            (is_beside ? "is suspended there"
+                       : "runs until " + std::to_string(std::max(record.exclusive_until, record.shared_until) * 1e6) +
+                             " us"));
   }
 }
 
@@ -185,11 +186,11 @@ stream_id oracle::began(std::uint64_t id, std::uint32_t object, bool shared, std
 }
 
 void oracle::begin_on(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now) {
-  object_record& at = objects_[object];
-  if (at.gone) violate("message " + text(id) + " runs on object " + text(object) + ", which is gone");
-  if (hash != at.hash) violate("state: object " + text(object) + " is not what it was, at message " + text(id));
+  object_record& record = objects_[object];
+  if (record.gone) violate("message " + text(id) + " runs on object " + text(object) + ", which is gone");
+  if (hash != record.hash) violate("state: object " + text(object) + " is not what it was, at message " + text(id));
   check_access(id, object, shared, now);
-  ++(shared ? at.shared_open : at.exclusive_open);
+  ++(shared ? record.shared_open : record.exclusive_open);
   ++running_;
 }
 
@@ -199,26 +200,26 @@ std::uint64_t oracle::next_hash(std::uint64_t hash, std::uint64_t id) const noex
 }
 
 void oracle::ended(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now) {
-  object_record& at = objects_[object];
+  object_record& record = objects_[object];
   --running_;
-  --(shared ? at.shared_open : at.exclusive_open);
-  double& until = shared ? at.shared_until : at.exclusive_until;
+  --(shared ? record.shared_open : record.exclusive_open);
+  double& until = shared ? record.shared_until : record.exclusive_until;
   until = std::max(until, now);
   if (shared) {
-    if (hash != at.hash) violate("state: object " + text(object) + " changed under shared message " + text(id));
+    if (hash != record.hash) violate("state: object " + text(object) + " changed under shared message " + text(id));
   } else {
-    at.hash = hash;
+    record.hash = hash;
   }
 }
 
-std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, runner there) {
+std::uint64_t oracle::sent_to_rank(stream_id stream, nacre::rank_id target, runner function) {
   send_record m{.how = posted::one_way,
                 .to_rank = true,
-                .in_order = there != runner::several,
-                .there = there,
-                .object = to.value(),
+                .in_order = function != runner::several,
+                .there = function,
+                .object = target.value(),
                 .position = 0,
-                .stream = by,
+                .stream = stream,
                 .tally = 0};
   if (m.in_order) m.position = order_of(m).sent++;
   ++rank_messages_open_;
@@ -226,11 +227,11 @@ std::uint64_t oracle::sent_to_rank(stream_id by, nacre::rank_id to, runner there
   return sends_.size();
 }
 
-stream_id oracle::began_on_rank(std::uint64_t id, nacre::rank_id at) {
+stream_id oracle::began_on_rank(std::uint64_t id, nacre::rank_id rank) {
   send_record* const m = find(id);
   if (m == nullptr) return next_stream_++;
   if (m->ran) violate("message " + text(id) + " has run twice");
-  if (!m->to_rank || m->object != at.value()) violate("message " + text(id) + " runs on another rank");
+  if (!m->to_rank || m->object != rank.value()) violate("message " + text(id) + " runs on another rank");
   m->ran = true;
   if (m->in_order) check_order(*m, id);
   --rank_messages_open_;
@@ -240,10 +241,10 @@ stream_id oracle::began_on_rank(std::uint64_t id, nacre::rank_id at) {
 
 void oracle::ended_on_rank(std::uint64_t) { --running_; }
 
-void oracle::must_be_quiet(std::string_view when) {
+void oracle::must_be_quiet(std::string_view moment) {
   if (one_way_total_ != 0 || awaited_open_ != 0 || rank_messages_open_ != 0 || running_ != 0 || others_open_ != 0 ||
       colocation_open_ != 0) {
-    violate("quiescence: " + std::string(when) + ", " + std::to_string(one_way_total_) + " messages to objects, " +
+    violate("quiescence: " + std::string(moment) + ", " + std::to_string(one_way_total_) + " messages to objects, " +
             std::to_string(awaited_open_) + " calls, " + std::to_string(rank_messages_open_) + " messages to ranks, " +
             std::to_string(colocation_open_) + " colocations, " + std::to_string(running_) + " handlers and " +
             std::to_string(others_open_) + " other things were pending");
@@ -257,14 +258,14 @@ void oracle::must_be_quiet(std::string_view when) {
 
 void oracle::check_has_run(std::uint64_t id, const send_record& m) {
   if (m.may_fail) return;
-  const object_record& at = objects_[m.object];
-  if (at.is_place) {
-    if (!at.may_be_empty && id > at.filled_at) violate("message " + text(id) + " to an element has never run");
+  const object_record& record = objects_[m.object];
+  if (record.is_place) {
+    if (!record.may_be_empty && id > record.filled_at) violate("message " + text(id) + " to an element has never run");
     return;
   }
-  if (at.destroys == 0) violate("message " + text(id) + " to a living object has never run");
+  if (record.destroys == 0) violate("message " + text(id) + " to a living object has never run");
   const order_record& order = orders_.at({m.stream, m.object});
-  if (at.destroys == 1 && at.destroyer == m.stream && m.position < order.before_destroy) {
+  if (record.destroys == 1 && record.destroyer == m.stream && m.position < order.before_destroy) {
     violate("message " + text(id) + " was sent before the destroy, by the same sender, and has not run");
   }
 }

@@ -43,7 +43,7 @@ class oracle {
 
   /// What went wrong, in words; the first few.
   [[nodiscard]] const std::vector<std::string>& violations() const noexcept { return violations_; }
-  void violate(std::string what);
+  void violate(std::string name);
 
   // Objects, named by the order in which they became known.
   std::uint32_t new_object();  ///< a name for an object that is about to be created
@@ -71,12 +71,12 @@ class oracle {
   void filled(std::uint32_t place);
 
   // Messages to objects. `handler` is the name by which a delivery error would report it.
-  [[nodiscard]] std::uint64_t sent(posted how, stream_id by, nacre::rank_id from, std::uint32_t object,
+  [[nodiscard]] std::uint64_t sent(posted posted, stream_id stream, nacre::rank_id source, std::uint32_t object,
                                    std::string_view handler);
   /// The same of a main that wants access to it: fails where the object refuses to come.
-  [[nodiscard]] std::uint64_t lock_sent(stream_id by, nacre::rank_id from, std::uint32_t object);
-  void destroy_sent(stream_id by, nacre::rank_id from, std::uint32_t object);
-  void reported(nacre::rank_id at, const nacre::delivery_error& what);
+  [[nodiscard]] std::uint64_t lock_sent(stream_id stream, nacre::rank_id source, std::uint32_t object);
+  void destroy_sent(stream_id stream, nacre::rank_id source, std::uint32_t object);
+  void reported(nacre::rank_id rank, const nacre::delivery_error& error);
   /// An awaited call has come back; `value` is null when it failed.
   void returned(std::uint64_t id, const std::uint64_t* value);
   [[nodiscard]] static std::uint64_t expected_value(std::uint64_t id) noexcept { return id * 0x9e3779b97f4a7c15U + 1; }
@@ -91,9 +91,9 @@ class oracle {
   stream_id began_for_all(std::uint32_t object, bool shared, std::uint64_t hash, double now);
 
   // Colocations. Each has its place in the stream of each of its objects, which are all different.
-  [[nodiscard]] std::uint64_t colocation_sent(posted how, stream_id by, nacre::rank_id from,
+  [[nodiscard]] std::uint64_t colocation_sent(posted posted, stream_id stream, nacre::rank_id source,
                                               std::span<const std::uint32_t> objects, std::string_view function);
-  stream_id began_colocation(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
+  stream_id began_colocation(std::uint64_t id, nacre::rank_id rank, std::span<const std::uint32_t> bodies,
                              std::span<const std::uint64_t> hashes, double now);
   void ended_colocation(std::uint64_t id, std::span<const std::uint32_t> bodies, std::span<const std::uint64_t> hashes,
                         double now);
@@ -101,8 +101,8 @@ class oracle {
 
   // Messages to ranks. What one stream sends to the poll loop, or to the only worker, of a rank runs in the order sent.
   enum class runner : std::uint8_t { several, poll_loop, only_worker };
-  [[nodiscard]] std::uint64_t sent_to_rank(stream_id by, nacre::rank_id to, runner there);
-  stream_id began_on_rank(std::uint64_t id, nacre::rank_id at);
+  [[nodiscard]] std::uint64_t sent_to_rank(stream_id stream, nacre::rank_id target, runner function);
+  stream_id began_on_rank(std::uint64_t id, nacre::rank_id rank);
   void ended_on_rank(std::uint64_t id);
 
   // Anything else that must be over when the system is quiet: migrations and creations that somebody awaits.
@@ -111,7 +111,7 @@ class oracle {
 
   [[nodiscard]] stream_id main_of(nacre::rank_id rank) const noexcept { return rank.value(); }
   /// Nothing may be pending now.
-  void must_be_quiet(std::string_view when);
+  void must_be_quiet(std::string_view moment);
   [[nodiscard]] std::uint64_t messages() const noexcept { return sends_.size(); }
 
  private:
@@ -162,15 +162,15 @@ class oracle {
 
   [[nodiscard]] bool was_empty(std::uint32_t object) const { return objects_[object].was_empty; }
   void begin_on(std::uint64_t id, std::uint32_t object, bool shared, std::uint64_t hash, double now);
-  void colocation_reported(nacre::rank_id at, const nacre::delivery_error& what);
+  void colocation_reported(nacre::rank_id rank, const nacre::delivery_error& error);
   void check_colocation_is_over();
   void check_has_run(std::uint64_t id, const send_record& m);
   void check_access(std::uint64_t id, std::uint32_t object, bool shared, double now);
   void check_order(const send_record& m, std::uint64_t id);
   [[nodiscard]] order_record& order_of(const send_record& m);
-  [[nodiscard]] std::uint64_t tally_of(nacre::rank_id from, nacre::object_id object, std::string_view handler);
+  [[nodiscard]] std::uint64_t tally_of(nacre::rank_id source, nacre::object_id object, std::string_view handler);
   [[nodiscard]] send_record* find(std::uint64_t id);
-  [[nodiscard]] send_record new_send(posted how, stream_id by, std::uint32_t object, bool may_fail);
+  [[nodiscard]] send_record new_send(posted posted, stream_id stream, std::uint32_t object, bool may_fail);
 
   std::vector<std::string> violations_;
   std::uint64_t violation_count_ = 0;

@@ -16,10 +16,10 @@ bool oracle::may_stay(std::uint32_t object) const { return objects_[object].refu
 
 std::uint32_t oracle::new_place(bool empty) {
   const std::uint32_t place = new_object();
-  object_record& at = objects_[place];
-  at.is_place = true;
-  at.was_empty = at.may_be_empty = empty;
-  at.refuses = false;  // its lives do
+  object_record& record = objects_[place];
+  record.is_place = true;
+  record.was_empty = record.may_be_empty = empty;
+  record.refuses = false;  // its lives do
   return place;
 }
 
@@ -45,32 +45,32 @@ stream_id oracle::began_for_all(std::uint32_t object, bool shared, std::uint64_t
   return next_stream_++;
 }
 
-std::uint64_t oracle::colocation_sent(posted how, stream_id by, nacre::rank_id from,
+std::uint64_t oracle::colocation_sent(posted posted, stream_id stream, nacre::rank_id source,
                                       std::span<const std::uint32_t> objects, std::string_view function) {
   colocation_functions_.emplace(function);
-  colocations_.push_back({how, from, sends_.size() + 1, {objects.begin(), objects.end()}});
-  for (const std::uint32_t each : objects) sends_.push_back(new_send(posted::joined, by, each, true));
+  colocations_.push_back({posted, source, sends_.size() + 1, {objects.begin(), objects.end()}});
+  for (const std::uint32_t each : objects) sends_.push_back(new_send(posted::joined, stream, each, true));
   ++colocation_open_;
   return colocations_.size();
 }
 
-stream_id oracle::began_colocation(std::uint64_t id, nacre::rank_id at, std::span<const std::uint32_t> bodies,
+stream_id oracle::began_colocation(std::uint64_t id, nacre::rank_id rank, std::span<const std::uint32_t> bodies,
                                    std::span<const std::uint64_t> hashes, double now) {
-  colocation_record& of = colocations_[id - 1];
-  if (of.ran) violate("colocation " + text(id) + " has run twice");
-  if (of.over) violate("colocation " + text(id) + " runs, and it has failed");
-  of.ran = true;
+  colocation_record& record = colocations_[id - 1];
+  if (record.ran) violate("colocation " + text(id) + " has run twice");
+  if (record.over) violate("colocation " + text(id) + " runs, and it has failed");
+  record.ran = true;
   --colocation_open_;
-  if (bodies.size() != of.objects.size()) violate("colocation " + text(id) + " has another number of objects");
+  if (bodies.size() != record.objects.size()) violate("colocation " + text(id) + " has another number of objects");
   for (std::size_t index = 0; index < bodies.size(); ++index) {
-    send_record& sent_join = sends_[of.first - 1 + index];
+    send_record& sent_join = sends_[record.first - 1 + index];
     if (sent_join.object != target_of(bodies[index])) violate("colocation " + text(id) + " has got another object");
-    if (refuses(bodies[index]) && home_of(sent_join.object) != at) {
-      violate("colocation " + text(id) + " runs on rank " + text(at.value()) + ", where an object would not go");
+    if (refuses(bodies[index]) && home_of(sent_join.object) != rank) {
+      violate("colocation " + text(id) + " runs on rank " + text(rank.value()) + ", where an object would not go");
     }
     sent_join.ran = true;
-    check_order(sent_join, of.first + index);
-    begin_on(of.first + index, bodies[index], false, hashes[index], now);
+    check_order(sent_join, record.first + index);
+    begin_on(record.first + index, bodies[index], false, hashes[index], now);
   }
   return next_stream_++;
 }
@@ -83,21 +83,21 @@ void oracle::ended_colocation(std::uint64_t id, std::span<const std::uint32_t> b
 }
 
 void oracle::colocation_returned(std::uint64_t id, const std::uint64_t* value) {
-  colocation_record& of = colocations_[id - 1];
-  if (of.over) violate("colocation " + text(id) + " was answered twice");
-  of.over = true;
-  if (value == nullptr && of.ran) violate("colocation " + text(id) + " has failed, and it has run");
-  if (value != nullptr && !of.ran) violate("colocation " + text(id) + " has a value, and it has not run");
+  colocation_record& record = colocations_[id - 1];
+  if (record.over) violate("colocation " + text(id) + " was answered twice");
+  record.over = true;
+  if (value == nullptr && record.ran) violate("colocation " + text(id) + " has failed, and it has run");
+  if (value != nullptr && !record.ran) violate("colocation " + text(id) + " has a value, and it has not run");
   if (value != nullptr && *value != expected_value(id)) violate("colocation " + text(id) + " has a wrong value");
-  if (!of.ran) --colocation_open_;
+  if (!record.ran) --colocation_open_;
 }
 
-void oracle::colocation_reported(nacre::rank_id at, const nacre::delivery_error& what) {
-  const std::uint32_t object = by_id_.at(what.object);
-  const bool refused = what.why.find("refuse") != std::string_view::npos;
+void oracle::colocation_reported(nacre::rank_id rank, const nacre::delivery_error& error) {
+  const std::uint32_t object = by_id_.at(error.object);
+  const bool refused = error.why.find("refuse") != std::string_view::npos;
   if (!refused && !may_be_gone(object)) violate("a colocation failed for object " + text(object) + ", which lives");
   if (!refused && !is_place(object)) objects_[object].gone = true;
-  ++colocation_reported_[at.value()];
+  ++colocation_reported_[rank.value()];
   --colocation_open_;
 }
 
@@ -105,13 +105,13 @@ void oracle::colocation_reported(nacre::rank_id at, const nacre::delivery_error&
 void oracle::check_colocation_is_over() {
   std::map<std::uint32_t, std::int64_t> reported = colocation_reported_;
   for (std::size_t index = 0; index < colocations_.size(); ++index) {
-    const colocation_record& of = colocations_[index];
-    if (of.how == posted::awaited && !of.over) violate("colocation " + text(index + 1) + " was not answered");
-    if (of.ran) continue;
-    if (of.how == posted::one_way) --reported[of.initiator.value()];
+    const colocation_record& record = colocations_[index];
+    if (record.how == posted::awaited && !record.over) violate("colocation " + text(index + 1) + " was not answered");
+    if (record.ran) continue;
+    if (record.how == posted::one_way) --reported[record.initiator.value()];
     std::set<nacre::rank_id> refuse_on;
     bool reason = false;
-    for (const std::uint32_t each : of.objects) {
+    for (const std::uint32_t each : record.objects) {
       if (may_stay(each)) refuse_on.insert(home_of(each));
       reason = reason || may_be_gone(each);
     }

@@ -71,85 +71,85 @@ nacre::task<void> ask_later_ones(world& in, nacre::context& ctx, std::uint32_t n
 }  // namespace
 
 void cell::poke(nacre::context& ctx, std::uint64_t id, std::vector<std::uint32_t> more) {
-  const run here(in(), ctx, id, name, false, hash);
+  const run run(in(), ctx, id, name, false, hash);
   ballast = std::move(more);
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
   work_a_little(in(), ctx);
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
   hash = in().truth.next_hash(hash, id);
 }
 
 void cell::prod(nacre::context& ctx, std::uint64_t id, std::span<const std::uint32_t> more) {
-  const run here(in(), ctx, id, name, false, hash);
+  const run run(in(), ctx, id, name, false, hash);
   for (std::size_t index = 0; index < more.size(); ++index) {
     if (more[index] != index + id) in().truth.violate("an argument of message " + std::to_string(id) + " has changed");
   }
   work_a_little(in(), ctx);
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
   hash = in().truth.next_hash(hash, id);
 }
 
 void cell::peek(nacre::context& ctx, std::uint64_t id) const {
-  const run here(in(), ctx, id, name, true, hash);
+  const run run(in(), ctx, id, name, true, hash);
   work_a_little(in(), ctx);
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
 }
 
 std::uint64_t cell::change(nacre::context& ctx, std::uint64_t id) {
-  const run here(in(), ctx, id, name, false, hash);
+  const run run(in(), ctx, id, name, false, hash);
   work_a_little(in(), ctx);
   hash = in().truth.next_hash(hash, id);
   return oracle::expected_value(id);
 }
 
 std::uint64_t cell::look(nacre::context& ctx, std::uint64_t id) const {
-  const run here(in(), ctx, id, name, true, hash);
+  const run run(in(), ctx, id, name, true, hash);
   work_a_little(in(), ctx);
   return oracle::expected_value(id);
 }
 
 nacre::task<std::uint64_t> cell::walk(nacre::context& ctx, std::uint64_t id) {
-  const run here(in(), ctx, id, name, false, hash);
+  const run run(in(), ctx, id, name, false, hash);
   work_a_little(in(), ctx);
   hash = in().truth.next_hash(hash, id);
   const std::uint64_t mine = hash;
-  co_await ask_later_ones(in(), ctx, name, here.stream());
+  co_await ask_later_ones(in(), ctx, name, run.stream());
   if (hash != mine)
     in().truth.violate("state: an exclusive coroutine was interrupted, at message " + std::to_string(id));
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
   co_return oracle::expected_value(id);
 }
 
 nacre::task<std::uint64_t> cell::watch(nacre::context& ctx, std::uint64_t id) const {
-  const run here(in(), ctx, id, name, true, hash);
-  co_await ask_later_ones(in(), ctx, name, here.stream());
+  const run run(in(), ctx, id, name, true, hash);
+  co_await ask_later_ones(in(), ctx, name, run.stream());
   work_a_little(in(), ctx);
-  act(in(), ctx, here.stream());
+  act(in(), ctx, run.stream());
   co_return oracle::expected_value(id);
 }
 
-void cell::hear(nacre::context& ctx, std::uint64_t what, std::uint32_t array) {
-  const run here(in(), ctx, run::for_all, name, false, hash);
-  in().arrays[array].record.heard(name, what);
+void cell::hear(nacre::context& ctx, std::uint64_t number, std::uint32_t array) {
+  const run run(in(), ctx, run::for_all, name, false, hash);
+  in().arrays[array].record.heard(name, number);
   work_a_little(in(), ctx);
-  act(in(), ctx, here.stream());
-  if (what % 4 == 0)
-    ctx.migrate(ctx.self<cell>(), nacre::rank_id(static_cast<std::uint32_t>((what + name) % ctx.size())));
-  hash = in().truth.next_hash(hash, what);
+  act(in(), ctx, run.stream());
+  if (number % 4 == 0)
+    ctx.migrate(ctx.self<cell>(), nacre::rank_id(static_cast<std::uint32_t>((number + name) % ctx.size())));
+  hash = in().truth.next_hash(hash, number);
 }
 
-std::uint64_t cell::heed(nacre::context& ctx, std::uint64_t what, std::uint32_t array) const {
-  const run here(in(), ctx, run::for_all, name, true, hash);
-  in().arrays[array].record.heard(name, what);
+std::uint64_t cell::heed(nacre::context& ctx, std::uint64_t number, std::uint32_t array) const {
+  const run run(in(), ctx, run::for_all, name, true, hash);
+  in().arrays[array].record.heard(name, number);
   work_a_little(in(), ctx);
   return 1;
 }
 
-nacre::task<std::uint64_t> cell::ponder(nacre::context& ctx, std::uint64_t what, std::uint32_t array) {
-  const run here(in(), ctx, run::for_all, name, false, hash);
-  in().arrays[array].record.heard(name, what);
-  hash = in().truth.next_hash(hash, what);
-  co_await ask_later_ones(in(), ctx, name, here.stream());
+nacre::task<std::uint64_t> cell::ponder(nacre::context& ctx, std::uint64_t number, std::uint32_t array) {
+  const run run(in(), ctx, run::for_all, name, false, hash);
+  in().arrays[array].record.heard(name, number);
+  hash = in().truth.next_hash(hash, number);
+  co_await ask_later_ones(in(), ctx, name, run.stream());
   co_return 1;
 }
 

@@ -63,7 +63,7 @@ struct world {
   std::uint64_t handlers_expected = 0;
 
   /// Nothing may be pending now, and what has been promised has been kept.
-  void must_be_quiet(const std::string& when);
+  void must_be_quiet(const std::string& moment);
   [[nodiscard]] std::uint64_t key() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
   [[nodiscard]] static world& of(std::uint64_t key) noexcept { return *reinterpret_cast<world*>(key); }
 };
@@ -84,9 +84,9 @@ struct cell {
   nacre::task<std::uint64_t> watch(nacre::context& ctx, std::uint64_t id) const;
 
   // To all elements of an array; the results are counted.
-  void hear(nacre::context& ctx, std::uint64_t what, std::uint32_t array);
-  std::uint64_t heed(nacre::context& ctx, std::uint64_t what, std::uint32_t array) const;
-  nacre::task<std::uint64_t> ponder(nacre::context& ctx, std::uint64_t what, std::uint32_t array);
+  void hear(nacre::context& ctx, std::uint64_t number, std::uint32_t array);
+  std::uint64_t heed(nacre::context& ctx, std::uint64_t number, std::uint32_t array) const;
+  nacre::task<std::uint64_t> ponder(nacre::context& ctx, std::uint64_t number, std::uint32_t array);
 
   [[nodiscard]] bool may_migrate() const { return !oracle::refuses(name); }
 

@@ -28,25 +28,26 @@ class courier final : public extension {
  public:
   enum command : std::uint32_t { send_all = 1, tell = 2 };
 
-  void on_command(extension_host& host, rank_id, std::uint32_t what, std::span<const std::byte>) override {
-    if (what == tell) return host.reply(std::as_bytes(std::span(counts_)));
+  void on_command(extension_host& host, rank_id, std::uint32_t number, std::span<const std::byte>) override {
+    if (number == tell) return host.reply(std::as_bytes(std::span(counts_)));
     deferred_ = host.defer();
     send_too_long_a_one(host);
     send_some(host);
   }
   /// A question of the rank before, which has sent some; or an answer of the next one.
-  void on_control(extension_host& host, rank_id from, std::span<const std::byte> bytes) override {
-    if (!bytes.empty()) return host.control(from, {});
+  void on_control(extension_host& host, rank_id source, std::span<const std::byte> bytes) override {
+    if (!bytes.empty()) return host.control(source, {});
     if (next_ < datagrams) return send_some(host);
     host.set_timer(late_ones);
   }
   void on_timer(extension_host& host, std::uint64_t) override { host.reply(deferred_, {}); }
-  void on_datagram(extension_host& host, rank_id from, std::span<const std::byte> bytes) override {
+  void on_datagram(extension_host& host, rank_id source, std::span<const std::byte> bytes) override {
     std::uint32_t number = datagrams;
     if (bytes.size() >= sizeof number) std::memcpy(&number, bytes.data(), sizeof number);
-    const bool known = number < datagrams && (from.value() + 1) % host.size() == host.rank().value();
+    const bool known = number < datagrams && (source.value() + 1) % host.size() == host.rank().value();
     bool right = known && !came_[number] && bytes.size() == length_of(host, number);
-    for (std::size_t at = sizeof number; right && at < bytes.size(); ++at) right = bytes[at] == byte_of(number, at);
+    for (std::size_t index = sizeof number; right && index < bytes.size(); ++index)
+      right = bytes[index] == byte_of(number, index);
     if (known) came_[number] = true;
     ++counts_[right ? 1 : 2];
   }
@@ -60,7 +61,7 @@ class courier final : public extension {
     const rank_id next((host.rank().value() + 1) % host.size());
     for (std::uint32_t i = 0; i < at_a_time; ++i, ++next_) {
       content_.resize(length_of(host, next_));
-      for (std::size_t at = sizeof next_; at < content_.size(); ++at) content_[at] = byte_of(next_, at);
+      for (std::size_t index = sizeof next_; index < content_.size(); ++index) content_[index] = byte_of(next_, index);
       std::memcpy(content_.data(), &next_, sizeof next_);
       counts_[0] += host.datagram(next, content_) ? 1 : 0;
     }
@@ -91,14 +92,14 @@ void register_courier() {
 }
 
 void send_datagrams(runtime& rt) {
-  const extension_ref here = rt.extension("courier");
-  here.command(rt.rank(), courier::send_all).get();
+  const extension_ref extension_ref = rt.extension("courier");
+  extension_ref.command(rt.rank(), courier::send_all).get();
   rt.barrier();
-  counts own{};
-  const auto told = here.command(rt.rank(), courier::tell).get();
-  std::memcpy(own.data(), told.data(), sizeof own);
+  counts self{};
+  const auto told = extension_ref.command(rt.rank(), courier::tell).get();
+  std::memcpy(self.data(), told.data(), sizeof self);
   counts all{};
-  for (std::size_t i = 0; i < own.size(); ++i) all[i] = rt.all_reduce(own[i], std::plus<>{});
+  for (std::size_t i = 0; i < self.size(); ++i) all[i] = rt.all_reduce(self[i], std::plus<>{});
   if (rt.rank().value() != 0) return;
   std::printf("sent %llu came %llu wrong %llu\n", static_cast<unsigned long long>(all[0]),
               static_cast<unsigned long long>(all[1]), static_cast<unsigned long long>(all[2]));

@@ -26,7 +26,7 @@ void register_faulty_modules();
 
 /// Rank 0 sends that command to the last rank, while a tree grows on all. Prints "exact" if the tree was counted
 /// exactly, another module went on, and the caller got `text`.
-void misbehave(runtime& rt, const fault& how);
+void misbehave(runtime& rt, const fault& fault);
 
 /// Keys that are forged, withdrawn and right. Prints "keys hold".
 void use_keys(runtime& rt);

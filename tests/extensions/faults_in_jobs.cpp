@@ -116,15 +116,15 @@ void register_faulty_modules() {
       "sealed", [](const config&) { return std::make_unique<sealed>(); }, extension_access::key);
 }
 
-void misbehave(runtime& rt, const fault& how) {
+void misbehave(runtime& rt, const fault& fault) {
   const rank_id last(rt.size() - 1);
   const bool first = rt.rank().value() == 0;
   if (first) rt.send<visit_node>(rank_id{0}, tree_root, tree_depth);
   bool right = true;
   if (first) {
-    const std::string told = error_of(rt.extension("faulty").command(last, how.command));
-    const bool by_line_only = how.name == "leaks" || how.name == "answers_twice";
-    if (!by_line_only) right = says(told, how.text);
+    const std::string told = error_of(rt.extension("faulty").command(last, fault.command));
+    const bool by_line_only = fault.name == "leaks" || fault.name == "answers_twice";
+    if (!by_line_only) right = says(told, fault.text);
     if (!right) std::printf("the caller was told: %s\n", told.c_str());
     const std::string later = error_of(rt.extension("faulty").command(last, 9));
     right &= says(later, "the extension module faulty is deactivated");

@@ -11,9 +11,9 @@
 class loaded_counter final : public nacre::extension {
   void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t,
                   std::span<const std::byte> bytes) override {
-    const std::uint64_t before = sum_;
+    const std::uint64_t previous = sum_;
     sum_ += bytes.size();
-    host.reply(std::as_bytes(std::span(&before, 1)));
+    host.reply(std::as_bytes(std::span(&previous, 1)));
   }
   std::uint64_t sum_ = 0;
 };

@@ -112,7 +112,7 @@ class forged_end final : public transport::endpoint {
   rank_id rank() const noexcept override { return self_; }
   std::uint32_t size() const noexcept override { return ranks; }
   const transport::capabilities& declared() const noexcept override { return declared_; }
-  void submit(rank_id to, message_list& batch) override { (to == self_ ? inbox : sent).append(batch); }
+  void submit(rank_id target, message_list& batch) override { (target == self_ ? inbox : sent).append(batch); }
   bool poll(message_list& arrived, std::size_t) override {
     const bool any = !inbox.empty();
     arrived.append(inbox);
@@ -136,7 +136,7 @@ class forged_end final : public transport::endpoint {
 
 class virtual_clock final : public clock {
  public:
-  explicit virtual_clock(const machine::simulation& of) : of_(of) {}
+  explicit virtual_clock(const machine::simulation& simulation) : of_(simulation) {}
   std::chrono::nanoseconds now() override { return of_.now(); }
 
  private:
@@ -147,7 +147,7 @@ class virtual_clock final : public clock {
 /// refusal ends the process; here it ends the test.
 class victim {
  public:
-  explicit victim(choices& from);
+  explicit victim(choices& choices);
   victim(const victim&) = delete;
   victim& operator=(const victim&) = delete;
   ~victim();
@@ -188,20 +188,21 @@ class victim {
   std::unique_ptr<engine> rank_under_test_;
 };
 
-inline victim::victim(choices& from) : rank_(from.below(2)), configuration_(all_option_tables()) {
+inline victim::victim(choices& choices) : rank_(choices.below(2)), configuration_(all_option_tables()) {
   constexpr const char* balancers[] = {"none", "steal", "diffusion"};
   configuration_.set("transport", "sim");
-  configuration_.set("workers", from.one_in(4) ? "2" : "1");
-  configuration_.set("balancer", balancers[from.below(3)]);
-  if (from.one_in(4)) configuration_.set("aggregate", "on");
-  const std::uint32_t plan = from.below(8);
+  configuration_.set("workers", choices.one_in(4) ? "2" : "1");
+  configuration_.set("balancer", balancers[choices.below(3)]);
+  if (choices.one_in(4)) configuration_.set("aggregate", "on");
+  const std::uint32_t plan = choices.below(8);
   auto end = std::make_unique<forged_end>(rank_);
   end_ = end.get();
-  const engine_surroundings around{.configuration = configuration_,
-                                   .time = time_,
-                                   .simulation = &machine_,
-                                   .fail = [this](rank_id, const std::string& why) { refusals_.push_back(why); }};
-  rank_under_test_ = std::make_unique<engine>(std::move(end), around);
+  const engine_surroundings engine_surroundings{
+      .configuration = configuration_,
+      .time = time_,
+      .simulation = &machine_,
+      .fail = [this](rank_id, const std::string& reason) { refusals_.push_back(reason); }};
+  rank_under_test_ = std::make_unique<engine>(std::move(end), engine_surroundings);
   rank_under_test_->start_simulated([this, plan](runtime& rt) { main(rt, plan); });
   run_until_idle();
 }
@@ -217,8 +218,8 @@ inline void victim::open_array(runtime& rt) {
   grid_ = array_ptr<cell>(first, shape, ranks);
   rank_under_test_->objects().arrays().note_agreed();
   for (std::uint64_t number = 0; number < shape.count(); ++number) {
-    const nacre::index at = shape.place_of(number);
-    if (grid_.home_of(at) == rank_) rt.insert(grid_, at, cell{{1}});
+    const nacre::index index = shape.place_of(number);
+    if (grid_.home_of(index) == rank_) rt.insert(grid_, index, cell{{1}});
   }
   transfers_.push_back(rt.migrate(grid_[{0, 1}], rank_id(3)));
   rt.send<&cell::add>(grid_, 2U);
@@ -239,9 +240,9 @@ inline void victim::main(runtime& rt, std::uint32_t plan) {
   calls_.push_back(rt.call<answer>(rank_id(2), 7u));
   detail::memory_name elsewhere = memory_;
   elsewhere.rank = 2;
-  const remote_memory<std::uint64_t> there(elsewhere);
-  transfers_.push_back(rt.get(there, 0, std::span<std::uint64_t>(fetched_)));
-  transfers_.push_back(rt.put(there, 8, std::span<const std::uint64_t>(fetched_)));
+  const remote_memory<std::uint64_t> remote_memory(elsewhere);
+  transfers_.push_back(rt.get(remote_memory, 0, std::span<std::uint64_t>(fetched_)));
+  transfers_.push_back(rt.put(remote_memory, 8, std::span<const std::uint64_t>(fetched_)));
   rt.on_quiescence<note>("quiet", std::vector<std::uint32_t>{1});
   switch (plan) {
     case 0:

@@ -37,11 +37,11 @@ class recording_memory final : public transport::direct_memory {
     regions.push_back(bytes);
     return transport::registered_region{.id = regions.size(), .address = 0};
   }
-  void deregister(rank_id, const transport::registered_region& what) noexcept override {
-    deregistered.push_back(what.id);
+  void deregister(rank_id, const transport::registered_region& region) noexcept override {
+    deregistered.push_back(region.id);
   }
-  transport::copy_outcome copy(const transport::direct_copy& what) override {
-    copies.push_back(what);
+  transport::copy_outcome copy(const transport::direct_copy& direct_copy) override {
+    copies.push_back(direct_copy);
     return outcome;
   }
   void stop(std::uint64_t tag) noexcept override { stopped.push_back(tag); }
@@ -68,14 +68,15 @@ class lone_rank : public testing::Test {
   ~lone_rank() override { end(); }
 
   void start(std::function<void(runtime&)> main) {
-    auto made = std::make_unique<forged_end>(rank_id(0));
-    link_ = made.get();
+    auto result = std::make_unique<forged_end>(rank_id(0));
+    link_ = result.get();
     link_->direct_memory = has_direct_memory ? &direct_memory : nullptr;
-    const engine_surroundings around{.configuration = configuration,
-                                     .time = time_,
-                                     .simulation = &machine_,
-                                     .fail = [this](rank_id, const std::string& why) { refusal_ += why; }};
-    rank_ = std::make_unique<engine>(std::move(made), around);
+    const engine_surroundings engine_surroundings{
+        .configuration = configuration,
+        .time = time_,
+        .simulation = &machine_,
+        .fail = [this](rank_id, const std::string& reason) { refusal_ += reason; }};
+    rank_ = std::make_unique<engine>(std::move(result), engine_surroundings);
     rank_->start_simulated(std::move(main));
     run_until_idle();
   }

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t choices_max = 100;
 
 struct identity_hash {
-  std::size_t operator()(const job::identity& of) const noexcept {
+  std::size_t operator()(const job::identity& identity) const noexcept {
     std::uint64_t hash = 0;
-    for (const std::uint64_t each : of) hash = (hash ^ each) * 0x9e3779b97f4a7c15U + (hash >> 31);
+    for (const std::uint64_t each : identity) hash = (hash ^ each) * 0x9e3779b97f4a7c15U + (hash >> 31);
     return static_cast<std::size_t>(hash);
   }
 };
@@ -44,8 +44,8 @@ std::string text(const std::vector<choice>& path) {
 
 class search {
  public:
-  search(const program& what, const circumstances& how, std::uint64_t forwards_max)
-      : what_(what), how_(how), forwards_max_(forwards_max), configuration_(nacre::all_option_tables()) {
+  search(const program& program, const circumstances& how, std::uint64_t forwards_max)
+      : what_(program), how_(how), forwards_max_(forwards_max), configuration_(nacre::all_option_tables()) {
     configuration_.set("transport", "sim");
     configuration_.set("sim.cost.factor", "0");  // the explorer orders events itself; time would only divide states
     configuration_.set("workers", "1");
@@ -59,13 +59,13 @@ class search {
   exploration all() {
     go_down(begin());
     while (!path_.empty() && found_.wrong.empty()) {
-      visited& at = path_.back();
-      if (++at.taken != at.choices.size()) {
+      visited& visited = path_.back();
+      if (++visited.taken != visited.choices.size()) {
         go_down(begin());
         continue;
       }
-      const double ways = at.ways;
-      known_[at.state] = ways;
+      const double ways = visited.ways;
+      known_[visited.state] = ways;
       path_.pop_back();
       (path_.empty() ? found_.interleavings : path_.back().ways) += ways;
     }
@@ -139,8 +139,8 @@ class search {
 
 }  // namespace
 
-exploration explore(const program& what, const circumstances& how, std::uint64_t forwards_max) {
-  return search(what, how, forwards_max).all();
+exploration explore(const program& program, const circumstances& circumstances, std::uint64_t forwards_max) {
+  return search(program, circumstances, forwards_max).all();
 }
 
 }  // namespace model

@@ -28,6 +28,7 @@ struct exploration {
 /// Where news of an object's end are under way, a message may go to and fro between the home, which has not heard of
 /// it, and the rank where it was, for as long as the news are not delivered. After `forwards_max` of these ways in one
 /// job what follows is left out. A job that is not left out and does not end in a hundred choices is a breach.
-[[nodiscard]] exploration explore(const program& what, const circumstances& how, std::uint64_t forwards_max);
+[[nodiscard]] exploration explore(const program& program, const circumstances& circumstances,
+                                  std::uint64_t forwards_max);
 
 }  // namespace model

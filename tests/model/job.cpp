@@ -35,10 +35,10 @@ nacre::mobile_ptr<cell> pointer(nacre::object_id id) { return nacre::mobile_ptr<
 
 }  // namespace
 
-job::job(const program& what, const circumstances& how, const nacre::config& configuration)
-    : what_(what), how_(how), network_(ranks) {
-  const auto fail = [this](nacre::rank_id rank, const std::string& why) {
-    failure_ += "rank " + std::to_string(rank.value()) + ": " + why + "\n";
+job::job(const program& program, const circumstances& circumstances, const nacre::config& configuration)
+    : what_(program), how_(circumstances), network_(ranks) {
+  const auto fail = [this](nacre::rank_id rank, const std::string& reason) {
+    failure_ += "rank " + std::to_string(rank.value()) + ": " + reason + "\n";
   };
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     machines_.push_back(std::make_unique<nacre::machine::simulation>(nacre::machine::simulation_options{}));
@@ -59,13 +59,13 @@ job::job(const program& what, const circumstances& how, const nacre::config& con
         });
   }
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
-    const nacre::own_thread mark = thread_of(what.homes[object]);
-    nacre::engine& home = *engines_[what.homes[object]];
+    const nacre::own_thread mark = thread_of(program.homes[object]);
+    nacre::engine& home = *engines_[program.homes[object]];
     objects_[object] = nacre::runtime(home, home.pool().application())
                            .create<cell>(reinterpret_cast<std::uintptr_t>(this), object, 0u)
                            .id();
   }
-  for (const action& each : what.actions) scripts_[each.rank].push_back(each);
+  for (const action& each : program.actions) scripts_[each.rank].push_back(each);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run(rank);
 }
 
@@ -110,9 +110,9 @@ void job::deliver_replies() {
   }
 }
 
-void job::note(std::uint32_t rank, std::uint64_t what) {
+void job::note(std::uint32_t rank, std::uint64_t number) {
   std::uint64_t& hash = history_[rank];
-  hash = (hash ^ what) * 0x9e3779b97f4a7c15U;
+  hash = (hash ^ number) * 0x9e3779b97f4a7c15U;
   hash ^= hash >> 29;
 }
 
@@ -124,10 +124,10 @@ void job::run(std::uint32_t rank) {
 void job::act(std::uint32_t rank) {
   const action& next = scripts_[rank][acted_[rank]++];
   const nacre::own_thread mark = thread_of(rank);
-  nacre::engine& here = *engines_[rank];
-  nacre::thread_context& on = here.pool().application();
-  nacre::runtime rt(here, on);
-  const auto to = pointer(objects_[next.object]);
+  nacre::engine& core = *engines_[rank];
+  nacre::thread_context& thread = core.pool().application();
+  nacre::runtime rt(core, thread);
+  const auto object = pointer(objects_[next.object]);
   switch (next.what) {
     case action::kind::send:
       send(rt, next.object, false);
@@ -136,28 +136,29 @@ void job::act(std::uint32_t rank) {
       send(rt, next.object, true);
       break;
     case action::kind::migrate:
-      static_cast<void>(rt.migrate(to, nacre::rank_id(next.to)));
+      static_cast<void>(rt.migrate(object, nacre::rank_id(next.to)));
       break;
     case action::kind::move_out:
-      on.reader().online();
-      here.objects().migration().move_out(here.pool().progress_thread(), to.id(), nacre::rank_id(next.to),
+      thread.reader().online();
+      core.objects().migration().move_out(core.pool().progress_thread(), object.id(), nacre::rank_id(next.to),
                                           nacre::wish_kind::always);
-      on.reader().offline();
+      thread.reader().offline();
       break;
     case action::kind::destroy:
-      rt.destroy(to);
+      rt.destroy(object);
       break;
   }
-  here.on_arrival();  // a worker looks what there is to do
+  core.on_arrival();  // a worker looks what there is to do
 }
 
-void job::send(nacre::operations& by, std::uint32_t object, bool relayed) {
+void job::send(nacre::operations& operations, std::uint32_t object, bool relayed) {
   std::uint32_t position = 0;
-  for (const sent_message& each : sent_) position += each.rank == by.rank().value() && each.object == object ? 1 : 0;
-  sent_.push_back({by.rank().value(), object, relayed, position});
+  for (const sent_message& each : sent_)
+    position += each.rank == operations.rank().value() && each.object == object ? 1 : 0;
+  sent_.push_back({operations.rank().value(), object, relayed, position});
   const std::uint64_t number = sent_.size() - 1;
-  if (relayed) return by.send<&cell::relay>(pointer(objects_[object]), number);
-  by.send<&cell::take>(pointer(objects_[object]), number);
+  if (relayed) return operations.send<&cell::relay>(pointer(objects_[object]), number);
+  operations.send<&cell::take>(pointer(objects_[object]), number);
 }
 
 void job::ran(nacre::context&, std::uint64_t number, std::uint32_t object, std::uint32_t runs_before) {

@@ -61,7 +61,7 @@ struct choice {
 /// but by messages.
 class job {
  public:
-  job(const program& what, const circumstances& how, const nacre::config& configuration);
+  job(const program& program, const circumstances& circumstances, const nacre::config& configuration);
   ~job();
 
   [[nodiscard]] std::vector<choice> choices() const;
@@ -81,7 +81,7 @@ class job {
 
   // Called by what the objects run.
   void ran(nacre::context& ctx, std::uint64_t number, std::uint32_t object, std::uint32_t runs_before);
-  void send(nacre::operations& by, std::uint32_t object, bool relayed);
+  void send(nacre::operations& operations, std::uint32_t object, bool relayed);
 
  private:
   struct sent_message {
@@ -97,7 +97,7 @@ class job {
   [[nodiscard]] nacre::own_thread thread_of(std::uint32_t rank) const;
   void deliver_replies();
   void act(std::uint32_t rank);
-  void note(std::uint32_t rank, std::uint64_t what);
+  void note(std::uint32_t rank, std::uint64_t number);
   void run(std::uint32_t rank);
   void finish();
   [[nodiscard]] std::string judge_messages() const;

@@ -83,13 +83,13 @@ std::string job::judge_places() {
 
 /// One more message, which shows what a rank knows.
 std::string job::probe(std::uint32_t rank, std::uint32_t object) {
-  const auto count = [this](std::uint64_t nacre::rank_counters::*what) {
+  const auto count = [this](std::uint64_t nacre::rank_counters::*item) {
     std::uint64_t sum = 0;
-    for (const auto& each : engines_) sum += each->counters().*what;
+    for (const auto& each : engines_) sum += each->counters().*item;
     return sum;
   };
   const std::uint64_t moves = count(&nacre::rank_counters::migrations_out);
-  const std::uint64_t before = count(&nacre::rank_counters::hops);
+  const std::uint64_t previous = count(&nacre::rank_counters::hops);
   {
     const nacre::own_thread mark = thread_of(rank);
     nacre::runtime rt(*engines_[rank], engines_[rank]->pool().application());
@@ -98,7 +98,7 @@ std::string job::probe(std::uint32_t rank, std::uint32_t object) {
     run(rank);
   }
   finish();
-  const std::uint64_t took = count(&nacre::rank_counters::hops) - before;
+  const std::uint64_t took = count(&nacre::rank_counters::hops) - previous;
   const std::uint64_t most = rank == what_.homes[object] ? 1 : hops_max_of(how_.location, moves);
   if (took > most) {
     return "a message from rank " + std::to_string(rank) + " to object " + std::to_string(object) + " takes " +

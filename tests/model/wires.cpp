@@ -24,9 +24,9 @@ class wires::endpoint final : public nacre::transport::endpoint {
     return static_cast<std::uint32_t>(all_.arrived_.size());
   }
   [[nodiscard]] const nacre::transport::capabilities& declared() const noexcept override { return declared_; }
-  void submit(nacre::rank_id to, nacre::message_list& batch) override {
+  void submit(nacre::rank_id target, nacre::message_list& batch) override {
     while (nacre::message_ptr m = batch.pop_front()) {
-      all_.under_way_[{rank_.value(), to.value(), m->header.channel}].push_back(nacre::packed_form(std::move(m)));
+      all_.under_way_[{rank_.value(), target.value(), m->header.channel}].push_back(nacre::packed_form(std::move(m)));
     }
   }
   bool poll(nacre::message_list& arrived, std::size_t) override {
@@ -57,12 +57,12 @@ std::vector<wire_end> wires::loaded() const {
   return ends;
 }
 
-void wires::deliver(const wire_end& which) {
-  const auto found = under_way_.find(which);
-  NACRE_EXPECT(found != under_way_.end(), "there is no message to deliver");
-  arrived_[which.to].push_back(std::move(found->second.front()));
-  found->second.pop_front();
-  if (found->second.empty()) under_way_.erase(found);
+void wires::deliver(const wire_end& wire_end) {
+  const auto match = under_way_.find(wire_end);
+  NACRE_EXPECT(match != under_way_.end(), "there is no message to deliver");
+  arrived_[wire_end.to].push_back(std::move(match->second.front()));
+  match->second.pop_front();
+  if (match->second.empty()) under_way_.erase(match);
 }
 
 }  // namespace model

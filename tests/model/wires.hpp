@@ -31,9 +31,11 @@ class wires {
   /// The ends that have a message.
   [[nodiscard]] std::vector<wire_end> loaded() const;
   /// The message that `deliver` would deliver.
-  [[nodiscard]] const nacre::message& oldest(const wire_end& which) const { return *under_way_.at(which).front(); }
+  [[nodiscard]] const nacre::message& oldest(const wire_end& wire_end) const {
+    return *under_way_.at(wire_end).front();
+  }
   /// Makes the oldest message of that end visible to its receiver's poll.
-  void deliver(const wire_end& which);
+  void deliver(const wire_end& wire_end);
   /// Messages that are visible and have not been polled.
   [[nodiscard]] std::size_t waiting(std::uint32_t rank) const { return arrived_[rank].size(); }
 

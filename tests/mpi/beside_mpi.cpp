@@ -40,25 +40,25 @@ struct walker {
   }
 };
 
-void require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(std::string("broken: ") + what);
+void require(bool holds, const char* name) {
+  if (!holds) throw std::runtime_error(std::string("broken: ") + name);
 }
 
 /// Nothing of Nacre's may show in the application's communicator.
 void expect_silence() {
-  int there = 0;
+  int present_count = 0;
   MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-  require(there == 0, "a probe on MPI_COMM_WORLD sees what the application has not sent");
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &present_count, &status);
+  require(present_count == 0, "a probe on MPI_COMM_WORLD sees what the application has not sent");
 }
 
 /// Everything that an application does, in rounds whose parts are told apart by barriers.
 void use_mpi(int rank, int size) {
-  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   for (int round = 0; round < rounds; ++round) {
     int sum = 0;
-    const int own = rank + round;
-    MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    const int own_index = rank + round;
+    MPI_Allreduce(&own_index, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     require(sum == size * (size - 1) / 2 + size * round, "MPI_Allreduce is wrong");
     expect_silence();
     MPI_Barrier(MPI_COMM_WORLD);
@@ -68,9 +68,9 @@ void use_mpi(int rank, int size) {
     MPI_Isend(&sent, 1, MPI_INT, next, app_tag, MPI_COMM_WORLD, &request);
     MPI_Status status;
     MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-    require(status.MPI_SOURCE == before && status.MPI_TAG == app_tag, "a probe sees a message of somebody else");
+    require(status.MPI_SOURCE == previous && status.MPI_TAG == app_tag, "a probe sees a message of somebody else");
     MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-    require(got == 1000 * before + round, "a message of the application has changed");
+    require(got == 1000 * previous + round, "a message of the application has changed");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -78,13 +78,13 @@ void use_mpi(int rank, int size) {
 
 /// The steps of all walkers of all ranks, which walk while `meanwhile` runs.
 int walk(nacre::runtime& rt, const std::function<void()>& meanwhile) {
-  std::vector<nacre::mobile_ptr<walker>> own;
-  for (int i = 0; i < walkers_each; ++i) own.push_back(rt.create<walker>());
-  for (const auto& each : own) rt.send<&walker::step>(each, hops_each);
+  std::vector<nacre::mobile_ptr<walker>> objects;
+  for (int i = 0; i < walkers_each; ++i) objects.push_back(rt.create<walker>());
+  for (const auto& each : objects) rt.send<&walker::step>(each, hops_each);
   meanwhile();
   rt.wait_quiescence();
   int steps = 0;
-  for (const auto& each : own) steps += rt.call<&walker::count>(each).get();
+  for (const auto& each : objects) steps += rt.call<&walker::count>(each).get();
   return rt.all_reduce(steps, std::plus<>{});
 }
 
@@ -145,20 +145,20 @@ int shortest(int argc, char** argv) {
 }
 
 /// Nobody has initialised MPI, and rank 1 goes wrong in one way or the other.
-int goes_wrong(const std::string& how, int argc, char** argv) {
+int goes_wrong(const std::string& mode, int argc, char** argv) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (rank == nullptr) rank = std::getenv("PMI_RANK");
   const bool odd_one = rank != nullptr && std::strcmp(rank, "1") == 0;
   nacre::config configuration = nacre::read_config(argc, argv);
   configuration.set("workers", "1");
-  if (odd_one && how == "refused") configuration.set("balancer", "no_such_balancer");
-  if (odd_one && how == "mismatch") configuration.set("mpi.slot", "8KiB");
+  if (odd_one && mode == "refused") configuration.set("balancer", "no_such_balancer");
+  if (odd_one && mode == "mismatch") configuration.set("mpi.slot", "8KiB");
   return nacre::run(configuration, [&](nacre::runtime& rt) {
     rt.barrier();
-    if (odd_one && how == "killed") std::raise(SIGKILL);
-    if (odd_one && how == "leaves") std::exit(0);
-    if (odd_one && how == "throws") throw std::runtime_error("rank 1 has had enough");
-    if (how != "well") rt.barrier();  // nobody gets past this one
+    if (odd_one && mode == "killed") std::raise(SIGKILL);
+    if (odd_one && mode == "leaves") std::exit(0);
+    if (odd_one && mode == "throws") throw std::runtime_error("rank 1 has had enough");
+    if (mode != "well") rt.barrier();  // nobody gets past this one
   });
 }
 
@@ -176,13 +176,13 @@ int tells_of_yields(bool begun, int argc, char** argv) {
   };
   nacre::config configuration = begun ? nacre::mpi_config(MPI_COMM_WORLD, argc, argv) : nacre::read_config(argc, argv);
   configuration.set("workers", "1");
-  const char* within = "";
+  const char* bound = "";
   const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
     rt.barrier();
-    within = yields();
+    bound = yields();
     rt.barrier();
   });
-  std::printf("within: %s, afterwards: %s\n", within, yields());
+  std::printf("within: %s, afterwards: %s\n", bound, yields());
   if (begun) MPI_Finalize();
   return code;
 }
@@ -190,13 +190,13 @@ int tells_of_yields(bool begun, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string how = argc > 1 ? argv[1] : "beside";
+  const std::string mode = argc > 1 ? argv[1] : "beside";
   try {
-    if (how == "beside") return beside(argc, argv);
-    if (how == "shortest") return shortest(argc, argv);
-    if (how == "single") return single(argc, argv);
-    if (how == "yields" || how == "yields_beside") return tells_of_yields(how != "yields", argc, argv);
-    return goes_wrong(how, argc, argv);
+    if (mode == "beside") return beside(argc, argv);
+    if (mode == "shortest") return shortest(argc, argv);
+    if (mode == "single") return single(argc, argv);
+    if (mode == "yields" || mode == "yields_beside") return tells_of_yields(mode != "yields", argc, argv);
+    return goes_wrong(mode, argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 3;

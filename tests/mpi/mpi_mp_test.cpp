@@ -20,7 +20,7 @@ namespace {
 struct installation {
   std::string flavour;
   std::string mpirun;
-  friend void PrintTo(const installation& which, std::ostream* out) { *out << which.flavour; }
+  friend void PrintTo(const installation& installation, std::ostream* out) { *out << installation.flavour; }
 };
 
 /// From "openmpi=/usr/bin/mpirun.openmpi,mpich=/usr/bin/mpirun.mpich".
@@ -53,7 +53,7 @@ outcome run_ranks(const installation& mpi, int ranks, const std::string& program
   return run(mpi.mpirun + freely + " -n " + std::to_string(ranks) + " " NACRE_BIN_DIR "/" + program_and_arguments);
 }
 
-bool holds(const outcome& of, const std::string& words) { return of.output.find(words) != std::string::npos; }
+bool holds(const outcome& outcome, const std::string& words) { return outcome.output.find(words) != std::string::npos; }
 
 class under_mpirun : public testing::TestWithParam<installation> {
  protected:
@@ -63,7 +63,7 @@ class under_mpirun : public testing::TestWithParam<installation> {
 };
 
 INSTANTIATE_TEST_SUITE_P(each, under_mpirun, testing::ValuesIn(installations()),
-                         [](const auto& which) { return which.param.flavour; });
+                         [](const auto& selection) { return selection.param.flavour; });
 
 TEST_P(under_mpirun, uts_counts_a_published_tree_right) {
   const std::string tree = nacre::tests::sanitized ? "--type geometric --shape fixed --depth 6 --branching 4 --seed 19"
@@ -118,9 +118,9 @@ TEST_P(under_mpirun, open_mpi_yields_in_no_call_of_nacre_and_in_those_of_the_app
   EXPECT_EQ(alone.exit_code, 0) << alone.output;
   EXPECT_TRUE(holds(alone, "within: keeps the core, afterwards: yields")) << alone.output;
   EXPECT_FALSE(holds(alone, "within: yields")) << alone.output;
-  const outcome beside = run_ranks(yielding, 2, "beside_mpi_openmpi yields_beside");
-  EXPECT_EQ(beside.exit_code, 0) << beside.output;
-  EXPECT_TRUE(holds(beside, "within: yields, afterwards: yields")) << beside.output;
+  const outcome result = run_ranks(yielding, 2, "beside_mpi_openmpi yields_beside");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_TRUE(holds(result, "within: yields, afterwards: yields")) << result.output;
 }
 
 TEST_P(under_mpirun, a_job_ends_within_seconds_however_a_rank_goes_wrong) {

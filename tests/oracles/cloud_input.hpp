@@ -22,14 +22,15 @@ class cloud_input {
   explicit cloud_input(std::uint64_t seed) : random_(seed) {}
 
   point place() {
-    const point at{random_.uniform() * 12, random_.uniform() * 12};
-    return on_grid_ || random_.below(4) == 0 ? point{std::floor(at.x), std::floor(at.y)} : at;
+    const point position{random_.uniform() * 12, random_.uniform() * 12};
+    return on_grid_ || random_.below(4) == 0 ? point{std::floor(position.x), std::floor(position.y)} : position;
   }
-  void add_segment(std::uint32_t from, std::uint32_t to) {
-    input_.segments.push_back({.from = from, .to = to, .name = static_cast<std::int64_t>(input_.segments.size())});
+  void add_segment(std::uint32_t source, std::uint32_t target) {
+    input_.segments.push_back(
+        {.from = source, .to = target, .name = static_cast<std::int64_t>(input_.segments.size())});
   }
-  void add_point(const point& at) {
-    input_.points.push_back({.at = at, .name = static_cast<std::int64_t>(input_.points.size())});
+  void add_point(const point& point) {
+    input_.points.push_back({.at = point, .name = static_cast<std::int64_t>(input_.points.size())});
   }
   [[nodiscard]] const point& at(std::uint32_t v) const { return input_.points[v].at; }
 
@@ -38,9 +39,9 @@ class cloud_input {
     return value > 0 ? 1 : value < 0 ? -1 : 0;
   }
   /// Whether a segment would cross another one, each within the other's ends.
-  [[nodiscard]] bool crosses_any(std::uint32_t from, std::uint32_t to) const {
+  [[nodiscard]] bool crosses_any(std::uint32_t source, std::uint32_t target) const {
     for (const auto& other : input_.segments) {
-      const point &a = at(from), &b = at(to), &c = at(other.from), &d = at(other.to);
+      const point &a = at(source), &b = at(target), &c = at(other.from), &d = at(other.to);
       if (turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0) return true;
     }
     return false;
@@ -56,9 +57,9 @@ class cloud_input {
       add_point(random_.below(20) == 0 ? at(static_cast<std::uint32_t>(random_.below(input_.points.size()))) : place());
     }
     for (std::uint64_t tries = random_.below(60); tries > 0; --tries) {
-      const auto from = static_cast<std::uint32_t>(random_.below(input_.points.size()));
-      const auto to = static_cast<std::uint32_t>(random_.below(input_.points.size()));
-      if (at(from) != at(to) && !crosses_any(from, to)) add_segment(from, to);
+      const auto source = static_cast<std::uint32_t>(random_.below(input_.points.size()));
+      const auto target = static_cast<std::uint32_t>(random_.below(input_.points.size()));
+      if (at(source) != at(target) && !crosses_any(source, target)) add_segment(source, target);
     }
     if (random_.below(2) == 0) input_.holes.push_back({.at = {random_.uniform() * 12, random_.uniform() * 12}});
     return std::move(input_);

@@ -30,25 +30,26 @@ using oracle = CGAL::Constrained_Delaunay_triangulation_2<cgal_kernel, structure
 using place = std::pair<double, double>;
 using edges = std::map<std::pair<place, place>, std::vector<place>>;  // the vertices opposite to each
 
-place place_of(const point& at) { return {at.x, at.y}; }
-place place_of(const oracle::Point& at) { return {at.x(), at.y()}; }
-oracle::Point to_cgal(const point& at) { return {at.x, at.y}; }
-oracle::Point to_cgal(const place& at) { return {at.first, at.second}; }
+place place_of(const point& point) { return {point.x, point.y}; }
+place place_of(const oracle::Point& position) { return {position.x(), position.y()}; }
+oracle::Point to_cgal(const point& point) { return {point.x, point.y}; }
+oracle::Point to_cgal(const place& position) { return {position.first, position.second}; }
 
-void add_triangle(edges& to, const std::array<place, 3>& corners) {
+void add_triangle(edges& edge_list, const std::array<place, 3>& corners) {
   for (std::size_t k = 0; k < 3; ++k) {
     const place &a = corners[(k + 1) % 3], &b = corners[(k + 2) % 3];
-    to[{std::min(a, b), std::max(a, b)}].push_back(corners[k]);
+    edge_list[{std::min(a, b), std::max(a, b)}].push_back(corners[k]);
   }
 }
 
-edges edges_of(const plain_triangulation& made) {
+edges edges_of(const plain_triangulation& plain_triangulation) {
   edges all;
-  for (const auto& [a, b, c] : made.triangles) add_triangle(all, {place_of(a), place_of(b), place_of(c)});
+  for (const auto& [a, b, c] : plain_triangulation.triangles)
+    add_triangle(all, {place_of(a), place_of(b), place_of(c)});
   return all;
 }
 
-void mark_outside(const oracle& made, oracle::Face_handle begin) {
+void mark_outside(const oracle& expected, oracle::Face_handle begin) {
   std::vector<oracle::Face_handle> stack{begin};
   begin->info() = true;
   while (!stack.empty()) {
@@ -56,7 +57,7 @@ void mark_outside(const oracle& made, oracle::Face_handle begin) {
     stack.pop_back();
     for (int k = 0; k < 3; ++k) {
       const oracle::Face_handle other = face->neighbor(k);
-      if (other->info() || made.is_constrained({face, k})) continue;
+      if (other->info() || expected.is_constrained({face, k})) continue;
       other->info() = true;
       stack.push_back(other);
     }
@@ -65,21 +66,21 @@ void mark_outside(const oracle& made, oracle::Face_handle begin) {
 
 /// What CGAL makes of the input; with the sides of mesh2d where those do not lie on the lines of segments.
 edges edges_by_cgal(const pslg& input, const plain_triangulation& mine) {
-  oracle made;
-  for (const point& each : mine.placed) made.insert(to_cgal(each));
+  oracle expected;
+  for (const point& each : mine.placed) expected.insert(to_cgal(each));
   if (mine.bent.empty()) {
     for (const auto& each : input.segments) {
       const point &from = mine.placed[each.from], &to = mine.placed[each.to];
-      if (from != to) made.insert_constraint(to_cgal(from), to_cgal(to));
+      if (from != to) expected.insert_constraint(to_cgal(from), to_cgal(to));
     }
   } else {
-    for (const auto& [from, to] : mine.constrained) made.insert_constraint(to_cgal(from), to_cgal(to));
+    for (const auto& [from, to] : mine.constrained) expected.insert_constraint(to_cgal(from), to_cgal(to));
   }
-  for (auto face = made.all_faces_begin(); face != made.all_faces_end(); ++face) face->info() = false;
-  mark_outside(made, made.infinite_face());
-  for (const auto& each : input.holes) mark_outside(made, made.locate(to_cgal(each.at)));
+  for (auto face = expected.all_faces_begin(); face != expected.all_faces_end(); ++face) face->info() = false;
+  mark_outside(expected, expected.infinite_face());
+  for (const auto& each : input.holes) mark_outside(expected, expected.locate(to_cgal(each.at)));
   edges all;
-  for (auto face = made.finite_faces_begin(); face != made.finite_faces_end(); ++face) {
+  for (auto face = expected.finite_faces_begin(); face != expected.finite_faces_end(); ++face) {
     if (face->info()) continue;
     add_triangle(all, {place_of(face->vertex(0)->point()), place_of(face->vertex(1)->point()),
                        place_of(face->vertex(2)->point())});
@@ -109,12 +110,12 @@ struct tally {
 void compare(const pslg& input, std::uint64_t seed, tally& so_far) {
   const auto mine = triangulate_plainly(input);
   if (!mine) return void(++so_far.refused);
-  const edges own = edges_of(*mine), theirs = edges_by_cgal(input, *mine);
+  const edges edge_list = edges_of(*mine), theirs = edges_by_cgal(input, *mine);
   ++so_far.compared;
   so_far.by_segments += mine->bent.empty();
-  so_far.ties += own != theirs;
-  EXPECT_EQ(own.size(), theirs.size()) << input.source << " " << seed;
-  EXPECT_EQ(differences(own, theirs), 0u) << input.source << " " << seed;
+  so_far.ties += edge_list != theirs;
+  EXPECT_EQ(edge_list.size(), theirs.size()) << input.source << " " << seed;
+  EXPECT_EQ(differences(edge_list, theirs), 0u) << input.source << " " << seed;
 }
 
 std::uint64_t seeds() {

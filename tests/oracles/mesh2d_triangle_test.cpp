@@ -28,26 +28,26 @@ namespace files = std::filesystem;
 
 /// Triangle drops one of two points at one place, and crashes when segments end at that one.
 pslg without_duplicates(const pslg& input, const std::vector<point>& placed) {
-  pslg made{.source = input.source, .holes = input.holes};
+  pslg result{.source = input.source, .holes = input.holes};
   std::map<std::pair<double, double>, std::uint32_t> known;
   std::vector<std::uint32_t> number;
-  for (const point& at : placed) {
-    const auto fresh = static_cast<std::uint32_t>(made.points.size());
-    number.push_back(known.try_emplace({at.x, at.y}, fresh).first->second);
-    if (number.back() == fresh) made.points.push_back({.at = at, .name = fresh});
+  for (const point& position : placed) {
+    const auto fresh = static_cast<std::uint32_t>(result.points.size());
+    number.push_back(known.try_emplace({position.x, position.y}, fresh).first->second);
+    if (number.back() == fresh) result.points.push_back({.at = position, .name = fresh});
   }
   for (const auto& [from, to, line, name] : input.segments) {
-    if (number[from] != number[to]) made.segments.push_back({.from = number[from], .to = number[to]});
+    if (number[from] != number[to]) result.segments.push_back({.from = number[from], .to = number[to]});
   }
-  return made;
+  return result;
 }
 
 /// Writes an input, and the corners of each of its triangles, for the script. Returns whether there are any.
-bool write_case(const pslg& input, const files::path& to) {
+bool write_case(const pslg& input, const files::path& path) {
   const auto mine = triangulate_plainly(input);
   if (!mine || !mine->bent.empty()) return false;
-  write_poly(without_duplicates(input, mine->placed), to.string() + ".poly");
-  std::ofstream file(to.string() + ".triangles");
+  write_poly(without_duplicates(input, mine->placed), path.string() + ".poly");
+  std::ofstream file(path.string() + ".triangles");
   for (const auto& [a, b, c] : mine->triangles) {
     file << fmt::format("{} {} {} {} {} {}\n", a.x, a.y, b.x, b.y, c.x, c.y);
   }

@@ -105,13 +105,13 @@ std::string options_of(std::uint64_t seed) {
 
 /// The faults that the check shows, but for those of parts that are too thin.
 std::string other_faults(const std::string& output) {
-  std::string found;
+  std::string match;
   for (std::size_t begin = output.find("  fault: "); begin != std::string::npos;
        begin = output.find("  fault: ", begin + 1)) {
     const std::string line = output.substr(begin, output.find('\n', begin) - begin);
-    if (line.find("edges are too long") == std::string::npos) found += line + "\n";
+    if (line.find("edges are too long") == std::string::npos) match += line + "\n";
   }
-  return found;
+  return match;
 }
 
 /// What the program says of a mesh, without the lines that depend on the machine or on how it is run.
@@ -126,16 +126,16 @@ struct outcome_counts {
   std::uint64_t clean = 0, refused = 0, thin = 0;
 };
 
-void add_outcome(const nacre::tests::shell_outcome& got, const std::string& file, outcome_counts& into) {
+void add_outcome(const nacre::tests::shell_outcome& got, const std::string& file, outcome_counts& outcome_counts) {
   if (got.exit_code == 0) {
-    ++into.clean;
+    ++outcome_counts.clean;
     EXPECT_NE(got.output.find("check: passed"), std::string::npos);
   } else if (got.exit_code == 1) {
-    ++into.thin;
+    ++outcome_counts.thin;
     EXPECT_NE(got.output.find("edges are too long"), std::string::npos);
     EXPECT_EQ(other_faults(got.output), "");
   } else {
-    ++into.refused;
+    ++outcome_counts.refused;
     EXPECT_EQ(got.exit_code, 2);
     EXPECT_EQ(std::count(got.output.begin(), got.output.end(), '\n'), 1);
     EXPECT_EQ(got.output.rfind("mesh3d: " + file, 0), 0u);

@@ -24,32 +24,32 @@ struct plain_triangulation {
 
 /// None for an input that is refused.
 inline std::optional<plain_triangulation> triangulate_plainly(const pslg& input) {
-  plain_triangulation made;
+  plain_triangulation result;
   options asked{.no_refine = true, .subdomains = 1};
   try {
     domain whole;
     place_input(input, whole);  // with all that is outside, which holes may be bounded by
-    made.placed = whole.points;
+    result.placed = whole.points;
     for (index t = 0; t < whole.mesh.triangles.size(); ++t) {
       for (unsigned k = 0; k < 3; ++k) {
         const side s = side_of(t, k);
         if (!whole.mesh.constrained(s)) continue;
         const point &a = whole.mesh.at(whole.mesh.origin(s)), &b = whole.mesh.at(whole.mesh.target(s));
-        const auto& of = input.segments[whole.names.find(whole.mesh.origin(s), whole.mesh.target(s))];
-        const point &from = whole.points[of.from], &to = whole.points[of.to];
-        made.constrained.emplace_back(a, b);
-        if (orient(from, to, a) != 0 || orient(from, to, b) != 0) made.bent.emplace_back(a, b);
+        const auto& value = input.segments[whole.names.find(whole.mesh.origin(s), whole.mesh.target(s))];
+        const point &source = whole.points[value.from], &target = whole.points[value.to];
+        result.constrained.emplace_back(a, b);
+        if (orient(source, target, a) != 0 || orient(source, target, b) != 0) result.bent.emplace_back(a, b);
       }
     }
     const plan planned = make_plan(input, asked);
     const triangulation& mesh = planned.parts.at(0).mesh;
     for (const triangle& each : mesh.triangles) {
-      made.triangles.push_back({mesh.at(each.corner[0]), mesh.at(each.corner[1]), mesh.at(each.corner[2])});
+      result.triangles.push_back({mesh.at(each.corner[0]), mesh.at(each.corner[1]), mesh.at(each.corner[2])});
     }
   } catch (const nacre::setup_error&) {
     return std::nullopt;
   }
-  return made;
+  return result;
 }
 
 }  // namespace mesh2d::tests

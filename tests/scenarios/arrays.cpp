@@ -27,12 +27,12 @@ struct cell {
     if (ctx.index() != nacre::index{i, j}) ++board_of(ctx.rank()).failed;
     steps += how_many;
   }
-  void hear(std::uint64_t what) { heard = (heard ^ what) * prime; }
-  void hop(context& ctx, std::uint64_t what) {
-    hear(what);
-    const rank_id to(static_cast<std::uint32_t>((heard >> 7) % ctx.size()));
-    if (to != ctx.rank()) ++board_of(ctx.rank()).sum;
-    ctx.migrate(ctx.self<cell>(), to);
+  void hear(std::uint64_t number) { heard = (heard ^ number) * prime; }
+  void hop(context& ctx, std::uint64_t number) {
+    hear(number);
+    const rank_id target(static_cast<std::uint32_t>((heard >> 7) % ctx.size()));
+    if (target != ctx.rank()) ++board_of(ctx.rank()).sum;
+    ctx.migrate(ctx.self<cell>(), target);
   }
   std::uint64_t count() const { return steps; }
   std::uint64_t hash() const { return heard; }
@@ -45,10 +45,10 @@ struct cell {
   }
   /// Asks an element of column 0, which asks nobody: askers that ask each other in a circle would wait for ever.
   task<std::uint64_t> ask(context& ctx, array_ptr<cell> all) {
-    const index at = all.index_of(ctx.self<cell>());
-    const std::uint64_t before = steps;
-    const std::uint64_t next = co_await ctx.call<&cell::count>(all[{(at[0] + 1) % all.shape()[0], 0}]);
-    co_return next * 1000 + before;
+    const index index = all.index_of(ctx.self<cell>());
+    const std::uint64_t previous = steps;
+    const std::uint64_t next = co_await ctx.call<&cell::count>(all[{(index[0] + 1) % all.shape()[0], 0}]);
+    co_return next * 1000 + previous;
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -57,8 +57,8 @@ struct cell {
 };
 
 struct by_column {
-  rank_id operator()(const index& at, const extents&, std::uint32_t ranks) const {
-    return rank_id(static_cast<std::uint32_t>(at[1]) % ranks);
+  rank_id operator()(const index& index, const extents&, std::uint32_t ranks) const {
+    return rank_id(static_cast<std::uint32_t>(index[1]) % ranks);
   }
 };
 
@@ -115,7 +115,7 @@ void broadcasts(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t rounds = 20;
   const auto grid = rt.create_array<cell>(extents{rows, columns}, made_at);
   const auto line = rt.create_array<cell>(
-      extents{rows * columns}, [](index at) { return cell{at[0]}; }, by_block{});
+      extents{rows * columns}, [](index index) { return cell{index[0]}; }, by_block{});
   for (std::uint64_t round = 0; round < rounds; ++round) {
     rt.send<&cell::step>(grid, 1);
     rt.send<&cell::hear>(grid, round * rt.size() + rt.rank().value());
@@ -144,8 +144,8 @@ void under_migration(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t rounds = 25;
   const auto grid = rt.create_array<cell>(
       extents{3, 2, 5},
-      [](index at) {
-        return cell{at[0], at[1]};
+      [](index index) {
+        return cell{index[0], index[1]};
       },
       by_column{});
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -166,9 +166,9 @@ void reductions(runtime& rt, std::uint64_t) {
   const auto grid = rt.create_array<cell>(extents{rows, columns}, made_at);
   std::string names;
   double sum = 0;
-  for (const index& at : by_home(rt, grid)) {
-    names += std::to_string(at[0]) + "," + std::to_string(at[1]) + ";";
-    sum += 1.0 / static_cast<double>(3 * at[0] + at[1] + 1);
+  for (const index& index : by_home(rt, grid)) {
+    names += std::to_string(index[0]) + "," + std::to_string(index[1]) + ";";
+    sum += 1.0 / static_cast<double>(3 * index[0] + index[1] + 1);
   }
   EXPECT_EQ(rt.reduce<&cell::name>(grid, std::plus<>{}).get(), names) << "not in the order of the places";
   const double first = rt.reduce<&cell::share>(grid, std::plus<>{}).get();
@@ -208,27 +208,27 @@ void from_handlers(runtime& rt, std::uint64_t) {
 }
 
 void come_and_go(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
-  rt.on_delivery_error([&own](const delivery_error& what) {
-    if (what.object.is_element()) ++own.reported;
+  board& board = fresh_board(rt);
+  rt.on_delivery_error([&board](const delivery_error& error) {
+    if (error.object.is_element()) ++board.reported;
   });
   const auto grid = rt.create_array<cell>(extents{rows * 100, columns}, sparse);
   const int mine = static_cast<int>(rt.rank().value());
   rt.send<&cell::step>(grid[{mine, 3}], 1);  // to nobody, yet
   for (int round = 0; round < 4; ++round) {
-    const index at{mine * 7, 1};
-    rt.insert(grid, at, cell{at[0], at[1]}).get();
-    EXPECT_THROW(rt.insert(grid, at, cell{at[0], at[1]}).get(), call_error) << "there is one already";
+    const index position{mine * 7, 1};
+    rt.insert(grid, position, cell{position[0], position[1]}).get();
+    EXPECT_THROW(rt.insert(grid, position, cell{position[0], position[1]}).get(), call_error) << "there is one already";
     rt.barrier();
     EXPECT_EQ(rt.reduce<&cell::fail_at>(grid, std::plus<>{}, -1).get(), rt.size());
-    rt.send<&cell::step>(grid[at], 2);
-    if (round % 2 == 1) rt.migrate(grid[at], next_of(rt)).get();
-    EXPECT_EQ(rt.call<&cell::count>(grid[at]).get(), 2U) << "an element has something of the one before it";
+    rt.send<&cell::step>(grid[position], 2);
+    if (round % 2 == 1) rt.migrate(grid[position], next_of(rt)).get();
+    EXPECT_EQ(rt.call<&cell::count>(grid[position]).get(), 2U) << "an element has something of the one before it";
     rt.barrier();
-    rt.erase(grid, at).get();
-    EXPECT_FALSE(rt.is_local(grid[at]));
-    EXPECT_THROW(rt.erase(grid, at).get(), call_error) << "there is none any more";
-    EXPECT_THROW(static_cast<void>(rt.call<&cell::count>(grid[at]).get()), call_error);
+    rt.erase(grid, position).get();
+    EXPECT_FALSE(rt.is_local(grid[position]));
+    EXPECT_THROW(rt.erase(grid, position).get(), call_error) << "there is none any more";
+    EXPECT_THROW(static_cast<void>(rt.call<&cell::count>(grid[position]).get()), call_error);
     rt.barrier();
     EXPECT_THROW(static_cast<void>(rt.reduce<&cell::count>(grid, std::plus<>{}).get()), call_error);
     rt.barrier();

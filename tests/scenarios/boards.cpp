@@ -15,10 +15,10 @@ board& board_of(rank_id rank) {
 }
 
 board& fresh_board(runtime& rt) {
-  board& own = board_of(rt.rank());
-  for (auto* field : {&own.seen, &own.sum, &own.reported, &own.failed}) *field = 0;
+  board& self = board_of(rt.rank());
+  for (auto* field : {&self.seen, &self.sum, &self.reported, &self.failed}) *field = 0;
   rt.barrier();
-  return own;
+  return self;
 }
 
 std::uint64_t total(runtime& rt, std::atomic<std::uint64_t> board::*field) {

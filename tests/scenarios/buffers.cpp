@@ -43,15 +43,15 @@ seen_buffer look_at_span(std::span<const std::uint64_t> words) {
   return {equal, reinterpret_cast<std::uint64_t>(words.data()), large_bytes_live()};
 }
 buffer echo(buffer bytes) { return bytes; }
-task<buffer> echo_later(context& ctx, rank_id by, buffer bytes) {
-  co_return co_await ctx.call<echo>(by, std::move(bytes));
+task<buffer> echo_later(context& ctx, rank_id rank, buffer bytes) {
+  co_return co_await ctx.call<echo>(rank, std::move(bytes));
 }
 
 buffer filled(std::size_t factor) {
-  buffer made(big);
-  const auto words = made.as<std::uint64_t>();
+  buffer result(big);
+  const auto words = result.as<std::uint64_t>();
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * factor;
-  return made;
+  return result;
 }
 
 /// A buffer that travels takes one block in a process that has it, however it got there.
@@ -59,12 +59,12 @@ void buffers_travel(runtime& rt, std::uint64_t) {
   const std::vector<int> processes = rt.all_gather(static_cast<int>(::getpid()));
   if (rt.rank().value() == 0) {
     const bool counting = counts_blocks();
-    const rank_id there = next_of(rt);
-    const bool one_process = processes[there.value()] == processes[0];
+    const rank_id peer = next_of(rt);
+    const bool one_process = processes[peer.value()] == processes[0];
     buffer mine = filled(5);
     const auto address = reinterpret_cast<std::uint64_t>(mine.data());
     const std::uint64_t block = large_bytes_live();
-    const seen_buffer seen = rt.call<look_at>(there, 5, std::move(mine)).get();
+    const seen_buffer seen = rt.call<look_at>(peer, 5, std::move(mine)).get();
     EXPECT_TRUE(mine.empty());  // NOLINT: what is left behind is empty
     EXPECT_TRUE(seen.equal);
     if (one_process) {
@@ -74,18 +74,18 @@ void buffers_travel(runtime& rt, std::uint64_t) {
       EXPECT_EQ(seen.large_bytes, block) << "the receiver has copied the bytes";
     }
 
-    buffer back = rt.call<echo>(there, filled(7)).get();
+    buffer back = rt.call<echo>(peer, filled(7)).get();
     EXPECT_EQ(back.size(), big);
     if (counting) {
       EXPECT_EQ(large_bytes_live(), block) << "the caller has copied the result";
     }
-    back = rt.call<echo_later>(there, rt.rank(), std::move(back)).get();
+    back = rt.call<echo_later>(peer, rt.rank(), std::move(back)).get();
     ASSERT_EQ(back.size(), big);
     EXPECT_EQ(back.as<std::uint64_t>()[1000], 7000U);
 
     const auto words = back.as<std::uint64_t>();
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * 3;
-    const seen_buffer viewed = rt.call<look_at_span>(there, words).get();
+    const seen_buffer viewed = rt.call<look_at_span>(peer, words).get();
     EXPECT_TRUE(viewed.equal);
     if (counting) {
       EXPECT_EQ(viewed.large_bytes, one_process ? 2 * block : block) << "the elements were copied";

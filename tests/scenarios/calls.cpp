@@ -18,8 +18,8 @@
 namespace nacre::tests {
 namespace {
 
-void greet(context& ctx, std::string who) {
-  board_of(ctx.rank()).sum += ctx.source().value() + who.size();
+void greet(context& ctx, std::string name) {
+  board_of(ctx.rank()).sum += ctx.source().value() + name.size();
   ++board_of(ctx.rank()).seen;
 }
 void blob(context& ctx, std::span<const double> view) { board_of(ctx.rank()).sum += view.size(); }
@@ -45,20 +45,20 @@ void messages_and_calls(runtime& rt, std::uint64_t) {
   EXPECT_EQ(total(rt, &board::sum), n * (5 + 4 + 100) + n * n * 8 + (n * (n - 1) / 2) * (2 + n));
 }
 
-std::vector<int> squared(std::vector<int> of) {
-  for (int& each : of) each *= each;
-  return of;
+std::vector<int> squared(std::vector<int> values) {
+  for (int& each : values) each *= each;
+  return values;
 }
 int checked(int index) { return std::vector<int>(10, 5).at(static_cast<std::size_t>(index)); }
 void do_nothing() {}
 int throws_an_int(int) { throw 5; }
-int refuse(int what) { throw std::runtime_error("no " + std::to_string(what)); }
+int refuse(int number) { throw std::runtime_error("no " + std::to_string(number)); }
 
-task<int> asks(context& ctx, rank_id where, int index) { co_return co_await ctx.call<checked>(where, index); }
+task<int> asks(context& ctx, rank_id rank, int index) { co_return co_await ctx.call<checked>(rank, index); }
 
-task<int> asks_many(context& ctx, rank_id where, int count) {
+task<int> asks_many(context& ctx, rank_id rank, int count) {
   std::vector<future<int>> parts;
-  for (int index = 0; index < count; ++index) parts.push_back(ctx.call<checked>(where, index));
+  for (int index = 0; index < count; ++index) parts.push_back(ctx.call<checked>(rank, index));
   int sum = 0;
   for (const int each : co_await when_all(parts)) sum += each;
   EXPECT_TRUE(parts.empty());

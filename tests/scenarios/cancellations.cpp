@@ -73,8 +73,8 @@ struct napper {
 };
 
 /// Waits until so many handlers have begun on a rank.
-void await_begin(runtime& rt, rank_id where, std::uint64_t count) {
-  while (rt.call<begun_here>(with{.category = category::communication}, where).get() < count) rt.sleep(one_nap).get();
+void await_begin(runtime& rt, rank_id rank, std::uint64_t count) {
+  while (rt.call<begun_here>(with{.category = category::communication}, rank).get() < count) rt.sleep(one_nap).get();
 }
 
 /// Waits until no rank watches a call any more: the last news may still be under way when the job is quiet.
@@ -177,14 +177,14 @@ task<int> naps_and_ends(context& ctx, int naps) {
 
 void many_at_a_time(runtime& rt, std::uint64_t seed) {
   constexpr int calls = 1000;
-  std::vector<future<int>> made;
+  std::vector<future<int>> futures;
   for (int call = 0; call < calls; ++call) {
     const double deadline = call % 3 == 0 ? one_nap * (call % 7) / 7 : 10 * patience;
-    made.push_back(rt.call<naps_and_ends>(with{.deadline = deadline}, next_of(rt), call % 5));
+    futures.push_back(rt.call<naps_and_ends>(with{.deadline = deadline}, next_of(rt), call % 5));
   }
-  for (int call = static_cast<int>(seed % 2); call < calls; call += 2) made[static_cast<std::size_t>(call)].cancel();
+  for (int call = static_cast<int>(seed % 2); call < calls; call += 2) futures[static_cast<std::size_t>(call)].cancel();
   int ended = 0, given_up = 0;
-  for (future<int>& each : made) {
+  for (future<int>& each : futures) {
     try {
       static_cast<void>(each.get());
       ++ended;

@@ -94,11 +94,11 @@ void all_collectives(runtime& rt, std::uint64_t) {
     ASSERT_EQ(rt.all_reduce(mine, std::plus<>{}), every);
     ASSERT_EQ(rt.scan(mine, std::plus<>{}), joined(0, rt.rank().value() + 1));
     ASSERT_EQ(rt.exclusive_scan(mine, std::string("!"), std::plus<>{}), "!" + joined(0, rt.rank().value()));
-    const std::vector<std::string> at_root = rt.gather(mine, root), here = rt.all_gather(mine);
+    const std::vector<std::string> at_root = rt.gather(mine, root), words = rt.all_gather(mine);
     ASSERT_EQ(at_root.size(), rt.rank() == root ? rt.size() : 0);
-    ASSERT_EQ(here.size(), rt.size());
-    for (std::uint32_t r = 0; r < rt.size(); ++r) ASSERT_EQ(here[r], joined(r, r + 1));
-    ASSERT_TRUE(at_root.empty() || at_root == here);
+    ASSERT_EQ(words.size(), rt.size());
+    for (std::uint32_t r = 0; r < rt.size(); ++r) ASSERT_EQ(words[r], joined(r, r + 1));
+    ASSERT_TRUE(at_root.empty() || at_root == words);
     ASSERT_EQ(rt.broadcast(rt.rank() == root ? every : std::string(), root), every);
     ASSERT_EQ(rt.all_reduce(rt.rank().value() + round, std::plus<>{}),
               rt.size() * (rt.size() - 1) / 2 + rt.size() * round);

@@ -33,15 +33,15 @@ struct heap {
   /// Messages of one rank come in the order of their numbers.
   void note(context& ctx, std::uint32_t source, std::uint64_t number) {
     if (busy) ++board_of(ctx.rank()).failed;
-    const std::uint64_t before = last >> (16 * source) & 0xffff;
-    if (number <= before) ++board_of(ctx.rank()).failed;
-    last += (number - before) << (16 * source);
+    const std::uint64_t previous = last >> (16 * source) & 0xffff;
+    if (number <= previous) ++board_of(ctx.rank()).failed;
+    last += (number - previous) << (16 * source);
   }
   void look(context& ctx) const {
     if (busy) ++board_of(ctx.rank()).failed;
     ctx.charge(5e-7);
   }
-  void root(bool on) { rooted = on; }
+  void root(bool is_on) { rooted = is_on; }
   [[nodiscard]] std::uint64_t count() const { return grains; }
   [[nodiscard]] bool may_migrate() const { return !rooted; }
   template <class Archive>
@@ -72,14 +72,14 @@ void end(std::initializer_list<heap*> all) {
   for (heap* const each : all) each->busy = false;
 }
 
-void pour(context& ctx, heap& from, heap& to, std::uint64_t amount) {
-  begin(ctx, {&from, &to});
+void pour(context& ctx, heap& source, heap& target, std::uint64_t amount) {
+  begin(ctx, {&source, &target});
   ++board_of(ctx.rank()).seen;
-  const std::uint64_t moved = std::min(from.grains, amount);
-  from.grains -= moved;
-  to.grains += moved;
+  const std::uint64_t moved = std::min(source.grains, amount);
+  source.grains -= moved;
+  target.grains += moved;
   ctx.charge(1e-7);
-  end({&from, &to});
+  end({&source, &target});
 }
 void spread(context& ctx, heap& a, heap& b, heap& c, heap& d) {
   begin(ctx, {&a, &b, &c, &d});
@@ -93,9 +93,9 @@ void note_both(context& ctx, heap& a, heap& b, std::uint32_t source, std::uint64
   a.note(ctx, source, number);
   b.note(ctx, source, number);
 }
-std::uint64_t weigh(scale& by, const heap& what, const std::string& times) {
-  by.weighed.push_back(what.grains * times.size());
-  return by.weighed.back();
+std::uint64_t weigh(scale& scale, const heap& heap, const std::string& times) {
+  scale.weighed.push_back(heap.grains * times.size());
+  return scale.weighed.back();
 }
 std::uint64_t refuse_to_pour(heap&, heap&) { throw std::runtime_error("the heaps are too wet"); }
 std::uint32_t where(context& ctx, heap&, heap&, heap&) { return ctx.rank().value(); }
@@ -128,13 +128,13 @@ std::uint64_t grains_in(runtime& rt, const std::vector<mobile_ptr<heap>>& all) {
 void of_any_kind(runtime& rt, std::uint64_t) {
   fresh_board(rt);
   const auto all = heaps(rt, 16, 10);
-  const auto by = rt.create_on<scale>(next_of(rt)).get();
+  const auto object = rt.create_on<scale>(next_of(rt)).get();
   rt.send<&heap::drop>(all[0], 5U);
   rt.colocate<pour>(all[0], all[1], 15U);
   EXPECT_EQ(rt.call<&heap::count>(all[1]).get(), 25U) << "behind what was sent before, before what is sent later";
   EXPECT_EQ(rt.call<&heap::count>(all[0]).get(), 0U);
-  EXPECT_EQ(rt.colocate_call<weigh>(by, all[1], "four").get(), 100U) << "objects of several classes, and a result";
-  EXPECT_EQ(rt.call<&scale::sum>(by).get(), 100U);
+  EXPECT_EQ(rt.colocate_call<weigh>(object, all[1], "four").get(), 100U) << "objects of several classes, and a result";
+  EXPECT_EQ(rt.call<&scale::sum>(object).get(), 100U);
   const std::uint64_t index = all[0].id().index();
   EXPECT_EQ((rt.colocate_call<sum_all>(all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9],
                                        all[10], all[11], all[12], all[13], all[14], all[15])
@@ -163,21 +163,21 @@ void as_few_as_can_be(runtime& rt, std::uint64_t) {
 }
 
 void misuse_of_colocations(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const auto a = rt.create<heap>(), b = rt.create<heap>();
   EXPECT_THROW(rt.colocate<pour>(a, a, 1U), usage_error);
   EXPECT_THROW(rt.colocate<pour>(a, mobile_ptr<heap>(), 1U), usage_error);
   EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse_to_pour>(a, b).get()), call_error);
-  rt.on_delivery_error([&own](const delivery_error& what) {
-    own.reported += what.handler.find("pour") != std::string_view::npos ? 1U : 1000U;
+  rt.on_delivery_error([&board](const delivery_error& error) {
+    board.reported += error.handler.find("pour") != std::string_view::npos ? 1U : 1000U;
   });
   rt.destroy(b);
   rt.colocate<pour>(a, b, 1U);
   rt.colocate<pour>(b, a, 1U);
   rt.send<&heap::drop>(a, 1U);
   rt.wait_quiescence();
-  EXPECT_EQ(own.reported, 2U) << "who asked learns that an object was gone";
-  EXPECT_EQ(own.seen, 0U);
+  EXPECT_EQ(board.reported, 2U) << "who asked learns that an object was gone";
+  EXPECT_EQ(board.seen, 0U);
   EXPECT_EQ(rt.call<&heap::count>(a).get(), 1U) << "the other object goes on";
   EXPECT_THROW(static_cast<void>(rt.colocate_call<refuse_to_pour>(a, b).get()), call_error);
 }
@@ -218,14 +218,14 @@ void in_order(runtime& rt, std::uint64_t seed) {
   constexpr std::uint64_t rounds = 60;
   if (rt.size() > 4) return;
   const auto all = common_heaps(rt, 3, 0);
-  const std::uint32_t own = rt.rank().value();
+  const std::uint32_t own_index = rt.rank().value();
   for (std::uint64_t number = 1; number <= rounds; ++number) {
-    const std::uint64_t chosen = (number * 5 + seed + own) % 3;
+    const std::uint64_t chosen = (number * 5 + seed + own_index) % 3;
     const auto a = all[chosen], b = all[(chosen + 1) % 3];
     if (number % 3 == 0) {
-      rt.send<&heap::note>(a, own, number);
+      rt.send<&heap::note>(a, own_index, number);
     } else {
-      rt.colocate<note_both>(number % 2 == 0 ? a : b, number % 2 == 0 ? b : a, own, number);
+      rt.colocate<note_both>(number % 2 == 0 ? a : b, number % 2 == 0 ? b : a, own_index, number);
     }
     if (number % 7 == 0) rt.migrate(a, rank_id(static_cast<std::uint32_t>((number + seed) % rt.size())));
   }
@@ -237,9 +237,9 @@ void in_order(runtime& rt, std::uint64_t seed) {
 void with_ends(runtime& rt, std::uint64_t seed) {
   constexpr std::uint64_t rounds = 20;
   const auto all = common_heaps(rt, 7, 10);
-  board& own = board_of(rt.rank());
-  rt.on_delivery_error([&own](const delivery_error& what) {
-    if (what.handler.find("pour") != std::string_view::npos) ++own.reported;
+  board& board = board_of(rt.rank());
+  rt.on_delivery_error([&board](const delivery_error& error) {
+    if (error.handler.find("pour") != std::string_view::npos) ++board.reported;
   });
   rt.barrier();
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -260,19 +260,19 @@ void of_replaced_elements(runtime& rt, std::uint64_t seed) {
   constexpr std::uint64_t rounds = 20;
   fresh_board(rt);
   const auto grid = rt.create_array<heap>(extents{2}, [](const index&) { return heap{10}; });
-  const auto own = rt.create<heap>(heap{100});
+  const auto object = rt.create<heap>(heap{100});
   rt.barrier();
   std::vector<future<void>> asked;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::uint64_t draw = round * 5 + rt.rank().value() * 3 + seed;
-    const index at{draw % 2};
-    asked.push_back(rt.colocate_call<pour>(grid[at], own, 1U));
-    if (round % 2 == 0) asked.push_back(rt.colocate_call<pour>(own, grid[{(draw + 1) % 2}], 1U));
+    const index position{draw % 2};
+    asked.push_back(rt.colocate_call<pour>(grid[position], object, 1U));
+    if (round % 2 == 0) asked.push_back(rt.colocate_call<pour>(object, grid[{(draw + 1) % 2}], 1U));
     if (draw % 3 == 0) {
-      rt.erase(grid, at);
-      rt.insert(grid, at, heap{10});
+      rt.erase(grid, position);
+      rt.insert(grid, position, heap{10});
     }
-    if (draw % 4 == 1) rt.migrate(grid[at], rank_id(static_cast<std::uint32_t>(draw % rt.size())));
+    if (draw % 4 == 1) rt.migrate(grid[position], rank_id(static_cast<std::uint32_t>(draw % rt.size())));
   }
   std::uint64_t ran = 0;
   for (future<void>& each : asked) {

@@ -38,31 +38,31 @@ void map_as_a_map(runtime& rt, std::uint64_t seed) {
   std::map<int, int> model;
   for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
     rng random = random_of(seed, rank);
-    const bool own = rank == rt.rank().value();
+    const bool is_own = rank == rt.rank().value();
     for (int i = 0; i < operations_of_each; ++i) {
       const int key = key_of_rank(random, rank), n = static_cast<int>(random.below(100));
       switch (random.below(5)) {
         case 0:
-          if (own) under_test.insert(key, n);
+          if (is_own) under_test.insert(key, n);
           model.emplace(key, n);
           break;
         case 1:
-          if (own) under_test.insert_or_assign(key, n);
+          if (is_own) under_test.insert_or_assign(key, n);
           model[key] = n;
           break;
         case 2:
-          if (own) under_test.erase(key);
+          if (is_own) under_test.erase(key);
           model.erase(key);
           break;
         case 3:
-          if (own) {
+          if (is_own) {
             under_test.visit_if_present(
                 key, [](const int& k, int& value, int more) { add(k, value, more); }, n);
           }
           if (model.count(key) != 0) add(key, model[key], n);
           break;
         default:
-          if (own) {
+          if (is_own) {
             under_test.visit(
                 key, [](context&, const int& k, int& value, int more) { add(k, value, more); }, n);
           }
@@ -119,13 +119,13 @@ void visits_that_visit(runtime& rt, std::uint64_t seed) {
 void bags_and_multimaps(runtime& rt, std::uint64_t seed) {
   nacre::bag<std::vector<std::uint64_t>> lists(rt);
   nacre::multimap<std::string, int> many(rt);
-  const std::uint32_t own = rt.rank().value();
+  const std::uint32_t own_index = rt.rank().value();
   for (std::uint64_t i = 0; i < 100; ++i) {
     lists.insert(std::vector<std::uint64_t>(i % 7, seed + i));
     many.insert("key" + std::to_string(i % 10), static_cast<int>(i));
   }
   many.visit("key3", [](const std::string&, int& value) { value = -1; });
-  if (own == 0) many.erase("none");
+  if (own_index == 0) many.erase("none");
   rt.wait_quiescence();
   EXPECT_EQ(lists.size(), 100U * rt.size());
   EXPECT_EQ(many.size(), 100U * rt.size());
@@ -147,7 +147,7 @@ void bags_and_multimaps(runtime& rt, std::uint64_t seed) {
 void sets_are_united(runtime& rt, std::uint64_t seed) {
   nacre::disjoint_set<int> under_test(rt);
   std::map<int, int> model;
-  const std::function<int(int)> root = [&](int of) { return model[of] == of ? of : root(model[of]); };
+  const std::function<int(int)> root = [&](int index) { return model[index] == index ? index : root(model[index]); };
   for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
     rng random = random_of(seed, rank);
     for (int i = 0; i < 60; ++i) {
@@ -167,10 +167,10 @@ void sets_are_united(runtime& rt, std::uint64_t seed) {
   EXPECT_EQ(under_test.count(150), 0U);
   std::vector<int> items;
   for (const auto& [item, parent] : model) items.push_back(item);
-  const auto found = under_test.all_find(items);
-  EXPECT_EQ(found.size(), model.size());
+  const auto table = under_test.all_find(items);
+  EXPECT_EQ(table.size(), model.size());
   for (const int a : items) {
-    for (const int b : items) EXPECT_EQ(found.at(a) == found.at(b), root(a) == root(b)) << a << " " << b;
+    for (const int b : items) EXPECT_EQ(table.at(a) == table.at(b), root(a) == root(b)) << a << " " << b;
   }
   EXPECT_EQ(under_test.find(-1), std::nullopt);
 }
@@ -184,7 +184,7 @@ void operations_wait_for_the_end_of_for_all(runtime& rt, std::uint64_t seed) {
   under_test.for_all([&](const std::uint64_t& key, std::uint64_t& value) {
     EXPECT_EQ(value, seed);
     under_test.insert(key + 1000, seed);
-    under_test.visit(key, [](const std::uint64_t&, std::uint64_t& of) { of += 1; });
+    under_test.visit(key, [](const std::uint64_t&, std::uint64_t& index) { index += 1; });
     ++seen;
   });
   rt.wait_quiescence();
@@ -200,7 +200,7 @@ void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t keys = 32, rounds = 20, visits = 150;
   for (std::uint64_t key = 0; key < keys; ++key) numbers.insert(key, 0);
   rt.wait_quiescence();
-  const std::uint64_t own = rt.rank().value() * keys;
+  const std::uint64_t own_index = rt.rank().value() * keys;
   std::uint64_t next = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const bool slow = rt.rank().value() == round % rt.size();
@@ -209,7 +209,7 @@ void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
     };
     in_order.for_all([&](const std::uint64_t&, std::uint64_t&) { pause(); });
     for (std::uint64_t i = 0; i < visits; ++i, ++next) {
-      for (std::uint64_t key = own; key < own + 4; ++key) {
+      for (std::uint64_t key = own_index; key < own_index + 4; ++key) {
         in_order.visit(
             key,
             [](const std::uint64_t&, std::uint64_t& value, std::uint64_t number) {

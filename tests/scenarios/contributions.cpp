@@ -46,34 +46,34 @@ struct giver {
   std::uint64_t heard = 0;
 
   double share(context& ctx) const { return 1.0 / static_cast<double>(3 * ctx.index()[0] + ctx.index()[1] + 1); }
-  void give_text(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
+  void give_text(context& ctx, std::uint64_t step, mobile_ptr<collector> object) {
     ctx.contribute<&collector::on_text>(
-        step, std::to_string(ctx.index()[0]) + "," + std::to_string(ctx.index()[1]) + ";", std::plus<>{}, to);
+        step, std::to_string(ctx.index()[0]) + "," + std::to_string(ctx.index()[1]) + ";", std::plus<>{}, object);
   }
   /// Two steps at a time, the later one first; then moves on.
-  void give_and_go(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
-    ctx.contribute<&collector::on_sum>(step + 1, share(ctx), std::plus<>{}, to);
-    ctx.contribute<&collector::on_sum>(step, share(ctx), std::plus<>{}, to);
+  void give_and_go(context& ctx, std::uint64_t step, mobile_ptr<collector> object) {
+    ctx.contribute<&collector::on_sum>(step + 1, share(ctx), std::plus<>{}, object);
+    ctx.contribute<&collector::on_sum>(step, share(ctx), std::plus<>{}, object);
     const auto hash = static_cast<std::uint32_t>((step + 3) * static_cast<std::uint64_t>(ctx.index()[0] + 7) >> 1);
     ctx.migrate(ctx.self<giver>(), rank_id((hash + static_cast<std::uint32_t>(ctx.index()[1])) % ctx.size()));
   }
-  void give_number(context& ctx, std::uint64_t step, mobile_ptr<collector> to) const {
-    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, to);
+  void give_number(context& ctx, std::uint64_t step, mobile_ptr<collector> object) const {
+    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, object);
   }
-  void give_to_rank(context& ctx, std::uint64_t step, rank_id to) {
-    ctx.contribute<&count_on_rank>(step, 1U, std::plus<>{}, to);
+  void give_to_rank(context& ctx, std::uint64_t step, rank_id target) {
+    ctx.contribute<&count_on_rank>(step, 1U, std::plus<>{}, target);
   }
-  void give_to_all(context& ctx, std::uint64_t step, array_ptr<giver> to) {
-    ctx.contribute<&giver::hear>(step, 1U, std::plus<>{}, to);
+  void give_to_all(context& ctx, std::uint64_t step, array_ptr<giver> array) {
+    ctx.contribute<&giver::hear>(step, 1U, std::plus<>{}, array);
   }
   void hear(context&, std::uint64_t step, std::uint64_t sum) { heard += step * 1000 + sum; }
   std::uint64_t what() const { return heard; }
-  task<void> give_late(context& ctx, std::uint64_t step, mobile_ptr<collector> to, array_ptr<giver> of) {
-    if (ctx.index() != nacre::index{0, 0}) co_await ctx.call<&giver::what>(of[{0, 0}]);
-    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, to);
+  task<void> give_late(context& ctx, std::uint64_t step, mobile_ptr<collector> object, array_ptr<giver> array) {
+    if (ctx.index() != nacre::index{0, 0}) co_await ctx.call<&giver::what>(array[{0, 0}]);
+    ctx.contribute<&collector::on_sum>(step, 1, std::plus<>{}, object);
   }
-  void give_and_end(context& ctx, std::uint64_t step, mobile_ptr<collector> to) {
-    give_number(ctx, step, to);
+  void give_and_end(context& ctx, std::uint64_t step, mobile_ptr<collector> object) {
+    give_number(ctx, step, object);
     ctx.destroy(ctx.self<giver>());
   }
   template <class Archive>
@@ -85,8 +85,8 @@ struct giver {
 constexpr int giver_rows = 5, giver_columns = 4;
 
 struct givers_by_column {
-  rank_id operator()(const index& at, const extents&, std::uint32_t ranks) const {
-    return rank_id(static_cast<std::uint32_t>(at[1]) % ranks);
+  rank_id operator()(const index& index, const extents&, std::uint32_t ranks) const {
+    return rank_id(static_cast<std::uint32_t>(index[1]) % ranks);
   }
 };
 
@@ -95,22 +95,22 @@ mobile_ptr<collector> shared_collector(runtime& rt) {
 }
 
 void order_of_places(runtime& rt, std::uint64_t) {
-  const auto to = shared_collector(rt);
+  const auto object = shared_collector(rt);
   const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   const auto across = rt.create_array<giver>(
       extents{giver_rows, giver_columns}, [](const index&) { return giver(); }, givers_by_column{});
   if (rt.rank().value() == 0) {
-    rt.send<&giver::give_text>(grid, 0, to);
-    rt.send<&giver::give_text>(across, 1, to);
+    rt.send<&giver::give_text>(grid, 0, object);
+    rt.send<&giver::give_text>(across, 1, object);
   }
   rt.wait_quiescence();
   const auto text_of = [](const std::vector<index>& places) {
     std::string text;
-    for (const index& at : places) text += std::to_string(at[0]) + "," + std::to_string(at[1]) + ";";
+    for (const index& position : places) text += std::to_string(position[0]) + "," + std::to_string(position[1]) + ";";
     return text;
   };
-  EXPECT_EQ(rt.call<&collector::text>(to, 0).get(), text_of(by_home(rt, grid)));
-  EXPECT_EQ(rt.call<&collector::text>(to, 1).get(), text_of(by_home(rt, across)));
+  EXPECT_EQ(rt.call<&collector::text>(object, 0).get(), text_of(by_home(rt, grid)));
+  EXPECT_EQ(rt.call<&collector::text>(object, 1).get(), text_of(by_home(rt, across)));
   rt.barrier();
   rt.destroy(across);
   rt.destroy(grid);
@@ -118,23 +118,24 @@ void order_of_places(runtime& rt, std::uint64_t) {
 
 void on_the_move(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t steps = 40;
-  const auto to = shared_collector(rt);
+  const auto object = shared_collector(rt);
   const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   if (rt.rank().value() == rt.size() - 1) {
-    for (std::uint64_t step = 0; step < steps; step += 2) rt.send<&giver::give_and_go>(grid, step, to);
+    for (std::uint64_t step = 0; step < steps; step += 2) rt.send<&giver::give_and_go>(grid, step, object);
   }
   rt.wait_quiescence();
-  EXPECT_EQ(rt.call<&collector::count>(to).get(), steps);
-  EXPECT_EQ(rt.call<&collector::twice>(to).get(), 0U);
-  const double first = rt.call<&collector::sum>(to, 0).get();
+  EXPECT_EQ(rt.call<&collector::count>(object).get(), steps);
+  EXPECT_EQ(rt.call<&collector::twice>(object).get(), 0U);
+  const double first = rt.call<&collector::sum>(object, 0).get();
   EXPECT_GT(first, 1);
-  for (std::uint64_t step = 1; step < steps; ++step) EXPECT_EQ(rt.call<&collector::sum>(to, step).get(), first) << step;
+  for (std::uint64_t step = 1; step < steps; ++step)
+    EXPECT_EQ(rt.call<&collector::sum>(object, step).get(), first) << step;
   rt.barrier();
   rt.destroy(grid);
 }
 
 void targets(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   const auto others = rt.create_array<giver>(extents{3, 1});
   const rank_id last(rt.size() - 1);
@@ -145,8 +146,8 @@ void targets(runtime& rt, std::uint64_t) {
   }
   rt.wait_quiescence();
   if (rt.rank() == last) {
-    EXPECT_EQ(own.seen, 2U);
-    EXPECT_EQ(own.sum, 7000U + 2 * giver_rows * giver_columns);
+    EXPECT_EQ(board.seen, 2U);
+    EXPECT_EQ(board.sum, 7000U + 2 * giver_rows * giver_columns);
   }
   EXPECT_EQ(rt.reduce<&giver::what>(others, std::plus<>{}).get(), 3 * (5000U + giver_rows * giver_columns));
   rt.barrier();
@@ -155,36 +156,36 @@ void targets(runtime& rt, std::uint64_t) {
 }
 
 void coming_and_going(runtime& rt, std::uint64_t) {
-  const auto to = shared_collector(rt);
+  const auto object = shared_collector(rt);
   const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns}, sparse);
   const auto sum = [&](std::uint64_t step) {
     rt.wait_quiescence();
-    const double found = rt.call<&collector::sum>(to, step).get();
+    const double found_value = rt.call<&collector::sum>(object, step).get();
     rt.barrier();
-    return found;
+    return found_value;
   };
   const bool leads = rt.rank().value() == 0;
   if (leads) rt.insert(grid, index{giver_rows - 1, 0}).get();  // all ranks but one are without elements
   rt.barrier();
-  if (leads) rt.send<&giver::give_number>(grid, 0, to);
+  if (leads) rt.send<&giver::give_number>(grid, 0, object);
   EXPECT_EQ(sum(0), 1);
   if (leads) {
     for (int j = 0; j < giver_columns; ++j) rt.insert(grid, index{0, j}).get();
-    rt.send<&giver::give_late>(grid, 1, to, grid);
+    rt.send<&giver::give_late>(grid, 1, object, grid);
   }
   EXPECT_EQ(sum(1), giver_columns + 1);
   // An element gives its value, away from home, and ends; the others come later.
   if (leads) {
     rt.migrate(grid[{0, 1}], rank_id(rt.size() - 1)).get();
-    rt.send<&giver::give_and_end>(grid[{0, 1}], 2, to);
+    rt.send<&giver::give_and_end>(grid[{0, 1}], 2, object);
     rt.erase(grid, index{0, 2}).get();
-    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 2, to);
-    rt.send<&giver::give_number>(grid[{giver_rows - 1, 0}], 2, to);
+    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 2, object);
+    rt.send<&giver::give_number>(grid[{giver_rows - 1, 0}], 2, object);
   }
   EXPECT_EQ(sum(2), 4);
   // The element that is missing ends.
   if (leads) {
-    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 3, to);
+    for (const int j : {0, 3}) rt.send<&giver::give_number>(grid[{0, j}], 3, object);
     rt.erase(grid, index{giver_rows - 1, 0}).get();
   }
   EXPECT_EQ(sum(3), 2);
@@ -192,7 +193,7 @@ void coming_and_going(runtime& rt, std::uint64_t) {
     rt.erase(grid, index{0, 0}).get();
     rt.erase(grid, index{0, 3}).get();
     rt.insert(grid, index{2, 2}).get();
-    rt.send<&giver::give_number>(grid, 4, to);
+    rt.send<&giver::give_number>(grid, 4, object);
   }
   EXPECT_EQ(sum(4), 1);
   rt.destroy(grid);
@@ -200,7 +201,7 @@ void coming_and_going(runtime& rt, std::uint64_t) {
 
 /// Its homes have elements at first, then one after the other has none.
 void becoming_vacant(runtime& rt, std::uint64_t) {
-  const auto to = shared_collector(rt);
+  const auto object = shared_collector(rt);
   const auto grid = rt.create_array<giver>(extents{giver_rows, giver_columns});
   for (int i = 0; i < giver_rows; ++i) {
     if (rt.rank().value() == 0) {
@@ -209,12 +210,12 @@ void becoming_vacant(runtime& rt, std::uint64_t) {
       }
       for (int row = i; row < giver_rows; ++row) {
         for (int j = 0; j < giver_columns; ++j)
-          rt.send<&giver::give_and_go>(grid[{row, j}], 2 * static_cast<std::uint64_t>(i), to);
+          rt.send<&giver::give_and_go>(grid[{row, j}], 2 * static_cast<std::uint64_t>(i), object);
       }
     }
     rt.wait_quiescence();
   }
-  EXPECT_EQ(rt.call<&collector::count>(to).get(), 2U * giver_rows);
+  EXPECT_EQ(rt.call<&collector::count>(object).get(), 2U * giver_rows);
   rt.barrier();
   rt.destroy(grid);
 }

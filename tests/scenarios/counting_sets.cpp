@@ -57,22 +57,22 @@ void counts_meet_visits_and_erasures(runtime& rt, std::uint64_t seed) {
   std::map<std::string, std::uint64_t> model;
   for (std::uint32_t rank = 0; rank < rt.size(); ++rank) {
     rng random = random_for(seed, rank);
-    const bool own = rank == rt.rank().value();
+    const bool is_own = rank == rt.rank().value();
     std::vector<std::string> keys;
     for (int i = 0; i < 200; ++i) keys.push_back(text_of_rank(random, rank));
     for (int i = 0; i < 8 * inserts_of_each; ++i) {
       const std::string& key = keys[random.below(keys.size())];
       switch (random.below(12)) {
         case 0:
-          if (own) under_test.erase(key);
+          if (is_own) under_test.erase(key);
           model.erase(key);
           break;
         case 1:
-          if (own) under_test.visit(key, [](const std::string&, std::uint64_t& count) { count *= 2; });
+          if (is_own) under_test.visit(key, [](const std::string&, std::uint64_t& count) { count *= 2; });
           model[key] *= 2;
           break;
         default:
-          if (own) under_test.insert(key);
+          if (is_own) under_test.insert(key);
           ++model[key];
       }
     }

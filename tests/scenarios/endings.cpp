@@ -21,8 +21,8 @@ struct link {
 
   awaited<std::uint64_t> token(std::uint64_t, std::uint64_t value) { return value; }
   task<std::uint64_t> pass(context& ctx, array_ptr<link> ring) {
-    const std::int64_t at = ctx.index()[0];
-    ctx.send<&link::token>(ring[(at + 1) % ring.shape()[0]], 0, static_cast<std::uint64_t>(at));
+    const std::int64_t index = ctx.index()[0];
+    ctx.send<&link::token>(ring[(index + 1) % ring.shape()[0]], 0, static_cast<std::uint64_t>(index));
     passed += co_await ctx.next<&link::token>(0);
     co_return passed;
   }
@@ -78,8 +78,8 @@ void endings_meanwhile(runtime& rt, std::uint64_t) {
 
 /// The steps of a ring, and its end behind them, without waiting for the steps.
 void ended_at_once(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
-  rt.on_delivery_error([&own](const delivery_error&) { ++own.reported; });
+  board& board = fresh_board(rt);
+  rt.on_delivery_error([&board](const delivery_error&) { ++board.reported; });
   rt.barrier();
   const auto ring = rt.create_array<link>(extents{8});
   future<std::uint64_t> passed;
@@ -89,14 +89,14 @@ void ended_at_once(runtime& rt, std::uint64_t) {
     EXPECT_EQ(passed.get(), 28U);
   }
   rt.wait_quiescence();
-  EXPECT_EQ(own.reported, 0U) << "each link has got its token";
+  EXPECT_EQ(board.reported, 0U) << "each link has got its token";
 }
 
 /// Handlers wait for what nobody sends, and their objects end: callers hear of it, and the handler of delivery errors.
 void nothing_comes(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
-  rt.on_delivery_error([&own](const delivery_error& what) {
-    if (what.why.find("the object ends") != std::string_view::npos) ++own.reported;
+  board& board = fresh_board(rt);
+  rt.on_delivery_error([&board](const delivery_error& delivery_error) {
+    if (delivery_error.why.find("the object ends") != std::string_view::npos) ++board.reported;
   });
   rt.barrier();
   const auto ring = rt.create_array<link>(extents{rt.size()});
@@ -116,8 +116,8 @@ void nothing_comes(runtime& rt, std::uint64_t) {
 
 /// Two of three messages come, and the object ends: they are reported as not delivered.
 void too_few_come(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
-  rt.on_delivery_error([&own](const delivery_error&) { ++own.reported; });
+  board& board = fresh_board(rt);
+  rt.on_delivery_error([&board](const delivery_error&) { ++board.reported; });
   rt.barrier();
   const auto alone = rt.create<link>();
   auto taken = rt.call<&link::take_three>(alone, 1);

@@ -22,8 +22,8 @@ constexpr std::uint64_t flood = sanitized ? 2'000 : 12'000;  // messages of all 
 
 using cargo = std::array<std::uint64_t, 6>;
 
-void sink(context& ctx, cargo what) {
-  board_of(ctx.rank()).sum += what[0];
+void sink(context& ctx, cargo cargo) {
+  board_of(ctx.rank()).sum += cargo[0];
   ++board_of(ctx.rank()).seen;
 }
 
@@ -47,10 +47,10 @@ void from_mains(runtime& rt, std::uint64_t) {
 }
 
 /// Each starts two more of half the size on the next rank.
-void split(context& ctx, cargo what, std::uint64_t left) {
-  if (left == 1) return sink(ctx, what);
-  ctx.send<split>(next_of(ctx), what, left / 2);
-  ctx.send<split>(next_of(ctx), what, left - left / 2);
+void split(context& ctx, cargo cargo, std::uint64_t left) {
+  if (left == 1) return sink(ctx, cargo);
+  ctx.send<split>(next_of(ctx), cargo, left / 2);
+  ctx.send<split>(next_of(ctx), cargo, left - left / 2);
 }
 
 void floods_from_handlers(runtime& rt, std::uint64_t) {
@@ -66,13 +66,13 @@ void floods_from_handlers(runtime& rt, std::uint64_t) {
 struct awaited {
   std::array<std::uint64_t, 64> next{};
 };
-awaited& awaited_by(rank_id rank, channel over) {
+awaited& awaited_by(rank_id rank, channel channel) {
   static std::array<std::array<awaited, 3>, 64> all;
-  return all.at(rank.value()).at(static_cast<std::size_t>(over));
+  return all.at(rank.value()).at(static_cast<std::size_t>(channel));
 }
 
-void numbered(context& ctx, channel over, std::uint64_t number, std::span<const std::uint64_t>) {
-  std::uint64_t& next = awaited_by(ctx.rank(), over).next.at(ctx.source().value());
+void numbered(context& ctx, channel channel, std::uint64_t number, std::span<const std::uint64_t>) {
+  std::uint64_t& next = awaited_by(ctx.rank(), channel).next.at(ctx.source().value());
   if (number != next) ++board_of(ctx.rank()).failed;
   next = number + 1;
   ++board_of(ctx.rank()).seen;
@@ -81,8 +81,8 @@ void numbered(context& ctx, channel over, std::uint64_t number, std::span<const 
 /// Handlers in the poll loop run as messages arrive, which must be as one rank has sent them on one channel: short ones
 /// that travel together, long ones that do not, and others between them.
 void order_from_rank_to_rank(runtime& rt, std::uint64_t seed) {
-  for (const channel over : {channel::system, channel::application, channel::bulk}) {
-    awaited_by(rt.rank(), over).next.fill(0);
+  for (const channel channel : {channel::system, channel::application, channel::bulk}) {
+    awaited_by(rt.rank(), channel).next.fill(0);
   }
   fresh_board(rt);
   rng random = rng(seed).fork(rt.rank().value());
@@ -93,18 +93,18 @@ void order_from_rank_to_rank(runtime& rt, std::uint64_t seed) {
     const bool long_one = number % 50 == 0;
     const std::size_t length = long_one ? random.below(much.size()) : lengths[random.below(lengths.size())];
     for (std::uint32_t r = 0; r < rt.size(); ++r) {
-      for (const channel over : {channel::system, channel::application, channel::bulk}) {
-        const with how{.category = category::communication, .channel = over};
-        const std::size_t words = over == channel::system ? length % 8 : length;
-        rt.send<numbered>(how, rank_id(r), over, number, std::span(much).first(words));
+      for (const channel channel : {channel::system, channel::application, channel::bulk}) {
+        const with options{.category = category::communication, .channel = channel};
+        const std::size_t words = channel == channel::system ? length % 8 : length;
+        rt.send<numbered>(options, rank_id(r), channel, number, std::span(much).first(words));
       }
       if (random.below(4) == 0) rt.send<sink>(rank_id(r), cargo{});
     }
   }
   rt.wait_quiescence();
   EXPECT_EQ(total(rt, &board::failed), 0U) << "messages of one rank on one channel have overtaken each other";
-  for (const channel over : {channel::system, channel::application, channel::bulk}) {
-    for (std::uint32_t r = 0; r < rt.size(); ++r) EXPECT_EQ(awaited_by(rt.rank(), over).next[r], each);
+  for (const channel channel : {channel::system, channel::application, channel::bulk}) {
+    for (std::uint32_t r = 0; r < rt.size(); ++r) EXPECT_EQ(awaited_by(rt.rank(), channel).next[r], each);
   }
   rt.barrier();
 }
@@ -142,13 +142,13 @@ void from_objects_that_do_not_move(runtime& rt, std::uint64_t) {
   const auto mine = rt.create<searcher>();
   const auto everyone = rt.all_gather(mine);
   rt.call<&searcher::meet>(mine, mine, everyone[next_of(rt).value()]).get();
-  const std::uint64_t before = early_messages_of_this_process();
+  const std::uint64_t previous = early_messages_of_this_process();
   rt.barrier();
   const std::uint64_t each = 4 * flood / rt.size();
   rt.send<&searcher::expand>(mine, cargo{}, each);
   rt.wait_quiescence();
   EXPECT_EQ(total(rt, &board::seen), each * rt.size());
-  const std::uint64_t early = rt.all_reduce(early_messages_of_this_process() - before, std::plus<>{});
+  const std::uint64_t early = rt.all_reduce(early_messages_of_this_process() - previous, std::plus<>{});
   // Where a rank has one worker, nothing can come between a number and its place in the row.
   EXPECT_LE(early, rt.workers() == 1 ? 0 : each / 8);
   rt.destroy(mine);

@@ -18,10 +18,10 @@ constexpr std::array all_policies{flow_policy::none, flow_policy::token, flow_po
 constexpr std::uint64_t each_sends = 12;
 
 void take_block(context& ctx, std::uint64_t number, const std::vector<std::uint64_t>& block) {
-  board& own = board_of(ctx.rank());
-  own.seen += 1;
-  own.sum += number;
-  for (const std::uint64_t word : block) own.failed += word == number ? 0 : 1;
+  board& board = board_of(ctx.rank());
+  board.seen += 1;
+  board.sum += number;
+  for (const std::uint64_t word : block) board.failed += word == number ? 0 : 1;
 }
 
 /// All ranks send blocks to one rank, and to their neighbours, at once.

@@ -32,9 +32,9 @@ struct strip {
     for (const double each : values) all += each;
     return all;
   }
-  nacre::awaited<std::string> text(const std::string& what) {
-    if (what == "wrong") throw std::out_of_range("this text is wrong");
-    return what + "!";
+  nacre::awaited<std::string> text(const std::string& name) {
+    if (name == "wrong") throw std::out_of_range("this text is wrong");
+    return name + "!";
   }
   nacre::awaited<> mark(std::int32_t, std::uint64_t value) {
     rows_seen += value;
@@ -50,14 +50,15 @@ rank_id before_of(const runtime& rt) { return rank_id((rt.rank().value() + rt.si
 void ring(runtime& rt, std::uint64_t seed) {
   constexpr std::uint64_t steps = 60;
   const auto g = rt.create_group<strip>();
-  const double own = static_cast<double>(rt.rank().value()), before = static_cast<double>(before_of(rt).value());
+  const double own_value = static_cast<double>(rt.rank().value()),
+               previous = static_cast<double>(before_of(rt).value());
   for (std::uint64_t step = 0; step < steps; ++step) {
     const bool early = (step + seed + rt.rank().value()) % 3 != 0;  // the request comes before the row, or behind it
     future<row> left;
     if (early) left = rt.next<&strip::halo>(g, step);
-    rt.send<&strip::halo>(g[next_of(rt)], step, row(5 + step, own + static_cast<double>(step)));
+    rt.send<&strip::halo>(g[next_of(rt)], step, row(5 + step, own_value + static_cast<double>(step)));
     if (!early) left = rt.next<&strip::halo>(g, step);
-    EXPECT_EQ(left.get(), row(5 + step, before + static_cast<double>(step)));
+    EXPECT_EQ(left.get(), row(5 + step, previous + static_cast<double>(step)));
   }
   EXPECT_EQ(rt.local(g).seen(), steps);
   rt.barrier();
@@ -68,21 +69,21 @@ void ring(runtime& rt, std::uint64_t seed) {
 void any_order(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t steps = 200, of_one_step = 50;
   const auto g = rt.create_group<strip>();
-  const rank_id to = next_of(rt);
+  const rank_id target = next_of(rt);
   for (std::uint64_t step = steps; step-- > 0;) {
-    rt.send<&strip::sum>(g[to], step, row{1.0, static_cast<double>(step)});
+    rt.send<&strip::sum>(g[target], step, row{1.0, static_cast<double>(step)});
   }
-  const double from = 100 * before_of(rt).value();
+  const double source = 100 * before_of(rt).value();
   for (std::uint64_t step = 0; step < steps; ++step) {
-    EXPECT_EQ(rt.next<&strip::sum>(g, step).get(), from + 1 + static_cast<double>(step));
+    EXPECT_EQ(rt.next<&strip::sum>(g, step).get(), source + 1 + static_cast<double>(step));
   }
-  for (std::uint64_t each = 0; each < of_one_step; ++each) rt.send<&strip::mark>(g[to], -7, each);
+  for (std::uint64_t each = 0; each < of_one_step; ++each) rt.send<&strip::mark>(g[target], -7, each);
   std::vector<future<void>> all;
   for (std::uint64_t each = 0; each < of_one_step; ++each)
     all.push_back(rt.next<&strip::mark>(g, static_cast<std::uint64_t>(-7)));
   for (auto& each : all) each.get();
   EXPECT_EQ(rt.local(g).seen(), of_one_step * (of_one_step - 1) / 2);
-  rt.send<&strip::block>(g[to], 1U, buffer(200'000));
+  rt.send<&strip::block>(g[target], 1U, buffer(200'000));
   EXPECT_EQ(rt.next<&strip::block>(g, 1).get().size(), 200'000U);
   rt.barrier();
   rt.destroy(g);

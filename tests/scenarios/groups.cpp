@@ -23,7 +23,7 @@ namespace {
 /// Neither movable nor serializable nor made without arguments.
 class tally {
  public:
-  tally(rank_id here, std::uint64_t start) : here_(here), held_(start) {}
+  tally(rank_id rank, std::uint64_t start) : here_(rank), held_(start) {}
   tally(const tally&) = delete;
   tally& operator=(const tally&) = delete;
 
@@ -34,8 +34,8 @@ class tally {
     EXPECT_EQ(ctx.rank(), here_);
     return held_ + all.size();
   }
-  std::uint64_t fail_on(rank_id which) const {
-    if (which == here_) throw std::out_of_range("the tally is tired");
+  std::uint64_t fail_on(rank_id rank) const {
+    if (rank == here_) throw std::out_of_range("the tally is tired");
     return 1;
   }
   task<std::uint64_t> ask(context& ctx, group_ptr<tally> all) const {

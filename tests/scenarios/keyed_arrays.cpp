@@ -30,7 +30,7 @@ struct seat {
 
 template <>
 struct std::hash<nacre::tests::seat> {
-  std::size_t operator()(const nacre::tests::seat& of) const noexcept { return of.group; }
+  std::size_t operator()(const nacre::tests::seat& seat) const noexcept { return seat.group; }
 };
 
 namespace nacre::tests {
@@ -44,7 +44,7 @@ struct entry {
   explicit entry(const std::string& key) : text(key) {}
   entry(std::string said, std::uint64_t begin) : text(std::move(said)), sum(begin) {}
 
-  void add(std::uint64_t by) { sum += by; }
+  void add(std::uint64_t step) { sum += step; }
   void in_order(context& ctx, std::uint64_t number) {
     if (number != next++) ++late;
     if (number % 7 == 3) ctx.migrate(ctx.self<entry>(), next_of(ctx));
@@ -71,7 +71,7 @@ void words_of_all(runtime& rt, std::uint64_t) {
     EXPECT_EQ(rt.call<&entry::value>(all["nacre"]).get(), rt.size());
     EXPECT_EQ(rt.call<&entry::said>(all["is"]).get(), "is") << "made from its key";
     EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), words.size() * rt.size());
-    EXPECT_EQ(rt.call(all["a"], [](const entry& of) { return of.sum; }).get(), 2U * rt.size());
+    EXPECT_EQ(rt.call(all["a"], [](const entry& subject) { return subject.sum; }).get(), 2U * rt.size());
   }
   rt.barrier();
   rt.destroy(all);
@@ -114,17 +114,17 @@ void inserted_and_erased(runtime& rt, std::uint64_t) {
   std::atomic<int> lost{0};
   rt.on_delivery_error([&](const delivery_error&) { ++lost; });
   const auto all = rt.create_array<entry>(keyed_by<std::string>{}, sparse);
-  const std::string own = "rank " + std::to_string(rt.rank().value());
-  rt.send<&entry::add>(all[own], 1);  // lost: there is none
-  future<void> made = rt.insert(all, own, "hello", 5U);
-  rt.send<&entry::add>(all[own], 1);  // behind the insertion
-  made.get();
-  EXPECT_EQ(rt.call<&entry::value>(all[own]).get(), 6U);
-  EXPECT_THROW(rt.insert(all, own, "again", 1U).get(), call_error);
-  rt.erase(all, own).get();
-  EXPECT_THROW(rt.call<&entry::value>(all[own]).get(), call_error);
-  EXPECT_THROW(rt.erase(all, own).get(), call_error);
-  rt.insert(all, own, "back", 7U).get();
+  const std::string own_name = "rank " + std::to_string(rt.rank().value());
+  rt.send<&entry::add>(all[own_name], 1);  // lost: there is none
+  future<void> future = rt.insert(all, own_name, "hello", 5U);
+  rt.send<&entry::add>(all[own_name], 1);  // behind the insertion
+  future.get();
+  EXPECT_EQ(rt.call<&entry::value>(all[own_name]).get(), 6U);
+  EXPECT_THROW(rt.insert(all, own_name, "again", 1U).get(), call_error);
+  rt.erase(all, own_name).get();
+  EXPECT_THROW(rt.call<&entry::value>(all[own_name]).get(), call_error);
+  EXPECT_THROW(rt.erase(all, own_name).get(), call_error);
+  rt.insert(all, own_name, "back", 7U).get();
   rt.barrier();
   if (rt.rank().value() == 0) {
     EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), 7U * rt.size());
@@ -141,38 +141,38 @@ void inserted_and_erased(runtime& rt, std::uint64_t) {
   rt.on_delivery_error([](const delivery_error&) {});
 }
 
-rank_id home_of_seat(const seat& of, std::uint32_t ranks) { return rank_id((of.group + 1) % ranks); }
+rank_id home_of_seat(const seat& seat, std::uint32_t ranks) { return rank_id((seat.group + 1) % ranks); }
 
 /// Every operation on a key finds the element on the rank that the program's function names.
 void homes_of_the_program(runtime& rt, std::uint64_t) {
   const auto all = rt.create_array<entry>(keyed_by<std::uint64_t>{
       .home = [](const std::uint64_t& key, std::uint32_t ranks) { return (key / 8 + 1) % ranks; }});
   const auto seats = rt.create_array<entry>(keyed_by<seat>{.home = &home_of_seat}, sparse);
-  const auto where = [](const entry&, context& ctx) { return ctx.rank().value(); };
+  const auto predicate = [](const entry&, context& ctx) { return ctx.rank().value(); };
   for (std::uint64_t key = 0; key < 64; ++key) rt.send<&entry::add>(all[key], key);
-  const seat own{rt.rank().value(), 3};
-  rt.insert(seats, own, "mine", 1U).get();
+  const seat self{rt.rank().value(), 3};
+  rt.insert(seats, self, "mine", 1U).get();
   rt.wait_quiescence();
   for (std::uint64_t key = rt.rank().value(); key < 64; key += 5) {
     const auto home = static_cast<std::uint32_t>((key / 8 + 1) % rt.size());
     const mobile_ptr<entry> element = rt.element_of(all, key).get();
     EXPECT_EQ(element.id().birth(), rank_id(home)) << key;
-    EXPECT_EQ(rt.call(all[key], where).get(), rt.home_of(element).value()) << key;
+    EXPECT_EQ(rt.call(all[key], predicate).get(), rt.home_of(element).value()) << key;
   }
   for (std::uint32_t group = 0; group < rt.size(); ++group) {
     const mobile_ptr<entry> element = rt.element_of(seats, {group, 3}).get();
     EXPECT_EQ(element.id().birth(), rank_id((group + 1) % rt.size())) << group;
-    EXPECT_EQ(rt.call(seats[{group, 3}], where).get(), rt.home_of(element).value()) << group;
+    EXPECT_EQ(rt.call(seats[{group, 3}], predicate).get(), rt.home_of(element).value()) << group;
   }
   EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), std::uint64_t{64 * 63 / 2} * rt.size());
   rt.barrier();
-  const mobile_ptr<entry> moved = rt.element_of(seats, own).get();
+  const mobile_ptr<entry> moved = rt.element_of(seats, self).get();
   rt.migrate(moved, rank_id(0)).get();
-  EXPECT_EQ(rt.call(seats[own], where).get(), 0U);
+  EXPECT_EQ(rt.call(seats[self], predicate).get(), 0U);
   rt.barrier();
-  rt.erase(seats, own).get();
-  rt.insert(seats, own, "again", 2U).get();
-  EXPECT_EQ(rt.call(seats[own], where).get(), rt.home_of(moved).value()) << "made anew at its home";
+  rt.erase(seats, self).get();
+  rt.insert(seats, self, "again", 2U).get();
+  EXPECT_EQ(rt.call(seats[self], predicate).get(), rt.home_of(moved).value()) << "made anew at its home";
   rt.barrier();
   rt.destroy(seats);
   rt.destroy(all);

@@ -16,7 +16,7 @@ namespace nacre::tests {
 namespace {
 
 void run_on_ranks(runtime& rt, std::uint64_t seed) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const auto given = static_cast<std::uint32_t>(seed);
   rt.send(
       next_of(rt), [](context& ctx, std::string text) { board_of(ctx.rank()).sum += text.size(); }, "world");
@@ -25,9 +25,9 @@ void run_on_ranks(runtime& rt, std::uint64_t seed) {
   rt.send(with{.category = category::communication}, next_of(rt),
           [](context& ctx) { ++board_of(ctx.rank()).reported; });
   rt.wait_quiescence();
-  EXPECT_EQ(own.sum, 5U);
-  EXPECT_EQ(own.seen, given * rt.size());
-  EXPECT_EQ(own.reported, 1U);
+  EXPECT_EQ(board.sum, 5U);
+  EXPECT_EQ(board.seen, given * rt.size());
+  EXPECT_EQ(board.reported, 1U);
   EXPECT_EQ(rt.call(
                   next_of(rt), [](int a, int b) { return a + b; }, 2, 3)
                 .get(),
@@ -40,7 +40,7 @@ void run_on_ranks(runtime& rt, std::uint64_t seed) {
   rt.on_quiescence([](context& ctx, std::uint64_t n) { board_of(ctx.rank()).failed += n; }, seed);
   rt.wait_quiescence();
   rt.wait_quiescence();  // the first is what the handler waits for, too
-  EXPECT_EQ(own.failed, seed);
+  EXPECT_EQ(board.failed, seed);
 }
 
 /// Handlers that only their lambda tells apart, as those of containers are.
@@ -102,14 +102,14 @@ void run_on_objects(runtime& rt, std::uint64_t seed) {
             seed + 2);
   rt.migrate(p, rt.rank()).get();
   const auto drain = [](jar& j, context& ctx) -> task<std::uint64_t> {
-    const std::uint64_t before = j.held;
+    const std::uint64_t previous = j.held;
     j.held = co_await ctx.call(next_of(ctx), [] { return std::uint64_t{1}; });
-    co_return before + j.held;
+    co_return previous + j.held;
   };
   EXPECT_EQ(rt.call(p, drain).get(), seed + 3);
   const auto q = rt.create<jar>();
   rt.colocate(
-      p, q, [](labelled_jar& from, jar& to, std::uint64_t n) { to.held = from.held + n; }, 10U);
+      p, q, [](labelled_jar& source, jar& target, std::uint64_t n) { target.held = source.held + n; }, 10U);
   EXPECT_EQ(rt.call(q, [](const jar& j) { return j.held; }).get(), 11U);
   EXPECT_EQ(rt.colocate_call(p, q, [](context&, labelled_jar& a, jar& b) { return a.held + b.held; }).get(), 12U);
   rt.destroy(p);

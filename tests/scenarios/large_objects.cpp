@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::uint64_t messages = 30, hops = 6;
 
-std::uint64_t word_at(std::size_t index, std::uint64_t of) { return index * 2654435761U + of; }
+std::uint64_t word_at(std::size_t index, std::uint64_t number) { return index * 2654435761U + number; }
 
-std::span<std::uint64_t> words_of(std::vector<std::uint64_t>& of) { return of; }
-std::span<std::uint64_t> words_of(buffer& of) { return of.as<std::uint64_t>(); }
-void resize(std::vector<std::uint64_t>& of, std::uint64_t words) { of.resize(words); }
-void resize(buffer& of, std::uint64_t words) { of = buffer(words * sizeof(std::uint64_t)); }
+std::span<std::uint64_t> words_of(std::vector<std::uint64_t>& values) { return values; }
+std::span<std::uint64_t> words_of(buffer& buffer) { return buffer.as<std::uint64_t>(); }
+void resize(std::vector<std::uint64_t>& values, std::uint64_t words) { values.resize(words); }
+void resize(buffer& subject, std::uint64_t words) { subject = buffer(words * sizeof(std::uint64_t)); }
 
 /// Has much that it carries along, in order messages from each rank, and moves on now and then by itself.
 template <class Load>
@@ -39,10 +39,10 @@ struct freight {
     const std::span<std::uint64_t> all = words_of(load);
     for (std::size_t index = 0; index < all.size(); ++index) all[index] = word_at(index, words);
   }
-  void hear(context& ctx, std::uint32_t from, std::uint64_t number) {
-    if (number != heard[from]++) ++board_of(ctx.rank()).failed;
+  void hear(context& ctx, std::uint32_t source, std::uint64_t number) {
+    if (number != heard[source]++) ++board_of(ctx.rank()).failed;
     ++board_of(ctx.rank()).seen;
-    if (number % (messages / hops) != 0 || from != moves % ctx.size()) return;
+    if (number % (messages / hops) != 0 || source != moves % ctx.size()) return;
     ++moves;
     ctx.migrate(ctx.self<freight>(), next_of(ctx));
   }
@@ -74,9 +74,9 @@ struct clockwork {
 
 template <class Load>
 std::vector<mobile_ptr<freight<Load>>> one_of_each_rank(runtime& rt, std::uint64_t words) {
-  const auto own = rt.create<freight<Load>>();
-  rt.call<&freight<Load>::fill>(own, words, std::uint64_t{rt.size()}).get();
-  return rt.all_gather(own);
+  const auto self = rt.create<freight<Load>>();
+  rt.call<&freight<Load>::fill>(self, words, std::uint64_t{rt.size()}).get();
+  return rt.all_gather(self);
 }
 
 /// Says that it packs to more than a message may be.
@@ -110,22 +110,22 @@ bool fails(const F& call) {
 
 /// Between ranks of one process it may move: nothing is packed.
 void stay(runtime& rt, std::uint64_t) {
-  const auto own = rt.create<boundless>();
-  const std::vector<mobile_ptr<boundless>> all = rt.all_gather(own);
+  const auto object = rt.create<boundless>();
+  const std::vector<mobile_ptr<boundless>> all = rt.all_gather(object);
   const std::vector<int> processes = rt.all_gather(static_cast<int>(::getpid()));
   const rank_id next = next_of(rt);
   const bool apart = processes[next.value()] != processes[rt.rank().value()];
   if (apart) {
-    EXPECT_TRUE(fails([&] { rt.migrate(own, next).get(); }));
+    EXPECT_TRUE(fails([&] { rt.migrate(object, next).get(); }));
     EXPECT_TRUE(fails([&] { rt.with_exclusive(all[next.value()], [](boundless& one) { ++one.calls; }); }));
     const auto one = rt.create<clockwork>(), other = rt.create<clockwork>();
     EXPECT_EQ(rt.colocate_call<meet>(all[next.value()], one, other).get(), next.value());
-    EXPECT_EQ(rt.call<&boundless::where>(own).get(), rt.rank().value()) << "it can still be used where it is";
+    EXPECT_EQ(rt.call<&boundless::where>(object).get(), rt.rank().value()) << "it can still be used where it is";
   } else {
-    EXPECT_FALSE(fails([&] { rt.with_exclusive(own, [](boundless& one) { ++one.calls; }); })) << "it does not move";
+    EXPECT_FALSE(fails([&] { rt.with_exclusive(object, [](boundless& one) { ++one.calls; }); })) << "it does not move";
   }
   rt.wait_quiescence();
-  rt.destroy(own);
+  rt.destroy(object);
 }
 
 void move_all(runtime& rt, std::uint64_t) { move_large_objects(rt, sanitized ? 100'000 : 1'000'000); }
@@ -155,11 +155,11 @@ void move_large_objects(runtime& rt, std::uint64_t bytes) {
   EXPECT_EQ(total(rt, &board::seen), 2 * messages * rt.size() * rt.size());
   EXPECT_EQ(total(rt, &board::failed), 0U) << "messages from one main to one object have overtaken each other";
   EXPECT_EQ(rt.call<&clockwork::count>(meanwhile).get(), ticks);
-  const std::size_t own = rt.rank().value();
-  EXPECT_TRUE(rt.call<&freight<std::vector<std::uint64_t>>::whole>(vectors[own], words).get());
-  EXPECT_TRUE(rt.call<&freight<buffer>::whole>(buffers[own], words).get());
-  rt.destroy(vectors[own]);
-  rt.destroy(buffers[own]);
+  const std::size_t own_index = rt.rank().value();
+  EXPECT_TRUE(rt.call<&freight<std::vector<std::uint64_t>>::whole>(vectors[own_index], words).get());
+  EXPECT_TRUE(rt.call<&freight<buffer>::whole>(buffers[own_index], words).get());
+  rt.destroy(vectors[own_index]);
+  rt.destroy(buffers[own_index]);
 }
 
 std::span<const scenario> large_object_scenarios() { return large_objects_table; }

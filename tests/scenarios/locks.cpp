@@ -25,7 +25,7 @@ struct account {
     sum += amount;
     same += amount;
   }
-  void root(bool on) { rooted = on; }
+  void root(bool is_on) { rooted = is_on; }
   [[nodiscard]] std::uint64_t read() const { return sum == same ? sum : ~std::uint64_t{0}; }
   [[nodiscard]] bool may_migrate() const { return !rooted; }
   template <class Archive>
@@ -88,7 +88,7 @@ void others_are_kept_off(runtime& rt, std::uint64_t) {
 }
 
 void misuse_of_locks(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const auto p = rt.create<account>();
   const auto add_and_throw = [](account& mine) -> int {
     mine.add(3);
@@ -101,7 +101,7 @@ void misuse_of_locks(runtime& rt, std::uint64_t) {
   EXPECT_THROW(rt.with_exclusive(mobile_ptr<account>(), [](account&) {}), usage_error);
   rt.send<lock_in_a_handler>(rt.rank(), p);
   rt.wait_quiescence();
-  EXPECT_EQ(own.seen, 1U) << "a handler is told what to write instead";
+  EXPECT_EQ(board.seen, 1U) << "a handler is told what to write instead";
   rt.destroy(p);
   EXPECT_THROW(rt.with_shared(p, [](const account&) {}), call_error);
 }

@@ -21,9 +21,9 @@ namespace {
 using numbers = std::vector<std::uint64_t>;
 
 /// The reason with which a transfer failed.
-std::string failure(future<void> of) {
+std::string failure(future<void> future) {
   try {
-    of.get();
+    future.get();
     return "";
   } catch (const call_error& error) {
     return error.what();
@@ -49,15 +49,15 @@ void random_transfers(runtime& rt, std::uint64_t seed) {
     for (std::uint32_t r = 0; r < rt.size(); ++r) {
       const std::size_t length = random.below(random.below(2) == 0 ? 8 : slice);
       const std::size_t begin = random.below(slice - length + 1);
-      const auto there = model[r].begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto position = model[r].begin() + static_cast<std::ptrdiff_t>(begin);
       const std::size_t offset = rt.rank().value() * slice + begin;
       if (random.below(2) == 0) {
         sources.emplace_back(length);
         for (std::uint64_t& each : sources.back()) each = random.next();
-        std::copy(sources.back().begin(), sources.back().end(), there);
+        std::copy(sources.back().begin(), sources.back().end(), position);
         under_way.push_back(rt.put(all[r], offset, sources.back()));
       } else {
-        got.emplace_back(numbers(length, 1), numbers(there, there + static_cast<std::ptrdiff_t>(length)));
+        got.emplace_back(numbers(length, 1), numbers(position, position + static_cast<std::ptrdiff_t>(length)));
         under_way.push_back(rt.get(all[r], offset, got.back().first));
       }
     }
@@ -73,21 +73,21 @@ void random_transfers(runtime& rt, std::uint64_t seed) {
   rt.withdraw(exposed);
 }
 
-void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& to, numbers& own) {
+void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& target, numbers& self) {
   const auto forged = [&](auto change) {
-    detail::memory_name name = to.name();
+    detail::memory_name name = target.name();
     change(name);
     const remote_memory<std::uint64_t> handle(name);
-    const std::string why = failure(rt.put(handle, 0, std::span(own).first(1)));
-    EXPECT_EQ(failure(rt.get(handle, 0, std::span(own).first(1))).substr(4), why.substr(4));
-    return why;
+    const std::string reason = failure(rt.put(handle, 0, std::span(self).first(1)));
+    EXPECT_EQ(failure(rt.get(handle, 0, std::span(self).first(1))).substr(4), reason.substr(4));
+    return reason;
   };
   EXPECT_NE(forged([](auto& name) { name.key[0] ^= 1; }).find("key"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.segment = 77; }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.segment = 0; }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([&](auto& name) { name.rank = rt.size(); }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.rank = 1'000'000; }).find("no such memory"), std::string::npos);
-  EXPECT_EQ(own, numbers(100, 7));
+  EXPECT_EQ(self, numbers(100, 7));
 }
 
 void bad_accesses(runtime& rt, std::uint64_t) {
@@ -101,50 +101,50 @@ void bad_accesses(runtime& rt, std::uint64_t) {
     all.push_back(rt.broadcast(exposed, rank_id(r)));
     constants.push_back(rt.broadcast(constant, rank_id(r)));
   }
-  const auto to = all[next_of(rt).value()];
-  numbers own(100, 7);
+  const auto value = all[next_of(rt).value()];
+  numbers self(100, 7);
   const std::size_t none = static_cast<std::size_t>(-1);
   for (const std::size_t offset : {std::size_t{1}, std::size_t{101}, none, none / 8, none / 8 + 1}) {
-    EXPECT_NE(failure(rt.put(to, offset, own)).find("inside"), std::string::npos) << offset;
-    EXPECT_NE(failure(rt.get(to, offset, own)).find("inside"), std::string::npos) << offset;
+    EXPECT_NE(failure(rt.put(value, offset, self)).find("inside"), std::string::npos) << offset;
+    EXPECT_NE(failure(rt.get(value, offset, self)).find("inside"), std::string::npos) << offset;
   }
-  EXPECT_NE(failure(rt.put(to, 101, {})).find("inside"), std::string::npos);
-  EXPECT_EQ(failure(rt.put(to, 100, {})), "");
-  refuses_forged_names(rt, to, own);
-  auto huge = to.name();  // a lie about the length, with more pieces than one
+  EXPECT_NE(failure(rt.put(value, 101, {})).find("inside"), std::string::npos);
+  EXPECT_EQ(failure(rt.put(value, 100, {})), "");
+  refuses_forged_names(rt, value, self);
+  auto huge = value.name();  // a lie about the length, with more pieces than one
   huge.bytes = 1u << 30;
   numbers much(50'000, 9);
   EXPECT_NE(failure(rt.put(remote_memory<std::uint64_t>(huge), 0, much)).find("inside"), std::string::npos);
-  const auto cheated = remote_memory<std::uint64_t>(constants[to.rank().value()].name());
-  EXPECT_NE(failure(rt.put(cheated, 0, std::span(own).first(3))).find("reading only"), std::string::npos);
-  rt.get(cheated, 0, std::span(own).first(3)).get();
-  EXPECT_EQ(own[2], 3U);
+  const auto cheated = remote_memory<std::uint64_t>(constants[value.rank().value()].name());
+  EXPECT_NE(failure(rt.put(cheated, 0, std::span(self).first(3))).find("reading only"), std::string::npos);
+  rt.get(cheated, 0, std::span(self).first(3)).get();
+  EXPECT_EQ(self[2], 3U);
   rt.barrier();
   EXPECT_EQ(mine, numbers(100, 5));
   EXPECT_EQ(fixed, (numbers{1, 2, 3}));
   rt.withdraw(exposed);
   EXPECT_THROW(rt.withdraw(exposed), usage_error);
-  EXPECT_THROW(rt.withdraw(to), usage_error);  // another rank's, or withdrawn
+  EXPECT_THROW(rt.withdraw(value), usage_error);  // another rank's, or withdrawn
   rt.barrier();
-  EXPECT_NE(failure(rt.put(to, 0, own)).find("withdrawn"), std::string::npos);
-  EXPECT_NE(failure(rt.get(to, 0, own)).find("withdrawn"), std::string::npos);
+  EXPECT_NE(failure(rt.put(value, 0, self)).find("withdrawn"), std::string::npos);
+  EXPECT_NE(failure(rt.get(value, 0, self)).find("withdrawn"), std::string::npos);
   rt.barrier();
   EXPECT_EQ(mine, numbers(100, 5));
 }
 
 /// Fetches, changes and puts back: what only an owner of the memory could do by message.
-task<std::uint64_t> raise(context& ctx, remote_memory<std::uint64_t> at, std::uint64_t by) {
-  numbers here(at.size());
-  co_await ctx.get(at, 0, here);
-  for (std::uint64_t& each : here) each += by;
-  co_await ctx.put(at, 0, here);
-  co_return std::accumulate(here.begin(), here.end(), std::uint64_t{0});
+task<std::uint64_t> raise(context& ctx, remote_memory<std::uint64_t> remote_memory, std::uint64_t step) {
+  numbers numbers(remote_memory.size());
+  co_await ctx.get(remote_memory, 0, numbers);
+  for (std::uint64_t& each : numbers) each += step;
+  co_await ctx.put(remote_memory, 0, numbers);
+  co_return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
 }
 
-std::string refused_wait(context& ctx, remote_memory<std::uint64_t> at) {
-  numbers here(at.size());
+std::string refused_wait(context& ctx, remote_memory<std::uint64_t> remote_memory) {
+  numbers numbers(remote_memory.size());
   try {
-    ctx.get(at, 0, here).wait();
+    ctx.get(remote_memory, 0, numbers).wait();
   } catch (const usage_error& error) {
     return error.what();
   }
@@ -166,13 +166,13 @@ void coroutines(runtime& rt, std::uint64_t) {
 void dropped_futures_of_memory(runtime& rt, std::uint64_t) {
   numbers mine(60'000, 1);
   const auto exposed = rt.expose(std::span(mine));
-  const auto to = rt.broadcast(exposed, rank_id(0));
+  const auto remote_memory = rt.broadcast(exposed, rank_id(0));
   for (int round = 0; round < 20; ++round) {
-    auto own = std::make_unique<numbers>(mine.size() / rt.size(), 1);
-    const std::size_t offset = own->size() * rt.rank().value();
-    static_cast<void>(round % 2 == 0 ? rt.put(to, offset, *own) : rt.get(to, offset, *own));
-    std::fill(own->begin(), own->end(), 2);  // a race, were anybody still there
-    EXPECT_EQ(std::count(own->begin(), own->end(), 2U), static_cast<std::ptrdiff_t>(own->size()));
+    auto self = std::make_unique<numbers>(mine.size() / rt.size(), 1);
+    const std::size_t offset = self->size() * rt.rank().value();
+    static_cast<void>(round % 2 == 0 ? rt.put(remote_memory, offset, *self) : rt.get(remote_memory, offset, *self));
+    std::fill(self->begin(), self->end(), 2);  // a race, were anybody still there
+    EXPECT_EQ(std::count(self->begin(), self->end(), 2U), static_cast<std::ptrdiff_t>(self->size()));
   }
   rt.wait_quiescence();
   rt.withdraw(exposed);
@@ -180,14 +180,14 @@ void dropped_futures_of_memory(runtime& rt, std::uint64_t) {
 }
 
 /// Goes on until the memory is gone; how many accesses came first.
-task<int> hammer(context& ctx, remote_memory<std::uint64_t> at, std::size_t part) {
-  numbers here(at.size() / 8, part);
+task<int> hammer(context& ctx, remote_memory<std::uint64_t> remote_memory, std::size_t part) {
+  numbers numbers(remote_memory.size() / 8, part);
   for (int count = 0;; ++count) {
     try {
       if (count % 2 == 0) {
-        co_await ctx.put(at, part * here.size(), here);
+        co_await ctx.put(remote_memory, part * numbers.size(), numbers);
       } else {
-        co_await ctx.get(at, part * here.size(), here);
+        co_await ctx.get(remote_memory, part * numbers.size(), numbers);
       }
     } catch (const call_error& error) {
       if (std::string(error.what()).find("withdrawn") == std::string::npos) throw;
@@ -223,13 +223,13 @@ void withdrawals(runtime& rt, std::uint64_t) {
 
 /// More than the window holds, so that each end of a piece lets another one leave.
 void long_puts(runtime& rt, std::uint64_t) {
-  numbers mine(400'000), own(mine.size(), 8);
+  numbers mine(400'000), self(mine.size(), 8);
   const auto exposed = rt.expose(std::span(mine));
   std::vector<remote_memory<std::uint64_t>> all;
   for (std::uint32_t r = 0; r < rt.size(); ++r) all.push_back(rt.broadcast(exposed, rank_id(r)));
-  auto done = rt.put(all[next_of(rt).value()], 0, own);
+  auto done = rt.put(all[next_of(rt).value()], 0, self);
   rt.wait_quiescence();
-  EXPECT_TRUE(mine == own);
+  EXPECT_TRUE(mine == self);
   done.get();
   rt.barrier();
   rt.withdraw(exposed);

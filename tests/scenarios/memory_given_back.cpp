@@ -70,48 +70,50 @@ class traffic {
 
   /// A range of the slice at a target that has nothing under way.
   action new_action(std::size_t& begin) {
-    action made;
-    do made.target = static_cast<std::uint32_t>(random_.below(rt_.size()));
-    while (std::any_of(under_way_.begin(), under_way_.end(), [&](const action& a) { return a.target == made.target; }));
+    action result;
+    do result.target = static_cast<std::uint32_t>(random_.below(rt_.size()));
+    while (
+        std::any_of(under_way_.begin(), under_way_.end(), [&](const action& a) { return a.target == result.target; }));
     const std::size_t length = random_.below(random_.below(3) == 0 ? 100 : slice_) + 1;
     begin = random_.below(slice_ - length + 1);
-    made.own->resize(length);
-    return made;
+    result.own->resize(length);
+    return result;
   }
-  numbers::iterator model_at(const action& of, std::size_t begin) {
-    return model_[of.target].begin() + static_cast<std::ptrdiff_t>(begin);
+  numbers::iterator model_at(const action& action, std::size_t begin) {
+    return model_[action.target].begin() + static_cast<std::ptrdiff_t>(begin);
   }
 
   void begin() {
     while (under_way_.size() == rt_.size()) end_one();
-    std::size_t at = 0;
-    action made = new_action(at);
-    const auto model = model_at(made, at);
-    const std::size_t offset = 2 * rt_.rank().value() * slice_ + at;
+    std::size_t index = 0;
+    action action = new_action(index);
+    const auto model = model_at(action, index);
+    const std::size_t offset = 2 * rt_.rank().value() * slice_ + index;
     if (random_.below(2) == 0) {
-      fill(*made.own, random_);
-      std::copy(made.own->begin(), made.own->end(), model);
-      made.expected = *made.own;
-      made.done = rt_.put(all_[made.target], offset, std::span<const std::uint64_t>(*made.own));
+      fill(*action.own, random_);
+      std::copy(action.own->begin(), action.own->end(), model);
+      action.expected = *action.own;
+      action.done = rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.own));
     } else {
-      made.expected.assign(model, model + static_cast<std::ptrdiff_t>(made.own->size()));
-      made.done = rt_.get(all_[made.target], offset, std::span(*made.own));
+      action.expected.assign(model, model + static_cast<std::ptrdiff_t>(action.own->size()));
+      action.done = rt_.get(all_[action.target], offset, std::span(*action.own));
     }
-    under_way_.push_back(std::move(made));
+    under_way_.push_back(std::move(action));
   }
 
   void drop() {
     while (under_way_.size() == rt_.size()) end_one();
-    std::size_t at = 0;
-    action made = new_action(at);
-    std::fill(made.own->begin(), made.own->end(), five);
-    const std::size_t offset = (2 * rt_.rank().value() + 1) * slice_ + at;
-    made.done = random_.below(2) == 0 ? rt_.put(all_[made.target], offset, std::span<const std::uint64_t>(*made.own))
-                                      : rt_.get(all_[made.target], offset, std::span(*made.own));
+    std::size_t index = 0;
+    action action = new_action(index);
+    std::fill(action.own->begin(), action.own->end(), five);
+    const std::size_t offset = (2 * rt_.rank().value() + 1) * slice_ + index;
+    action.done = random_.below(2) == 0
+                      ? rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.own))
+                      : rt_.get(all_[action.target], offset, std::span(*action.own));
     if (random_.below(2) == 0 && !under_way_.empty()) end_one();  // meanwhile it gets somewhere
-    made.done = {};
-    std::fill(made.own->begin(), made.own->end(), 7);
-    taken_back_.push_back(std::move(*made.own));
+    action.done = {};
+    std::fill(action.own->begin(), action.own->end(), 7);
+    taken_back_.push_back(std::move(*action.own));
   }
 
   void end_one() {
@@ -133,14 +135,14 @@ class traffic {
 };
 
 /// Goes on until the memory is gone, and then says so.
-task<void> go_on_hammering(context& ctx, memory at, std::uint32_t salt) {
-  numbers here(at.size() / 4, salt);
+task<void> go_on_hammering(context& ctx, memory memory, std::uint32_t salt) {
+  numbers numbers(memory.size() / 4, salt);
   for (int count = 0;; ++count) {
     try {
       if (count % 2 == 0) {
-        co_await ctx.put(at, salt % 4 * here.size(), std::span<const std::uint64_t>(here));
+        co_await ctx.put(memory, salt % 4 * numbers.size(), std::span<const std::uint64_t>(numbers));
       } else {
-        co_await ctx.get(at, salt % 4 * here.size(), std::span(here));
+        co_await ctx.get(memory, salt % 4 * numbers.size(), std::span(numbers));
       }
     } catch (const call_error& error) {
       EXPECT_NE(std::string(error.what()).find("withdrawn"), std::string::npos) << error.what();

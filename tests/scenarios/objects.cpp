@@ -42,10 +42,10 @@ task<double> twice(context& ctx, mobile_ptr<tired_cell> p) {
 }
 
 void lives(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   const rank_id next = next_of(rt);
-  rt.on_delivery_error([&own](const delivery_error& what) {
-    if (what.handler.find("step") != std::string_view::npos) ++own.reported;
+  rt.on_delivery_error([&board](const delivery_error& delivery_error) {
+    if (delivery_error.handler.find("step") != std::string_view::npos) ++board.reported;
   });
   const mobile_ptr<tired_cell> p = rt.create<tired_cell>(std::vector<double>{3, 4});
   const mobile_ptr<tired_cell> q = rt.create_on<tired_cell>(next, std::vector<double>{6, 8}).get();
@@ -107,15 +107,15 @@ struct list {
 void order_under_migration(runtime& rt, std::uint64_t) {
   fresh_board(rt);
   constexpr std::uint64_t messages = 500;
-  std::vector<mobile_ptr<list>> own;
-  for (int index = 0; index < 3; ++index) own.push_back(rt.create<list>());
+  std::vector<mobile_ptr<list>> objects;
+  for (int index = 0; index < 3; ++index) objects.push_back(rt.create<list>());
   for (std::uint64_t number = 0; number < messages; ++number) {
-    for (const auto& each : own) rt.send<&list::append>(each, number);
+    for (const auto& each : objects) rt.send<&list::append>(each, number);
   }
   rt.wait_quiescence();
-  EXPECT_EQ(total(rt, &board::seen), messages * own.size() * rt.size());
+  EXPECT_EQ(total(rt, &board::seen), messages * objects.size() * rt.size());
   EXPECT_EQ(total(rt, &board::failed), 0U) << "messages from one main to one object have overtaken each other";
-  for (const auto& each : own) EXPECT_EQ(rt.call<&list::loads>(each).get(), 21'000U);
+  for (const auto& each : objects) EXPECT_EQ(rt.call<&list::loads>(each).get(), 21'000U);
 }
 
 /// An object of the storm: it counts, sends on, and moves and asks others.
@@ -132,13 +132,13 @@ struct drop {
   }
   void look(context& ctx) const { ++board_of(ctx.rank()).sum; }
   task<void> ask(context& ctx, mobile_ptr<drop> other) {
-    const std::uint64_t before = hits;
+    const std::uint64_t previous = hits;
     try {
       co_await ctx.call<&drop::look>(other);
     } catch (const call_error&) {
       ++board_of(ctx.rank()).failed;
     }
-    if (hits != before) ++board_of(ctx.rank()).reported;  // somebody else had access meanwhile
+    if (hits != previous) ++board_of(ctx.rank()).reported;  // somebody else had access meanwhile
   }
   template <class Archive>
   void serialize(Archive& ar) {

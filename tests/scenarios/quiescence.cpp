@@ -19,22 +19,22 @@ void relay(context& ctx, std::uint64_t left) {
 void note_quiet(context& ctx) { board_of(ctx.rank()).sum = board_of(ctx.rank()).seen.load(); }
 
 void chains(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   for (std::uint64_t round = 1; round <= 3; ++round) {
     start_chain(rt);
     rt.wait_quiescence();
-    EXPECT_EQ(own.seen, round * chain_visits) << "quiescence came before the last message";
+    EXPECT_EQ(board.seen, round * chain_visits) << "quiescence came before the last message";
     rt.barrier();
   }
 }
 
 void asynchronous(runtime& rt, std::uint64_t) {
-  board& own = fresh_board(rt);
+  board& board = fresh_board(rt);
   rt.on_quiescence<note_quiet>();
   start_chain(rt);
   rt.wait_quiescence();
   rt.wait_quiescence();  // the first is what the handlers wait for, too
-  EXPECT_EQ(own.sum, chain_visits) << "the handler ran before the last message, or never";
+  EXPECT_EQ(board.sum, chain_visits) << "the handler ran before the last message, or never";
 }
 
 constexpr std::array quiescence_table{

@@ -21,7 +21,7 @@ namespace nacre::tests {
 struct scenario {
   const char* title;  ///< a sentence with underscores
   void (*run)(runtime& rt, std::uint64_t seed);
-  friend void PrintTo(const scenario& of, std::ostream* out) { *out << of.title; }
+  friend void PrintTo(const scenario& scenario, std::ostream* out) { *out << scenario.title; }
 };
 
 /// All of them, subject by subject; each subject is a file.
@@ -89,20 +89,21 @@ board& fresh_board(runtime& rt);
 
 /// Places in the order in which reductions combine the values of their elements: home by home.
 template <class Array>
-[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& of, std::vector<index> places) {
+[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& subject, std::vector<index> places) {
   std::stable_sort(places.begin(), places.end(), [&](const index& a, const index& b) {
-    const rank_id home_of_a = ops.home_of(of[a]), home_of_b = ops.home_of(of[b]);
+    const rank_id home_of_a = ops.home_of(subject[a]), home_of_b = ops.home_of(subject[b]);
     if (home_of_a != home_of_b) return home_of_a < home_of_b;
-    return of.shape().number_of(a) < of.shape().number_of(b);
+    return subject.shape().number_of(a) < subject.shape().number_of(b);
   });
   return places;
 }
 /// All places of an array in that order.
 template <class Array>
-[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& of) {
+[[nodiscard]] std::vector<index> by_home(const operations& ops, const Array& subject) {
   std::vector<index> all;
-  for (std::uint64_t number = 0; number < of.shape().count(); ++number) all.push_back(of.shape().place_of(number));
-  return by_home(ops, of, std::move(all));
+  for (std::uint64_t number = 0; number < subject.shape().count(); ++number)
+    all.push_back(subject.shape().place_of(number));
+  return by_home(ops, subject, std::move(all));
 }
 
 [[nodiscard]] inline rank_id next_of(const operations& ops) { return rank_id((ops.rank().value() + 1) % ops.size()); }

@@ -38,15 +38,15 @@ struct post {
     return std::to_string(ctx.index()[0]) + std::to_string(ctx.index()[1]) + ";";
   }
   /// Two steps at a time, the later one first; then moves on.
-  void give_and_go(context& ctx, const section_ptr& among, std::uint64_t step, mobile_ptr<clerk> to) {
-    ctx.contribute<&clerk::on_text>(among, step + 1, place(ctx), std::plus<>{}, to);
-    ctx.contribute<&clerk::on_text>(among, step, place(ctx), std::plus<>{}, to);
+  void give_and_go(context& ctx, const section_ptr& section_ptr, std::uint64_t step, mobile_ptr<clerk> object) {
+    ctx.contribute<&clerk::on_text>(section_ptr, step + 1, place(ctx), std::plus<>{}, object);
+    ctx.contribute<&clerk::on_text>(section_ptr, step, place(ctx), std::plus<>{}, object);
     const auto hash = static_cast<std::uint32_t>(step * 5 + static_cast<std::uint64_t>(ctx.index()[1]));
     ctx.migrate(ctx.self<post>(), rank_id(hash % ctx.size()));
   }
-  std::uint64_t forward(context& ctx, section<post> to) {
-    ctx.send<&post::put>(to, 100);
-    return to.size();
+  std::uint64_t forward(context& ctx, section<post> section) {
+    ctx.send<&post::put>(section, 100);
+    return section.size();
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -56,10 +56,10 @@ struct post {
 
 /// Rank by rank, on each rank in the order of the places.
 template <class Section>
-std::string text_of(const runtime& rt, const Section& of) {
+std::string text_of(const runtime& rt, const Section& subject) {
   std::string text;
-  for (const index& at : by_home(rt, of.array(), of.places()))
-    text += std::to_string(at[0]) + std::to_string(at[1]) + ";";
+  for (const index& index : by_home(rt, subject.array(), subject.places()))
+    text += std::to_string(index[0]) + std::to_string(index[1]) + ";";
   return text;
 }
 
@@ -67,7 +67,7 @@ void some_places(runtime& rt, std::uint64_t) {
   const auto grid = rt.create_array<post>(extents{6, 5});
   const section listed(grid, std::vector<index>{{5, 0}, {0, 3}, {5, 0}, {2, 2}});
   const section range(grid, index_range{{1, 0}, {6, 5}, {2, 3}});
-  const section diagonal(grid, [](const index& at) { return at[0] == at[1]; });
+  const section diagonal(grid, [](const index& position) { return position[0] == position[1]; });
   EXPECT_EQ(listed.size(), 3U);
   EXPECT_EQ(range.size(), 6U);
   EXPECT_EQ(diagonal.size(), 5U);
@@ -121,7 +121,7 @@ void empty_places(runtime& rt, std::uint64_t) {
 void contributions_of_some(runtime& rt, std::uint64_t) {
   const auto grid = rt.create_array<post>(extents{6, 5});
   if (rt.rank().value() == rt.size() - 1) {
-    const section diagonal(grid, [](const index& at) { return at[0] == at[1]; });
+    const section diagonal(grid, [](const index& position) { return position[0] == position[1]; });
     const section range(grid, index_range{{1, 0}, {6, 5}, {2, 3}});  // has one place of the diagonal, too
     const auto of_diagonal = rt.create_section(diagonal).get(), of_range = rt.create_section(range).get();
     const auto first = rt.create<clerk>(), second = rt.create<clerk>();
@@ -137,7 +137,7 @@ void contributions_of_some(runtime& rt, std::uint64_t) {
     rt.erase(grid, index{3, 3}).get();
     rt.send<&post::give_and_go>(diagonal, of_diagonal, 20, first);
     rt.wait_quiescence();
-    const section others(grid, [](const index& at) { return at[0] == at[1] && at[0] != 3; });
+    const section others(grid, [](const index& position) { return position[0] == position[1] && position[0] != 3; });
     EXPECT_EQ(rt.call<&clerk::text>(first, 20).get(), text_of(rt, others));
     rt.destroy_section(of_diagonal).get();
     EXPECT_THROW(rt.destroy_section(of_diagonal).get(), call_error);

@@ -29,26 +29,28 @@ struct ledger {
   std::vector<std::uint64_t> next{};  // by rank
   std::uint64_t heard = 0, wrong = 0;
 
-  void hear(std::uint32_t from, std::uint64_t number) {
+  void hear(std::uint32_t source, std::uint64_t number) {
     ++heard;
-    if (next.size() <= from) next.resize(from + 1);
-    if (next[from]++ != number) ++wrong;
+    if (next.size() <= source) next.resize(source + 1);
+    if (next[source]++ != number) ++wrong;
   }
-  void hear_much(std::uint32_t from, std::uint64_t number, const std::vector<std::uint64_t>&) { hear(from, number); }
-  void work(context& ctx, std::uint32_t from, std::uint64_t number) {
-    hear(from, number);
+  void hear_much(std::uint32_t source, std::uint64_t number, const std::vector<std::uint64_t>&) {
+    hear(source, number);
+  }
+  void work(context& ctx, std::uint32_t source, std::uint64_t number) {
+    hear(source, number);
     ctx.charge(20e-6);
   }
-  void wander(context& ctx, std::uint32_t from, std::uint64_t number) {
-    hear(from, number);
+  void wander(context& ctx, std::uint32_t source, std::uint64_t number) {
+    hear(source, number);
     ctx.migrate(ctx.self<ledger>(), next_of(ctx));
   }
-  std::uint64_t answer(std::uint32_t from, std::uint64_t number) {
-    hear(from, number);
+  std::uint64_t answer(std::uint32_t source, std::uint64_t number) {
+    hear(source, number);
     return number;
   }
-  task<void> think(context& ctx, std::uint32_t from, std::uint64_t number) {
-    hear(from, number);
+  task<void> think(context& ctx, std::uint32_t source, std::uint64_t number) {
+    hear(source, number);
     static_cast<void>(co_await ctx.call<twice_as_much>(next_of(ctx), number));
   }
   std::uint64_t all_heard() const { return heard; }
@@ -76,28 +78,28 @@ void of_every_kind(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(rt.rank().value());
   std::vector<std::uint64_t> sent(ledgers);
   std::vector<future<std::uint64_t>> answers;
-  const std::uint32_t own = rt.rank().value();
+  const std::uint32_t own_index = rt.rank().value();
   const std::uint64_t each = messages_of_all / rt.size();
   const bool calm = seed % 2 == 0;  // so that whole bundles of one kind run
   for (std::uint64_t count = 0; count < each; ++count) {
-    const std::uint64_t to = random.below(ledgers), number = sent[to]++;
-    const mobile_ptr<ledger> element = all[{to}];
+    const std::uint64_t target = random.below(ledgers), number = sent[target]++;
+    const mobile_ptr<ledger> element = all[{target}];
     switch (random.below(calm ? 2000 : 50)) {
       case 0:
-        rt.send<&ledger::wander>(element, own, number);
+        rt.send<&ledger::wander>(element, own_index, number);
         break;
       case 1:
-        rt.send<&ledger::work>(element, own, number);
+        rt.send<&ledger::work>(element, own_index, number);
         break;
       case 2:
-        rt.send<&ledger::think>(element, own, number);
+        rt.send<&ledger::think>(element, own_index, number);
         break;
       case 3:
-        answers.push_back(rt.call<&ledger::answer>(element, own, number));
+        answers.push_back(rt.call<&ledger::answer>(element, own_index, number));
         EXPECT_LE(number, answers.back().get());
         break;
       default:
-        rt.send<&ledger::hear>(element, own, number);
+        rt.send<&ledger::hear>(element, own_index, number);
     }
   }
   expect_all(rt, all, each);
@@ -116,18 +118,19 @@ void with_longer_ones_between(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(rt.rank().value());
   std::vector<std::uint64_t> sent(ledgers);
   const std::uint64_t each = messages_of_all / rt.size();
-  const std::uint64_t before = set_aside_in_this_process();
+  const std::uint64_t previous = set_aside_in_this_process();
   rt.barrier();
   for (std::uint64_t count = 0; count < each; ++count) {
-    const std::uint64_t to = random.below(ledgers), number = sent[to]++;
+    const std::uint64_t target = random.below(ledgers), number = sent[target]++;
     if (random.below(40) == 0) {
-      rt.send<&ledger::hear_much>(all[{to}], rt.rank().value(), number, std::vector<std::uint64_t>(random.below(2000)));
+      rt.send<&ledger::hear_much>(all[{target}], rt.rank().value(), number,
+                                  std::vector<std::uint64_t>(random.below(2000)));
     } else {
-      rt.send<&ledger::hear>(all[{to}], rt.rank().value(), number);
+      rt.send<&ledger::hear>(all[{target}], rt.rank().value(), number);
     }
   }
   rt.wait_quiescence();
-  const std::uint64_t early = rt.all_reduce(set_aside_in_this_process() - before, std::plus<>{});
+  const std::uint64_t early = rt.all_reduce(set_aside_in_this_process() - previous, std::plus<>{});
   if (rt.workers() == 1) {
     EXPECT_EQ(early, 0U);
   }

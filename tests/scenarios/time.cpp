@@ -23,10 +23,10 @@ namespace {
 constexpr double shortly = 2e-3, long_after = 1e3;  // seconds: long enough to be no accident, and never waited for
 constexpr double rounding = 1e-9;                   // of differences between readings of the clock
 
-int doubled(int of) { return 2 * of; }
+int doubled(int index) { return 2 * index; }
 int refuses(int) { throw std::runtime_error("no"); }
-void note(context& ctx, std::uint64_t what) {
-  board_of(ctx.rank()).sum += what;
+void note(context& ctx, std::uint64_t number) {
+  board_of(ctx.rank()).sum += number;
   ++board_of(ctx.rank()).seen;
 }
 
@@ -84,16 +84,16 @@ void waiting_for_a_while(runtime& rt, std::uint64_t) {
   }
 }
 
-task<int> first_in_handler(context& ctx, rank_id where) {
-  future<double> slow = ctx.call<sleeps>(where, 5 * shortly);
-  future<int> fast = ctx.call<doubled>(where, 21);
-  const std::size_t which = co_await when_any(slow, fast);
-  EXPECT_TRUE(which == 1 ? fast.ready() : slow.ready());
+task<int> first_in_handler(context& ctx, rank_id rank) {
+  future<double> slow = ctx.call<sleeps>(rank, 5 * shortly);
+  future<int> fast = ctx.call<doubled>(rank, 21);
+  const std::size_t index = co_await when_any(slow, fast);
+  EXPECT_TRUE(index == 1 ? fast.ready() : slow.ready());
   const int value = co_await fast;
   EXPECT_FALSE(fast.valid());
   EXPECT_GE(co_await slow, 5 * shortly - rounding);  // it can be waited for after when_any
-  if (which != 1) co_return value;
-  future<double> never = ctx.call<sleeps>(where, shortly);
+  if (index != 1) co_return value;
+  future<double> never = ctx.call<sleeps>(rank, shortly);
   if (co_await when_any(never, ctx.sleep(long_after)) != 0) co_return 0;
   co_await std::move(never);
   co_return value;
@@ -119,9 +119,9 @@ void first_of_several(runtime& rt, std::uint64_t) {
   for (int index = 0; index < 20; ++index) many.push_back(rt.call<doubled>(next_of(rt), index));
   int sum = 0;
   while (!many.empty()) {
-    const std::size_t which = when_any(many).get();
-    sum += many[which].get();
-    many.erase(many.begin() + static_cast<std::ptrdiff_t>(which));
+    const std::size_t number = when_any(many).get();
+    sum += many[number].get();
+    many.erase(many.begin() + static_cast<std::ptrdiff_t>(number));
   }
   EXPECT_EQ(sum, 380);
   EXPECT_THROW(static_cast<void>(when_any(many)), usage_error);
@@ -130,9 +130,9 @@ void first_of_several(runtime& rt, std::uint64_t) {
   EXPECT_EQ(twice.get(), 2);
 }
 
-task<int> all_in_handler(context& ctx, rank_id where) {
-  future<int> f = ctx.call<doubled>(where, 4);
-  future<double> g = ctx.call<sleeps>(where, shortly);
+task<int> all_in_handler(context& ctx, rank_id rank) {
+  future<int> f = ctx.call<doubled>(rank, 4);
+  future<double> g = ctx.call<sleeps>(rank, shortly);
   auto [x, y, slept] = co_await when_all(f, g, ctx.sleep(shortly));
   static_assert(std::is_same_v<decltype(slept), std::monostate>);
   co_return y >= shortly - rounding && !f.valid() ? x : 0;
@@ -151,9 +151,9 @@ void all_of_several_types(runtime& rt, std::uint64_t) {
   static_cast<void>(when_all(rt.call<doubled>(next_of(rt), 1), rt.sleep(long_after)));
 }
 
-task<std::string> misses_deadline(context& ctx, rank_id where) {
+task<std::string> misses_deadline(context& ctx, rank_id rank) {
   try {
-    static_cast<void>(co_await ctx.call<sleeps>(with{.deadline = shortly}, where, 100 * shortly));
+    static_cast<void>(co_await ctx.call<sleeps>(with{.deadline = shortly}, rank, 100 * shortly));
   } catch (const timeout_error& error) {
     co_return error.what();
   }

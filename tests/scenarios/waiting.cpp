@@ -20,10 +20,10 @@ namespace {
 struct adder {
   std::uint64_t sum = 0, others = 0, asked = 0;
 
-  awaited<std::uint64_t> number(std::uint64_t, std::uint64_t what) { return what; }
-  awaited<std::string> text(context& ctx, std::string what) {
-    if (what == "wrong") throw std::out_of_range("this text is wrong");
-    return what + std::to_string(ctx.self<adder>().id() == object_id() ? 1 : 0);
+  awaited<std::uint64_t> number(std::uint64_t, std::uint64_t value) { return value; }
+  awaited<std::string> text(context& ctx, std::string name) {
+    if (name == "wrong") throw std::out_of_range("this text is wrong");
+    return name + std::to_string(ctx.self<adder>().id() == object_id() ? 1 : 0);
   }
   awaited<> nothing() {
     ++asked;
@@ -59,9 +59,9 @@ struct adder {
     }
   }
   task<std::uint64_t> between(context& ctx, mobile_ptr<adder> helper) {
-    const std::uint64_t before = co_await ctx.next<&adder::number>(1);
+    const std::uint64_t previous = co_await ctx.next<&adder::number>(1);
     const std::uint64_t seen = co_await ctx.call<&adder::seen>(helper);
-    co_return before * 100 + co_await ctx.next<&adder::number>(2) * 10 + seen;
+    co_return previous * 100 + co_await ctx.next<&adder::number>(2) * 10 + seen;
   }
   task<int> in_shared(context& ctx) const {
     try {
@@ -90,17 +90,17 @@ mobile_ptr<adder> shared_adder(runtime& rt) {
 /// Every rank sends its share of the steps, the latest first; the object moves while they come.
 void early(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t steps = 3000;
-  const auto to = shared_adder(rt);
+  const auto object = shared_adder(rt);
   for (std::uint64_t step = steps; step-- > 0;) {
-    if (step % rt.size() == rt.rank().value()) rt.send<&adder::number>(to, step, 7 * step + 1);
-    if (step % 500 == 0) rt.migrate(to, rank_id(static_cast<std::uint32_t>(step / 500) % rt.size()));
+    if (step % rt.size() == rt.rank().value()) rt.send<&adder::number>(object, step, 7 * step + 1);
+    if (step % 500 == 0) rt.migrate(object, rank_id(static_cast<std::uint32_t>(step / 500) % rt.size()));
   }
   rt.wait_quiescence();  // the messages are part of the object now
   if (rt.rank().value() == 0) {
-    rt.migrate(to, rank_id(rt.size() - 1)).get();
-    rt.migrate(to, rank_id(0)).get();
-    EXPECT_EQ(rt.call<&adder::add>(to, 0, steps).get(), sum_of(steps));
-    rt.destroy(to);
+    rt.migrate(object, rank_id(rt.size() - 1)).get();
+    rt.migrate(object, rank_id(0)).get();
+    EXPECT_EQ(rt.call<&adder::add>(object, 0, steps).get(), sum_of(steps));
+    rt.destroy(object);
   }
   rt.barrier();
 }
@@ -108,50 +108,50 @@ void early(runtime& rt, std::uint64_t) {
 /// The coroutine waits while the messages come, and others too, which run after it.
 void late(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t steps = 500;
-  const auto to = shared_adder(rt);
+  const auto object = shared_adder(rt);
   future<std::uint64_t> sum;
-  if (rt.rank().value() == 0) sum = rt.call<&adder::add>(to, 0, steps);
+  if (rt.rank().value() == 0) sum = rt.call<&adder::add>(object, 0, steps);
   rt.barrier();
   if (rt.rank().value() == rt.size() - 1) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      rt.send<&adder::other>(to);
-      rt.send<&adder::number>(to, step, 7 * step + 1);
-      if (step == 20) rt.migrate(to, rank_id(rt.size() - 1));
+      rt.send<&adder::other>(object);
+      rt.send<&adder::number>(object, step, 7 * step + 1);
+      if (step == 20) rt.migrate(object, rank_id(rt.size() - 1));
     }
   }
   if (rt.rank().value() == 0) {
     EXPECT_EQ(sum.get(), sum_of(steps));
   }
   rt.wait_quiescence();
-  EXPECT_EQ(rt.call<&adder::seen>(to).get(), steps);
-  EXPECT_EQ(rt.is_local(to), rt.rank().value() == rt.size() - 1);
+  EXPECT_EQ(rt.call<&adder::seen>(object).get(), steps);
+  EXPECT_EQ(rt.is_local(object), rt.rank().value() == rt.size() - 1);
   rt.barrier();
-  if (rt.rank().value() == 0) rt.destroy(to);
+  if (rt.rank().value() == 0) rt.destroy(object);
   rt.barrier();
 }
 
 void results(runtime& rt, std::uint64_t) {
-  const auto own = rt.create<adder>(), helper = rt.create<adder>();
-  auto both = rt.call<&adder::collect>(own, 2);
-  auto first = rt.call<&adder::text>(own, "a");
-  auto second = rt.call<&adder::text>(own, "b");
+  const auto object = rt.create<adder>(), helper = rt.create<adder>();
+  auto both = rt.call<&adder::collect>(object, 2);
+  auto first = rt.call<&adder::text>(object, "a");
+  auto second = rt.call<&adder::text>(object, "b");
   EXPECT_EQ(first.get(), "a0");
   EXPECT_EQ(second.get(), "b0");
   EXPECT_EQ(both.get(), "a0;b0;");
-  auto failed = rt.call<&adder::text>(own, "wrong");
-  EXPECT_EQ(rt.call<&adder::fail>(own).get(), "this text is wrong");
+  auto failed = rt.call<&adder::text>(object, "wrong");
+  EXPECT_EQ(rt.call<&adder::fail>(object).get(), "this text is wrong");
   EXPECT_THROW(static_cast<void>(failed.get()), call_error);
   rt.send<&adder::other>(helper);
-  auto mixed = rt.call<&adder::between>(own, helper);
-  rt.send<&adder::number>(own, 2, 3U);
-  rt.send<&adder::number>(own, 1, 4U);
+  auto mixed = rt.call<&adder::between>(object, helper);
+  rt.send<&adder::number>(object, 2, 3U);
+  rt.send<&adder::number>(object, 1, 4U);
   EXPECT_EQ(mixed.get(), 431U);
-  EXPECT_EQ(rt.call<&adder::in_shared>(own).get(), 1);
-  rt.send<&adder::nothing>(own);
+  EXPECT_EQ(rt.call<&adder::in_shared>(object).get(), 1);
+  rt.send<&adder::nothing>(object);
   rt.wait_quiescence();  // it is kept, and nobody asks
   rt.barrier();
   rt.on_delivery_error([](const delivery_error&) {});
-  rt.destroy(own);
+  rt.destroy(object);
   rt.destroy(helper);
   rt.wait_quiescence();
 }
@@ -161,9 +161,9 @@ struct ring_part {
 
   awaited<std::uint64_t> token(std::uint64_t, std::uint64_t value) { return value; }
   task<std::uint64_t> pass(context& ctx, array_ptr<ring_part> ring, std::uint64_t rounds) {
-    const std::int64_t at = ctx.index()[0], count = ring.shape()[0];
+    const std::int64_t index = ctx.index()[0], count = ring.shape()[0];
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      ctx.send<&ring_part::token>(ring[(at + 1) % count], round, static_cast<std::uint64_t>(at) + round);
+      ctx.send<&ring_part::token>(ring[(index + 1) % count], round, static_cast<std::uint64_t>(index) + round);
       passed += co_await ctx.next<&ring_part::token>(round);
     }
     co_return passed;
@@ -243,33 +243,33 @@ void refused_insertions(runtime& rt, std::uint64_t) {
 
 /// As many messages of a step as there are neighbours.
 void several(runtime& rt, std::uint64_t) {
-  const auto own = rt.create<ring_part>();
-  auto sum = rt.call<&ring_part::take_all>(own, 3);
-  rt.send<&ring_part::token>(own, 4, 9);  // of another step
+  const auto object = rt.create<ring_part>();
+  auto sum = rt.call<&ring_part::take_all>(object, 3);
+  rt.send<&ring_part::token>(object, 4, 9);  // of another step
   for (std::uint64_t value : {1U, 2U, 3U}) {
-    rt.send<&ring_part::edge>(own, 4, 10 * value);
-    rt.send<&ring_part::token>(own, 3, value);
+    rt.send<&ring_part::edge>(object, 4, 10 * value);
+    rt.send<&ring_part::token>(object, 3, value);
   }
   EXPECT_EQ(sum.get(), 123'060U);
-  EXPECT_EQ(rt.call<&ring_part::take>(own, 4).get(), 9U);
-  rt.destroy(own);
+  EXPECT_EQ(rt.call<&ring_part::take>(object, 4).get(), 9U);
+  rt.destroy(object);
 }
 
 /// A caller that waits for one result before it calls for the next gets it; what follows a failure is kept.
 void several_of_callers(runtime& rt, std::uint64_t) {
-  const auto own = rt.create<adder>();
-  auto all = rt.call<&adder::try_several>(own, 4);
-  rt.send<&adder::text>(own, "a");
-  EXPECT_EQ(rt.call<&adder::text>(own, "b").get(), "b0");
-  EXPECT_EQ(rt.call<&adder::text>(own, "c").get(), "c0");
-  rt.send<&adder::text>(own, "d");
+  const auto object = rt.create<adder>();
+  auto all = rt.call<&adder::try_several>(object, 4);
+  rt.send<&adder::text>(object, "a");
+  EXPECT_EQ(rt.call<&adder::text>(object, "b").get(), "b0");
+  EXPECT_EQ(rt.call<&adder::text>(object, "c").get(), "c0");
+  rt.send<&adder::text>(object, "d");
   EXPECT_EQ(all.get(), "a0;b0;c0;d0;");
-  for (const char* each : {"e", "wrong", "f", "g"}) rt.send<&adder::text>(own, each);
-  EXPECT_EQ(rt.call<&adder::try_several>(own, 4).get(), "this text is wrong");
-  rt.send<&adder::text>(own, "h");
-  EXPECT_EQ(rt.call<&adder::try_several>(own, 3).get(), "f0;g0;h0;");
-  EXPECT_EQ(rt.call<&adder::try_several>(own, 0).get(), "");
-  rt.destroy(own);
+  for (const char* each : {"e", "wrong", "f", "g"}) rt.send<&adder::text>(object, each);
+  EXPECT_EQ(rt.call<&adder::try_several>(object, 4).get(), "this text is wrong");
+  rt.send<&adder::text>(object, "h");
+  EXPECT_EQ(rt.call<&adder::try_several>(object, 3).get(), "f0;g0;h0;");
+  EXPECT_EQ(rt.call<&adder::try_several>(object, 0).get(), "");
+  rt.destroy(object);
 }
 
 void together(context&, ring_part& one, ring_part& other) {
@@ -280,20 +280,20 @@ void together(context&, ring_part& one, ring_part& other) {
 /// The last rank asks for a colocation of an object that moves before much of what was sent to it; then it sends what
 /// a handler of the object will wait for. The colocation begins behind that handler, since the other object is held.
 void behind_a_colocation(runtime& rt, std::uint64_t) {
-  constexpr std::uint64_t before = 2000, between = 9000;  // more than the object clears at a time
+  constexpr std::uint64_t previous = 2000, gap = 9000;  // more than the object clears at a time
   const auto moving = rt.broadcast(rt.create<ring_part>(), rank_id(0));
   const auto held = rt.broadcast(rt.create<ring_part>(), rank_id(0));
   future<std::uint64_t> end_of_hold;
   if (rt.rank().value() == 0) end_of_hold = rt.call<&ring_part::take>(held, 0);
   rt.barrier();
   if (rt.size() > 1 && rt.rank().value() == rt.size() - 1) {
-    for (std::uint64_t i = 0; i < before; ++i) rt.send<&ring_part::work>(moving);
+    for (std::uint64_t i = 0; i < previous; ++i) rt.send<&ring_part::work>(moving);
     rt.colocate<together>(moving, held);
-    for (std::uint64_t i = 0; i < between; ++i) rt.send<&ring_part::work>(moving);
+    for (std::uint64_t i = 0; i < gap; ++i) rt.send<&ring_part::work>(moving);
     rt.send<&ring_part::token>(moving, 1, 5);
   }
   if (rt.rank().value() == 0) {
-    for (std::uint32_t i = 0; rt.size() > 1 && rt.call<&ring_part::count>(moving).get() < before; ++i)
+    for (std::uint32_t i = 0; rt.size() > 1 && rt.call<&ring_part::count>(moving).get() < previous; ++i)
       rt.migrate(moving, rank_id(i % rt.size())).get();
     auto taken = rt.call<&ring_part::give_and_take>(moving, held);
     if (rt.size() == 1) rt.send<&ring_part::token>(moving, 1, 5);
@@ -302,7 +302,7 @@ void behind_a_colocation(runtime& rt, std::uint64_t) {
   }
   rt.wait_quiescence();
   if (rt.rank().value() == 0 && rt.size() > 1) {
-    EXPECT_EQ(rt.call<&ring_part::count>(moving).get(), before + between + 1);
+    EXPECT_EQ(rt.call<&ring_part::count>(moving).get(), previous + gap + 1);
   }
 }
 

@@ -20,8 +20,9 @@ extern "C" {
   int sum = 0;
   const int code = nacre::run(settings, [&](nacre::runtime& rt) {
     const auto mine = rt.create<own>();
-    const int here = rt.call<&own::grow>(mine, 2).get() + rt.call<tripled>(nacre::rank_id{rt.size() - 1}, 1).get();
-    const int all = rt.all_reduce(here, std::plus<>{});
+    const int local_count =
+        rt.call<&own::grow>(mine, 2).get() + rt.call<tripled>(nacre::rank_id{rt.size() - 1}, 1).get();
+    const int all = rt.all_reduce(local_count, std::plus<>{});
     if (rt.rank().value() == 0) sum = all;
   });
   return code == 0 && sum == 5 * ranks ? 0 : 1;

@@ -22,9 +22,9 @@ void* load(const char* file) {
 
 template <class Function>
 Function* find(void* handle, const char* name) {
-  auto* const found = reinterpret_cast<Function*>(::dlsym(handle, name));
-  expect(found != nullptr);
-  return found;
+  auto* const match = reinterpret_cast<Function*>(::dlsym(handle, name));
+  expect(match != nullptr);
+  return match;
 }
 
 /// A job that the program and the plugins of the handles share.

@@ -18,7 +18,7 @@ struct cell {
 
   void add(const std::string&, int n) { sum += n; }
   int total() const { return sum; }
-  void arm_here(fuse which) { arm(which); }
+  void arm_here(fuse fuse) { arm(fuse); }
   void throws(int) { boom(); }
   template <class T>
   void take(const T&) {
@@ -27,9 +27,9 @@ struct cell {
   task<int> throws_before(int) { boom(); }
   task<int> reads_before(int) const { boom(); }
 
-  task<void> waits(context& ctx, fuse which) {
+  task<void> waits(context& ctx, fuse fuse) {
     co_await ctx.sleep(0.001);
-    arm(which);
+    arm(fuse);
   }
 
   double load() const {

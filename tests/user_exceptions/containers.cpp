@@ -81,9 +81,9 @@ void go_on(runtime& rt) {
 
 /// A map with some keys, made by rank 0.
 template <class K>
-void fill(runtime& rt, map<K, int>& of) {
+void fill(runtime& rt, map<K, int>& table) {
   if (rt.rank().value() == 0) {
-    for (std::uint64_t i = 0; i < keys; ++i) of.insert(key_of_number<K>(i), 1);
+    for (std::uint64_t i = 0; i < keys; ++i) table.insert(key_of_number<K>(i), 1);
   }
   rt.wait_quiescence();
 }

@@ -22,13 +22,13 @@ std::atomic<fuse> armed{fuse::none};
 
 }  // namespace
 
-void arm(fuse which) noexcept { armed = which; }
-void burn(fuse which) {
-  if (armed == which) boom();
+void arm(fuse fuse) noexcept { armed = fuse; }
+void burn(fuse fuse) {
+  if (armed == fuse) boom();
 }
 void boom() { throw std::out_of_range("boom"); }
-void say(std::string_view what) {
-  std::printf("caught: %.*s\n", static_cast<int>(what.size()), what.data());
+void say(std::string_view name) {
+  std::printf("caught: %.*s\n", static_cast<int>(name.size()), name.data());
   std::fflush(stdout);
 }
 
@@ -40,7 +40,7 @@ struct grenade {
   fuse at = fuse::none;
 
   grenade() = default;
-  explicit grenade(fuse which) : ballast(100, 'x'), at(which) {}
+  explicit grenade(fuse fuse) : ballast(100, 'x'), at(fuse) {}
   grenade(const grenade& other) : ballast(other.ballast), at(other.at) {
     if (at == fuse::copy) boom();
   }
@@ -67,19 +67,19 @@ int taken = 0;
 void take(const grenade&) { ++taken; }
 int taken_there() { return taken; }
 int size_of_it(const grenade& g) { return static_cast<int>(g.ballast.size()); }
-grenade give(fuse which) { return grenade(which); }
+grenade give(fuse fuse) { return grenade(fuse); }
 void throws_out_of_range() { boom(); }
 void throws_a_number() { throw 7; }
 void throws_bad_alloc() { throw std::bad_alloc(); }
-task<int> throws_before(int how) {
-  if (how == 0) boom();
-  return [](int n) -> task<int> { co_return n; }(how);
+task<int> throws_before(int mode) {
+  if (mode == 0) boom();
+  return [](int n) -> task<int> { co_return n; }(mode);
 }
-task<int> throws_inside(int how) {
-  if (how == 0) boom();
-  co_return how;
+task<int> throws_inside(int mode) {
+  if (mode == 0) boom();
+  co_return mode;
 }
-task<grenade> gives_later(fuse which) { co_return grenade(which); }
+task<grenade> gives_later(fuse fuse) { co_return grenade(fuse); }
 
 /// What was caught has left nothing behind: messages to the same rank and to the same object still come, and the job
 /// comes to rest.
@@ -87,9 +87,9 @@ void go_on(runtime& rt, mobile_ptr<cell> p = {}) {
   rt.send<take>(other, grenade());
   rt.wait_quiescence();
   if (rt.rank().value() != 0) return;
-  const int there = rt.call<taken_there>(other).get();
+  const int present_count = rt.call<taken_there>(other).get();
   const int at_object = p.id().valid() ? rt.call<&cell::total>(p).get() : 2;
-  std::printf("%s\n", there >= 2 && at_object == 2 ? "goes on" : "lost");
+  std::printf("%s\n", present_count >= 2 && at_object == 2 ? "goes on" : "lost");
 }
 
 template <fuse Which>
@@ -135,7 +135,7 @@ void argument_to_nobody(runtime& rt) {
   go_on(rt);
 }
 /// Sends from a handler, whose exception is the handler's.
-void relay(context& ctx, fuse which) { ctx.send<take>(rank_id{0}, grenade(which)); }
+void relay(context& ctx, fuse fuse) { ctx.send<take>(rank_id{0}, grenade(fuse)); }
 void argument_in_handler(runtime& rt) {
   if (rt.rank().value() == 0) expect_throw([&] { rt.call<relay>(other, fuse::write).get(); });
   go_on(rt);

@@ -112,8 +112,8 @@ void colocate_twice(runtime& rt) {
 
 template <std::uint32_t Rank>
 void array_maker(runtime& rt) {
-  static_cast<void>(rt.create_array<cell>(extents{2, 2}, [&](const nacre::index& at) {
-    if (rt.rank().value() == Rank && at[1] == 1) boom();
+  static_cast<void>(rt.create_array<cell>(extents{2, 2}, [&](const nacre::index& index) {
+    if (rt.rank().value() == Rank && index[1] == 1) boom();
     return cell();
   }));
 }
@@ -139,8 +139,8 @@ void array_maker_caught(runtime& rt) {
 }
 /// Throws for the last place only, which rank 1 asks for.
 struct throwing_placement {
-  rank_id operator()(const nacre::index& at, const extents&, std::uint32_t) const {
-    if (at[0] == 3) boom();
+  rank_id operator()(const nacre::index& index, const extents&, std::uint32_t) const {
+    if (index[0] == 3) boom();
     return rank_id(0);
   }
 };

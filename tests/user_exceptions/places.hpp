@@ -56,14 +56,14 @@ enum class fuse : std::uint8_t {
 };
 
 /// From now on that throws, in all ranks of this process.
-void arm(fuse which) noexcept;
+void arm(fuse fuse) noexcept;
 /// Throws if that is armed.
-void burn(fuse which);
+void burn(fuse fuse);
 /// Throws.
 [[noreturn]] void boom();
 
 /// Prints a line with "caught: " in front.
-void say(std::string_view what);
+void say(std::string_view name);
 
 /// Runs `f` and says on standard output what it threw.
 template <class F>

@@ -16,7 +16,7 @@ namespace {
 
 class clipper {
  public:
-  clipper(const grid_rectangle& within, std::int64_t step) : in_(within), step_(step) {}
+  clipper(const grid_rectangle& grid_rectangle, std::int64_t step) : in_(grid_rectangle), step_(step) {}
 
   void add_line(const coast_line& line, std::int64_t shift) {
     const auto [low, high] = std::minmax_element(line.points.begin(), line.points.end());
@@ -35,82 +35,83 @@ class clipper {
   }
 
  private:
-  [[nodiscard]] bool inside(const grid_point& at) const {
-    return at.x > in_.west && at.x < in_.east && at.y > in_.south && at.y < in_.north;
+  [[nodiscard]] bool inside(const grid_point& point) const {
+    return point.x > in_.west && point.x < in_.east && point.y > in_.south && point.y < in_.north;
   }
 
-  std::uint32_t vertex(const grid_point& at) {
-    const auto [known, fresh] = numbers_.try_emplace(at, static_cast<std::uint32_t>(made_.vertices.size()));
-    if (fresh) made_.vertices.push_back(at);
+  std::uint32_t vertex(const grid_point& point) {
+    const auto [known, fresh] = numbers_.try_emplace(point, static_cast<std::uint32_t>(made_.vertices.size()));
+    if (fresh) made_.vertices.push_back(point);
     return known->second;
   }
 
-  void add(const grid_point& from, const grid_point& to, edge_kind kind) {
-    if (from == to) return;
-    const std::uint32_t a = vertex(from), b = vertex(to);
+  void add(const grid_point& source, const grid_point& target, edge_kind kind) {
+    if (source == target) return;
+    const std::uint32_t a = vertex(source), b = vertex(target);
     made_.edges.push_back({a, b, kind});
   }
 
-  void add_edge(const grid_point& from, const grid_point& to) {
-    if (inside(from) && inside(to)) return add(from, to, edge_kind::coast);
+  void add_edge(const grid_point& source, const grid_point& target) {
+    if (inside(source) && inside(target)) return add(source, target, edge_kind::coast);
     // Liang and Barsky: the stretch of the edge, from 0 to 1, that is within all four sides.
     double begin = 0, end = 1;
-    const std::array<std::pair<std::int64_t, std::int64_t>, 4> sides{{{from.x - to.x, from.x - in_.west},
-                                                                      {to.x - from.x, in_.east - from.x},
-                                                                      {from.y - to.y, from.y - in_.south},
-                                                                      {to.y - from.y, in_.north - from.y}}};
+    const std::array<std::pair<std::int64_t, std::int64_t>, 4> sides{{{source.x - target.x, source.x - in_.west},
+                                                                      {target.x - source.x, in_.east - source.x},
+                                                                      {source.y - target.y, source.y - in_.south},
+                                                                      {target.y - source.y, in_.north - source.y}}};
     std::size_t entry = sides.size(), exit = sides.size();
     for (std::size_t k = 0; k < sides.size(); ++k) {
       const auto [outwards, room] = sides[k];
       if (outwards == 0 && room < 0) return;
       if (outwards == 0) continue;
-      const double at = static_cast<double>(room) / static_cast<double>(outwards);
-      if (outwards < 0 && at > begin) {
-        begin = at;
+      const double time = static_cast<double>(room) / static_cast<double>(outwards);
+      if (outwards < 0 && time > begin) {
+        begin = time;
         entry = k;
       }
-      if (outwards > 0 && at < end) {
-        end = at;
+      if (outwards > 0 && time < end) {
+        end = time;
         exit = k;
       }
     }
     if (begin >= end) return;
-    add(entry == sides.size() ? from : on_side(from, to, begin, entry),
-        exit == sides.size() ? to : on_side(from, to, end, exit), edge_kind::coast);
+    add(entry == sides.size() ? source : on_side(source, target, begin, entry),
+        exit == sides.size() ? target : on_side(source, target, end, exit), edge_kind::coast);
   }
 
-  grid_point on_side(const grid_point& from, const grid_point& to, double part, std::size_t side) {
-    const auto between = [part](std::int64_t a, std::int64_t b) {
+  grid_point on_side(const grid_point& source, const grid_point& target, double part, std::size_t side) {
+    const auto range = [part](std::int64_t a, std::int64_t b) {
       return std::int64_t{a + std::llround(part * static_cast<double>(b - a))};
     };
-    grid_point at{std::clamp(between(from.x, to.x), in_.west, in_.east),
-                  std::clamp(between(from.y, to.y), in_.south, in_.north)};
-    if (side == 0) at.x = in_.west;
-    if (side == 1) at.x = in_.east;
-    if (side == 2) at.y = in_.south;
-    if (side == 3) at.y = in_.north;
-    on_border_.push_back(at);
-    return at;
+    grid_point point{std::clamp(range(source.x, target.x), in_.west, in_.east),
+                     std::clamp(range(source.y, target.y), in_.south, in_.north)};
+    if (side == 0) point.x = in_.west;
+    if (side == 1) point.x = in_.east;
+    if (side == 2) point.y = in_.south;
+    if (side == 3) point.y = in_.north;
+    on_border_.push_back(point);
+    return point;
   }
 
-  void add_border(const grid_point& from, const grid_point& to) {
-    std::vector<grid_point> on{from, to};
-    const std::int64_t length = std::abs(to.x - from.x) + std::abs(to.y - from.y), pieces = length / step_ + 1;
+  void add_border(const grid_point& source, const grid_point& target) {
+    std::vector<grid_point> grid_points{source, target};
+    const std::int64_t length = std::abs(target.x - source.x) + std::abs(target.y - source.y),
+                       pieces = length / step_ + 1;
     for (std::int64_t k = 1; k < pieces; ++k) {
       const std::int64_t along = length * k / pieces;
-      on.push_back({from.x + (to.x > from.x   ? along
-                              : to.x < from.x ? -along
-                                              : 0),
-                    from.y + (to.y > from.y   ? along
-                              : to.y < from.y ? -along
-                                              : 0)});
+      grid_points.push_back({source.x + (target.x > source.x   ? along
+                                         : target.x < source.x ? -along
+                                                               : 0),
+                             source.y + (target.y > source.y   ? along
+                                         : target.y < source.y ? -along
+                                                               : 0)});
     }
     for (const grid_point& each : on_border_) {
-      if (from.x == to.x ? each.x == from.x : each.y == from.y) on.push_back(each);
+      if (source.x == target.x ? each.x == source.x : each.y == source.y) grid_points.push_back(each);
     }
-    std::sort(on.begin(), on.end());
-    if (to < from) std::reverse(on.begin(), on.end());
-    for (std::size_t k = 0; k + 1 < on.size(); ++k) add(on[k], on[k + 1], edge_kind::border);
+    std::sort(grid_points.begin(), grid_points.end());
+    if (target < source) std::reverse(grid_points.begin(), grid_points.end());
+    for (std::size_t k = 0; k + 1 < grid_points.size(); ++k) add(grid_points[k], grid_points[k + 1], edge_kind::border);
   }
 
   grid_rectangle in_;
@@ -122,13 +123,13 @@ class clipper {
 
 }  // namespace
 
-planar_map clip(const coast_map& coasts, const grid_rectangle& within, double km2_min, std::int64_t step) {
-  clipper made(within, step);
+planar_map clip(const coast_map& coasts, const grid_rectangle& grid_rectangle, double km2_min, std::int64_t step) {
+  clipper clipper(grid_rectangle, step);
   for (const coast_line& each : coasts.lines) {
     if (each.km2 < km2_min) continue;
-    for (const std::int64_t turns : {-1, 0, 1}) made.add_line(each, turns * coasts.turn);
+    for (const std::int64_t turns : {-1, 0, 1}) clipper.add_line(each, turns * coasts.turn);
   }
-  return made.finish();
+  return clipper.finish();
 }
 
 }  // namespace mesh2d

@@ -16,6 +16,6 @@ struct grid_rectangle {
 
 /// The stretches of coasts within the rectangle, at most a turn wide, and its border. Along the border there is a
 /// vertex at each coast, at the corners, and at least one for each `step` units.
-planar_map clip(const coast_map& coasts, const grid_rectangle& within, double km2_min, std::int64_t step);
+planar_map clip(const coast_map& coasts, const grid_rectangle& grid_rectangle, double km2_min, std::int64_t step);
 
 }  // namespace mesh2d

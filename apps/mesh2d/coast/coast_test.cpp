@@ -32,19 +32,19 @@ int embedded(int points, int level, int entry, int exit) { return points << 9 | 
 
 /// Bins of 30 degrees. A closed island in the first one, and one that lies in two bins of the second row.
 gshhg_arrays two_islands() {
-  gshhg_arrays made{.bin_minutes = 1800, .columns = 12, .rows = 6};
-  made.first_segment.assign(72, 0);
-  made.segments.assign(72, 0);
-  made.segments[0] = made.segments[12] = made.segments[13] = 1;
-  made.first_segment[12] = 1;
-  made.first_segment[13] = 2;
-  made.embedded = {embedded(4, 1, closed, closed), embedded(4, 1, 1, 1), embedded(4, 1, 3, 3)};
-  made.first_point = {0, 4, 8};
-  made.polygon = {0, 1, 1};
-  made.km2 = {10, 1000};
-  made.x = {10000, 20000, 20000, 10000, 65535, 60000, 60000, 65535, 0, 5000, 5000, 0};
-  made.y = {10000, 10000, 20000, 20000, 30000, 30000, 20000, 20000, 20000, 20000, 30000, 30000};
-  return made;
+  gshhg_arrays result{.bin_minutes = 1800, .columns = 12, .rows = 6};
+  result.first_segment.assign(72, 0);
+  result.segments.assign(72, 0);
+  result.segments[0] = result.segments[12] = result.segments[13] = 1;
+  result.first_segment[12] = 1;
+  result.first_segment[13] = 2;
+  result.embedded = {embedded(4, 1, closed, closed), embedded(4, 1, 1, 1), embedded(4, 1, 3, 3)};
+  result.first_point = {0, 4, 8};
+  result.polygon = {0, 1, 1};
+  result.km2 = {10, 1000};
+  result.x = {10000, 20000, 20000, 10000, 65535, 60000, 60000, 65535, 0, 5000, 5000, 0};
+  result.y = {10000, 10000, 20000, 20000, 30000, 30000, 20000, 20000, 20000, 20000, 30000, 30000};
+  return result;
 }
 
 bool refused(const std::function<void()>& act) {
@@ -104,16 +104,17 @@ TEST(Gshhg, numbers_that_contradict_each_other_are_refused) {
   }
 }
 
-void add_polygon(planar_map& to, const std::vector<grid_point>& corners, edge_kind kind) {
-  const auto first = static_cast<std::uint32_t>(to.vertices.size()), count = static_cast<std::uint32_t>(corners.size());
-  to.vertices.insert(to.vertices.end(), corners.begin(), corners.end());
-  for (std::uint32_t k = 0; k < count; ++k) to.edges.push_back({first + k, first + (k + 1) % count, kind});
+void add_polygon(planar_map& map, const std::vector<grid_point>& corners, edge_kind kind) {
+  const auto first = static_cast<std::uint32_t>(map.vertices.size()),
+             count = static_cast<std::uint32_t>(corners.size());
+  map.vertices.insert(map.vertices.end(), corners.begin(), corners.end());
+  for (std::uint32_t k = 0; k < count; ++k) map.edges.push_back({first + k, first + (k + 1) % count, kind});
 }
 
-void add_square(planar_map& to, std::int64_t x, std::int64_t y, std::int64_t size, bool is_land, edge_kind kind) {
+void add_square(planar_map& map, std::int64_t x, std::int64_t y, std::int64_t size, bool is_land, edge_kind kind) {
   std::vector<grid_point> corners{{x, y}, {x + size, y}, {x + size, y + size}, {x, y + size}};
   if (!is_land) std::reverse(corners.begin(), corners.end());
-  add_polygon(to, corners, kind);
+  add_polygon(map, corners, kind);
 }
 
 TEST(PlanarMap, squares_within_squares_are_told_apart_where_their_corners_are_level) {

@@ -50,67 +50,68 @@ struct projected_map {
 };
 
 projected_map project(planar_map&& clipped, const projection& onto, std::int64_t turn) {
-  projected_map made{.map = std::move(clipped)};
-  std::vector<point> at;
+  projected_map map{.map = std::move(clipped)};
+  std::vector<point> points;
   double largest = 0;
-  for (const grid_point& each : made.map.vertices) {
+  for (const grid_point& each : map.map.vertices) {
     const double degrees_a_unit = 360.0 / static_cast<double>(turn);
-    at.push_back(onto(static_cast<double>(each.x) * degrees_a_unit, static_cast<double>(each.y) * degrees_a_unit - 90));
-    largest = std::max({largest, std::abs(at.back().x), std::abs(at.back().y)});
+    points.push_back(
+        onto(static_cast<double>(each.x) * degrees_a_unit, static_cast<double>(each.y) * degrees_a_unit - 90));
+    largest = std::max({largest, std::abs(points.back().x), std::abs(points.back().y)});
   }
-  made.unit = std::exp2(std::ceil(std::log2(largest)) - 29);
-  for (std::size_t v = 0; v < at.size(); ++v) {
-    made.map.vertices[v] = {std::llround(at[v].x / made.unit), std::llround(at[v].y / made.unit)};
+  map.unit = std::exp2(std::ceil(std::log2(largest)) - 29);
+  for (std::size_t v = 0; v < points.size(); ++v) {
+    map.map.vertices[v] = {std::llround(points[v].x / map.unit), std::llround(points[v].y / map.unit)};
   }
-  return made;
+  return map;
 }
 
-void add_holes_and_regions(pslg& to, const projected_map& from, kept_side keep) {
-  const std::vector<planar_face> faces = faces_of(from.map);
+void add_holes_and_regions(pslg& pslg, const projected_map& map, kept_side keep) {
+  const std::vector<planar_face> faces = faces_of(map.map);
   const bool any_coast = std::any_of(faces.begin(), faces.end(), [](const auto& each) { return each.is_known; });
   const bool any_kept = std::any_of(faces.begin(), faces.end(), [&](const planar_face& each) {
     return keep == kept_side::both || each.is_land == (keep == kept_side::land);
   });
   if (!any_coast || !any_kept) {
-    throw nacre::setup_error({fmt::format("{}: the region has no {}", to.source, any_coast ? "such side" : "coast"),
+    throw nacre::setup_error({fmt::format("{}: the region has no {}", pslg.source, any_coast ? "such side" : "coast"),
                               "a mesh of coasts has at least one", "choose another --region, --keep or --min-area"});
   }
   for (const planar_face& each : faces) {
-    const point at{each.x * from.unit, each.y * from.unit};
-    const auto name = static_cast<std::int64_t>(to.holes.size() + to.regions.size()) + 1;
+    const point point{each.x * map.unit, each.y * map.unit};
+    const auto name = static_cast<std::int64_t>(pslg.holes.size() + pslg.regions.size()) + 1;
     if (keep == kept_side::both) {
-      if (each.is_land) to.regions.push_back({.at = at, .attribute = 1, .name = name});
+      if (each.is_land) pslg.regions.push_back({.at = point, .attribute = 1, .name = name});
     } else if (each.is_land != (keep == kept_side::land)) {
-      to.holes.push_back({.at = at, .name = name});
+      pslg.holes.push_back({.at = point, .name = name});
     }
   }
 }
 
-pslg to_pslg(const projected_map& from, const std::string& name) {
-  pslg made{.source = name};
-  std::vector<std::uint32_t> numbers(from.map.vertices.size(), 0);
+pslg to_pslg(const projected_map& map, const std::string& name) {
+  pslg result{.source = name};
+  std::vector<std::uint32_t> numbers(map.map.vertices.size(), 0);
   const auto number = [&](std::uint32_t v) {
     if (numbers[v] == 0) {
-      const grid_point& at = from.map.vertices[v];
-      made.points.push_back({.at = {static_cast<double>(at.x) * from.unit, static_cast<double>(at.y) * from.unit},
-                             .name = static_cast<std::int64_t>(made.points.size()) + 1});
-      numbers[v] = static_cast<std::uint32_t>(made.points.size());
+      const grid_point& point = map.map.vertices[v];
+      result.points.push_back({.at = {static_cast<double>(point.x) * map.unit, static_cast<double>(point.y) * map.unit},
+                               .name = static_cast<std::int64_t>(result.points.size()) + 1});
+      numbers[v] = static_cast<std::uint32_t>(result.points.size());
     }
     return numbers[v] - 1;
   };
-  for (const planar_edge& each : from.map.edges) {
+  for (const planar_edge& each : map.map.edges) {
     const std::uint32_t a = number(each.from), b = number(each.to);
-    made.segments.push_back({.from = a, .to = b, .name = static_cast<std::int64_t>(made.segments.size()) + 1});
+    result.segments.push_back({.from = a, .to = b, .name = static_cast<std::int64_t>(result.segments.size()) + 1});
   }
-  return made;
+  return result;
 }
 
 }  // namespace
 
 pslg coast_of(const coast_map& map, const coast_options& asked, const geographic_region& region,
               const std::string& name) {
-  const grid_rectangle within = rectangle_of(region, map.turn);
-  if (within.west >= within.east || within.south >= within.north) {
+  const grid_rectangle grid_rectangle = rectangle_of(region, map.turn);
+  if (grid_rectangle.west >= grid_rectangle.east || grid_rectangle.south >= grid_rectangle.north) {
     throw nacre::setup_error({fmt::format("{}: the region is empty", name),
                               fmt::format("the file tells places apart that are {:.2g} degrees from each other",
                                           360.0 * coast_step / static_cast<double>(map.turn)),
@@ -119,11 +120,11 @@ pslg coast_of(const coast_map& map, const coast_options& asked, const geographic
   const projection onto(asked.projected, region);
   // Straight lines of the map are straight on cylinders; elsewhere the border is curved.
   const std::int64_t step = onto.is_azimuthal() ? map.turn / 1440 : map.turn;
-  projected_map projected = project(clip(map, within, asked.km2_min, step), onto, map.turn);
+  projected_map projected = project(clip(map, grid_rectangle, asked.km2_min, step), onto, map.turn);
   make_planar(projected.map, name);
-  pslg made = to_pslg(projected, name);
-  add_holes_and_regions(made, projected, asked.keep);
-  return made;
+  pslg result = to_pslg(projected, name);
+  add_holes_and_regions(result, projected, asked.keep);
+  return result;
 }
 
 pslg read_coast(const std::string& input, const coast_options& asked) {

@@ -96,11 +96,15 @@ class face_finder {
 
   /// Whether `h` comes before `g` around their common origin, counterclockwise from just behind the west.
   [[nodiscard]] bool earlier(half_edge h, half_edge g) const {
-    const grid_point &from = at(origin(h)), &a = at(target(h)), &b = at(target(g));
-    const auto upper = [&](const grid_point& to) { return to.y > from.y || (to.y == from.y && to.x < from.x); };
-    const auto rank = [&](const grid_point& to) { return to.y == from.y && to.x > from.x ? 1 : upper(to) ? 2 : 0; };
+    const grid_point &source = at(origin(h)), &a = at(target(h)), &b = at(target(g));
+    const auto upper = [&](const grid_point& point) {
+      return point.y > source.y || (point.y == source.y && point.x < source.x);
+    };
+    const auto rank = [&](const grid_point& point) {
+      return point.y == source.y && point.x > source.x ? 1 : upper(point) ? 2 : 0;
+    };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return turn_of(from, a, b) > 0;
+    return turn_of(source, a, b) > 0;
   }
 
   void order_around_vertices() {
@@ -169,19 +173,19 @@ class face_finder {
   };
 
   std::vector<planar_face> describe() {
-    std::vector<description> of(2 * map_.edges.size());
-    for (half_edge h = 0; h < of.size(); ++h) {
-      description& face = of[orbits_.find(h)];
+    std::vector<description> descriptions(2 * map_.edges.size());
+    for (half_edge h = 0; h < descriptions.size(); ++h) {
+      description& face = descriptions[orbits_.find(h)];
       const bool back = (h & 1) != 0;
       if (map_.edges[h >> 1].kind == edge_kind::border) face.outside = face.outside || back;
       if (map_.edges[h >> 1].kind == edge_kind::coast) face.land += back ? -1 : 1;
       if (drop(h) > 0) keep_steepest(face.candidates, h);
     }
     std::vector<planar_face> faces;
-    for (const description& each : of) {
+    for (const description& each : descriptions) {
       if (each.outside || each.candidates.empty()) continue;
-      planar_face made{.is_land = each.land > 0, .is_known = each.land != 0};
-      if (find_inside(each, made)) faces.push_back(made);
+      planar_face result{.is_land = each.land > 0, .is_known = each.land != 0};
+      if (find_inside(each, result)) faces.push_back(result);
     }
     return faces;
   }
@@ -195,22 +199,22 @@ class face_finder {
   }
 
   /// The middle between an edge that leads down and the next edge in the east, where that is farthest.
-  bool find_inside(const description& face, planar_face& made) const {
+  bool find_inside(const description& face, planar_face& planar_face) const {
     long double widest = 0;
     for (const half_edge h : face.candidates) {
       // Odd, and between the ends: no vertex is there.
       const std::int64_t twice_y = (at(origin(h)).y + at(target(h)).y - 1) | 1;
-      long double own = 0, next = std::numeric_limits<long double>::max();
+      long double own_value = 0, next = std::numeric_limits<long double>::max();
       rows_.for_crossings(twice_y, [&](std::uint32_t e, long double twice_x) {
-        if (e == h >> 1) own = twice_x;
+        if (e == h >> 1) own_value = twice_x;
       });
       rows_.for_crossings(twice_y, [&](std::uint32_t e, long double twice_x) {
-        if (e != h >> 1 && twice_x > own) next = std::min(next, twice_x);
+        if (e != h >> 1 && twice_x > own_value) next = std::min(next, twice_x);
       });
-      if (next == std::numeric_limits<long double>::max() || next - own <= widest) continue;
-      widest = next - own;
-      made.x = static_cast<double>((own + next) / 4);
-      made.y = static_cast<double>(twice_y) / 2;
+      if (next == std::numeric_limits<long double>::max() || next - own_value <= widest) continue;
+      widest = next - own_value;
+      planar_face.x = static_cast<double>((own_value + next) / 4);
+      planar_face.y = static_cast<double>(twice_y) / 2;
     }
     return widest > 0;
   }

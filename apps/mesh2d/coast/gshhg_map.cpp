@@ -109,7 +109,7 @@ class map_maker {
     return {coast_step * (column * steps_a_bin + static_cast<std::uint16_t>(read_.x[k])),
             coast_step * (row * steps_a_bin + static_cast<std::uint16_t>(read_.y[k]))};
   }
-  [[nodiscard]] grid_point on_earth(const grid_point& at) const { return {at.x % made_.turn, at.y}; }
+  [[nodiscard]] grid_point on_earth(const grid_point& point) const { return {point.x % made_.turn, point.y}; }
 
   const gshhg_arrays& read_;
   const std::string& name_;

@@ -90,17 +90,17 @@ class mender {
   void fill_cells() {
     bounds all{planar_coordinate_max, -planar_coordinate_max, planar_coordinate_max, -planar_coordinate_max};
     for (const planar_edge& each : map_.edges) {
-      const bounds own = box_of(each);
-      all = {std::min(all.left, own.left), std::max(all.right, own.right), std::min(all.low, own.low),
-             std::max(all.high, own.high)};
+      const bounds self = box_of(each);
+      all = {std::min(all.left, self.left), std::max(all.right, self.right), std::min(all.low, self.low),
+             std::max(all.high, self.high)};
     }
     const auto cells_a_side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(map_.edges.size()))) + 1;
     const std::int64_t size = std::max(all.right - all.left, all.high - all.low) / cells_a_side + 1;
     cells_.clear();
     for (std::uint32_t e = 0; e < map_.edges.size(); ++e) {
-      const bounds own = box_of(map_.edges[e]);
-      for (std::int64_t column = (own.left - all.left) / size; column <= (own.right - all.left) / size; ++column) {
-        for (std::int64_t row = (own.low - all.low) / size; row <= (own.high - all.low) / size; ++row) {
+      const bounds self = box_of(map_.edges[e]);
+      for (std::int64_t column = (self.left - all.left) / size; column <= (self.right - all.left) / size; ++column) {
+        for (std::int64_t row = (self.low - all.low) / size; row <= (self.high - all.low) / size; ++row) {
           cells_.emplace_back(column * (cells_a_side + 1) + row, e);
         }
       }
@@ -123,30 +123,31 @@ class mender {
     const auto opposite = [](std::int64_t u, std::int64_t v) { return (u < 0 && v > 0) || (u > 0 && v < 0); };
     if (!opposite(of_c, of_d) || !opposite(of_a, of_b)) return;
     const long double part = static_cast<long double>(of_a) / (static_cast<long double>(of_a) - of_b);
-    const grid_point at{a.x + std::llroundl(part * static_cast<long double>(b.x - a.x)),
-                        a.y + std::llroundl(part * static_cast<long double>(b.y - a.y))};
+    const grid_point point{a.x + std::llroundl(part * static_cast<long double>(b.x - a.x)),
+                           a.y + std::llroundl(part * static_cast<long double>(b.y - a.y))};
     // Both edges meet in this vertex, also where it is an end of one of them.
-    const std::uint32_t v = at == a   ? first.from
-                            : at == b ? first.to
-                            : at == c ? second.from
-                            : at == d ? second.to
-                                      : add(at);
+    const std::uint32_t v = point == a   ? first.from
+                            : point == b ? first.to
+                            : point == c ? second.from
+                            : point == d ? second.to
+                                         : add(point);
     splits_[e].push_back(v);
     splits_[f].push_back(v);
   }
 
-  std::uint32_t add(const grid_point& at) {
-    map_.vertices.push_back(at);
+  std::uint32_t add(const grid_point& point) {
+    map_.vertices.push_back(point);
     return static_cast<std::uint32_t>(map_.vertices.size() - 1);
   }
 
   /// Splits an edge at a vertex on its line that lies between its ends.
   void put_between(std::uint32_t e, std::uint32_t v) {
-    const planar_edge& on = map_.edges[e];
-    const grid_point at = map_.vertices[v], a = map_.vertices[on.from], b = map_.vertices[on.to];
-    if (at == a || at == b) return;
-    const bounds own = box_of(on);
-    if (at.x >= own.left && at.x <= own.right && at.y >= own.low && at.y <= own.high) splits_[e].push_back(v);
+    const planar_edge& edge = map_.edges[e];
+    const grid_point point = map_.vertices[v], a = map_.vertices[edge.from], b = map_.vertices[edge.to];
+    if (point == a || point == b) return;
+    const bounds bounds = box_of(edge);
+    if (point.x >= bounds.left && point.x <= bounds.right && point.y >= bounds.low && point.y <= bounds.high)
+      splits_[e].push_back(v);
   }
 
   std::size_t apply(std::uint32_t e) {
@@ -154,8 +155,8 @@ class mender {
     const planar_edge whole = map_.edges[e];
     const grid_point a = map_.vertices[whole.from], b = map_.vertices[whole.to];
     const auto along = [&](std::uint32_t v) {
-      const grid_point& at = map_.vertices[v];
-      return (at.x - a.x) * (b.x - a.x) + (at.y - a.y) * (b.y - a.y);
+      const grid_point& point = map_.vertices[v];
+      return (point.x - a.x) * (b.x - a.x) + (point.y - a.y) * (b.y - a.y);
     };
     std::sort(splits.begin(), splits.end(),
               [&](std::uint32_t u, std::uint32_t v) { return std::pair(along(u), u) < std::pair(along(v), v); });
@@ -182,12 +183,12 @@ class mender {
 }  // namespace
 
 std::size_t make_planar(planar_map& map, const std::string& name) {
-  mender on(map);
+  mender mender(map);
   std::size_t mended = 0;
   for (int pass = 0; pass < 50; ++pass) {
-    on.merge_vertices();
-    on.merge_edges();
-    const std::size_t split = on.split_crossing();
+    mender.merge_vertices();
+    mender.merge_edges();
+    const std::size_t split = mender.split_crossing();
     if (split == 0) return mended;
     mended += split;
   }

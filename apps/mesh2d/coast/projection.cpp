@@ -16,8 +16,8 @@ namespace {
 
 constexpr double radius_km = 6371.007, radian = std::numbers::pi / 180;
 
-[[noreturn]] void refuse_projection(const std::string& problem, const std::string& why) {
-  throw nacre::setup_error({problem, why, "choose a smaller region, or --projection equirectangular"});
+[[noreturn]] void refuse_projection(const std::string& problem, const std::string& reason) {
+  throw nacre::setup_error({problem, reason, "choose a smaller region, or --projection equirectangular"});
 }
 
 }  // namespace

@@ -38,12 +38,12 @@ box bounds_of(const std::vector<point>& points) {
   return all;
 }
 
-std::uint32_t place_on_curve(const box& all, const point& at) {
+std::uint32_t place_on_curve(const box& all, const point& point) {
   const double extent = std::max({all.high.x - all.low.x, all.high.y - all.low.y, coordinate_min});
-  const auto cell = [extent](double from, double value) {
-    return static_cast<std::uint32_t>((value - from) / extent * (cells_a_side - 1));
+  const auto cell = [extent](double source, double value) {
+    return static_cast<std::uint32_t>((value - source) / extent * (cells_a_side - 1));
   };
-  return place_of_cell(cell(all.low.x, at.x), cell(all.low.y, at.y));
+  return place_of_cell(cell(all.low.x, point.x), cell(all.low.y, point.y));
 }
 
 }  // namespace mesh2d

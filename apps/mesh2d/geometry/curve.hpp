@@ -17,6 +17,6 @@ struct box {
 box bounds_of(const std::vector<point>& points);
 
 /// Where a point of a box comes on Hilbert's curve through a grid of 2^16 by 2^16 cells.
-std::uint32_t place_on_curve(const box& all, const point& at);
+std::uint32_t place_on_curve(const box& all, const point& point);
 
 }  // namespace mesh2d

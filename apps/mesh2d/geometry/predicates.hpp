@@ -35,10 +35,11 @@ inline double orient(const point& a, const point& b, const point& c) noexcept {
 /// For a, b, c that turn left: positive when d is inside of their circle, negative when it is outside, 0 exactly when
 /// it is on the circle.
 inline double in_circle(const point& a, const point& b, const point& c, const point& d) noexcept {
-  const double ax = a.x - d.x, ay = a.y - d.y, bx = b.x - d.x, by = b.y - d.y, cx = c.x - d.x, cy = c.y - d.y;
-  const double determinant = (ax * ax + ay * ay) * (bx * cy - by * cx) + (bx * bx + by * by) * (cx * ay - cy * ax) +
-                             (cx * cx + cy * cy) * (ax * by - ay * bx);
-  const double most = std::max(std::max(std::max(std::abs(ax), std::abs(ay)), std::max(std::abs(bx), std::abs(by))),
+  const double ax = a.x - d.x, ay = a.y - d.y, bx = b.x - d.x, factor = b.y - d.y, cx = c.x - d.x, cy = c.y - d.y;
+  const double determinant = (ax * ax + ay * ay) * (bx * cy - factor * cx) +
+                             (bx * bx + factor * factor) * (cx * ay - cy * ax) +
+                             (cx * cx + cy * cy) * (ax * factor - ay * bx);
+  const double most = std::max(std::max(std::max(std::abs(ax), std::abs(ay)), std::max(std::abs(bx), std::abs(factor))),
                                std::max(std::abs(cx), std::abs(cy)));
   const double square = most * most;
   const double bound = detail::in_circle_static_error * (square * square);

@@ -26,10 +26,10 @@ int exact_orient(const point& a, const point& b, const point& c) {
 }
 
 int exact_in_circle(const point& a, const point& b, const point& c, const point& d) {
-  const exact ax = exact(a.x) - d.x, ay = exact(a.y) - d.y, bx = exact(b.x) - d.x, by = exact(b.y) - d.y;
+  const exact ax = exact(a.x) - d.x, ay = exact(a.y) - d.y, bx = exact(b.x) - d.x, actor = exact(b.y) - d.y;
   const exact cx = exact(c.x) - d.x, cy = exact(c.y) - d.y;
-  return sign(exact((ax * ax + ay * ay) * (bx * cy - by * cx) + (bx * bx + by * by) * (cx * ay - cy * ax) +
-                    (cx * cx + cy * cy) * (ax * by - ay * bx)));
+  return sign(exact((ax * ax + ay * ay) * (bx * cy - actor * cx) + (bx * bx + actor * actor) * (cx * ay - cy * ax) +
+                    (cx * cx + cy * cy) * (ax * actor - ay * bx)));
 }
 
 /// Points of one kind of trouble, by the kind's number.
@@ -54,14 +54,14 @@ struct troubled_points {
   point near_circle(int most) {
     constexpr std::array<point, 9> whole{
         {{65, 0}, {63, 16}, {60, 25}, {56, 33}, {52, 39}, {39, 52}, {33, 56}, {25, 60}, {16, 63}}};
-    point at = whole[random.below(whole.size())];
-    if (random.below(2) != 0) at.x = -at.x;
-    if (random.below(2) != 0) at.y = -at.y;
-    if (random.below(2) != 0) std::swap(at.x, at.y);
-    return {ulps(at.x, most), ulps(at.y, most)};
+    point position = whole[random.below(whole.size())];
+    if (random.below(2) != 0) position.x = -position.x;
+    if (random.below(2) != 0) position.y = -position.y;
+    if (random.below(2) != 0) std::swap(position.x, position.y);
+    return {ulps(position.x, most), ulps(position.y, most)};
   }
-  point moved(const point& at, double scale, double offset) const {
-    return {at.x * scale + offset, at.y * scale + offset};
+  point moved(const point& position, double scale, double offset) const {
+    return {position.x * scale + offset, position.y * scale + offset};
   }
 };
 

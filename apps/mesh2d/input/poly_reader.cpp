@@ -23,7 +23,7 @@ namespace {
 
 class line_reader {
  public:
-  line_reader(std::istream& from, std::string name) : from_(from), name_(std::move(name)) {}
+  line_reader(std::istream& stream, std::string name) : from_(stream), name_(std::move(name)) {}
 
   /// Goes to the next line that has more than a comment; false at the end of the file.
   bool next() {
@@ -36,10 +36,10 @@ class line_reader {
       text = text.substr(0, text.find('#'));
       words_.clear();
       constexpr std::string_view blank = " \t\r\f\v,";
-      for (std::size_t at = text.find_first_not_of(blank); at != std::string::npos;) {
-        const std::size_t end = std::min(text.find_first_of(blank, at), text.size());
-        words_.push_back(text.substr(at, end - at));
-        at = text.find_first_not_of(blank, end);
+      for (std::size_t index = text.find_first_not_of(blank); index != std::string::npos;) {
+        const std::size_t end = std::min(text.find_first_of(blank, index), text.size());
+        words_.push_back(text.substr(index, end - index));
+        index = text.find_first_not_of(blank, end);
       }
       if (!words_.empty()) return true;
     }
@@ -53,8 +53,8 @@ class line_reader {
   [[nodiscard]] std::size_t size() const noexcept { return words_.size(); }
   [[nodiscard]] std::uint32_t line() const noexcept { return line_; }
 
-  [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) const {
-    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), why, remedy});
+  [[noreturn]] void refuse(const std::string& problem, const std::string& reason, const std::string& remedy) const {
+    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), reason, remedy});
   }
 
   template <class Number>
@@ -92,7 +92,7 @@ point place(const line_reader& lines, std::size_t position) {
 }
 
 /// Points, whose first line the reader is at already.
-void read_points(line_reader& lines, pslg& into) {
+void read_points(line_reader& lines, pslg& pslg) {
   const std::uint32_t count = lines.count("the number of points");
   if (lines.size() > 1 && lines.number<std::int64_t>(1, "the dimension") != 2) {
     lines.refuse("the dimension is not 2", "meshes are of the plane", "write 2 behind the number of points");
@@ -100,12 +100,12 @@ void read_points(line_reader& lines, pslg& into) {
   for (std::uint32_t k = 0; k < count; ++k) {
     lines.demand(fmt::format("point {} of {}", k + 1, count));
     const auto name = lines.number<std::int64_t>(0, "the number of the point");
-    const std::int64_t expected = into.points.empty() ? name : into.points.front().name + k;
+    const std::int64_t expected = pslg.points.empty() ? name : pslg.points.front().name + k;
     if (name != expected) {
       lines.refuse(fmt::format("point {} stands where point {} should", name, expected), "points are numbered in order",
                    "correct the numbers, or the count of points");
     }
-    into.points.push_back({place(lines, 1), lines.line(), name});
+    pslg.points.push_back({place(lines, 1), lines.line(), name});
   }
 }
 
@@ -121,22 +121,22 @@ std::uint32_t end_of_segment(const line_reader& lines, const pslg& read, std::si
                "correct the segment");
 }
 
-void read_segments(line_reader& lines, pslg& into) {
+void read_segments(line_reader& lines, pslg& pslg) {
   lines.demand("the number of segments");
   const std::uint32_t count = lines.count("the number of segments");
   for (std::uint32_t k = 0; k < count; ++k) {
     lines.demand(fmt::format("segment {} of {}", k + 1, count));
     const auto name = lines.number<std::int64_t>(0, "the number of the segment");
-    into.segments.push_back({end_of_segment(lines, into, 1), end_of_segment(lines, into, 2), lines.line(), name});
+    pslg.segments.push_back({end_of_segment(lines, pslg, 1), end_of_segment(lines, pslg, 2), lines.line(), name});
   }
 }
 
-void read_holes_and_regions(line_reader& lines, pslg& into) {
+void read_holes_and_regions(line_reader& lines, pslg& pslg) {
   lines.demand("the number of holes");
   const std::uint32_t holes = lines.count("the number of holes");
   for (std::uint32_t k = 0; k < holes; ++k) {
     lines.demand(fmt::format("hole {} of {}", k + 1, holes));
-    into.holes.push_back({place(lines, 1), lines.line(), lines.number<std::int64_t>(0, "the number of the hole")});
+    pslg.holes.push_back({place(lines, 1), lines.line(), lines.number<std::int64_t>(0, "the number of the hole")});
   }
   if (!lines.next()) return;
   const std::uint32_t regions = lines.count("the number of regions");
@@ -147,7 +147,7 @@ void read_holes_and_regions(line_reader& lines, pslg& into) {
     each.attribute = lines.number<double>(3, "the attribute");
     const double area = lines.size() > 4 ? lines.number<double>(4, "the greatest area") : -1;
     if (area >= 0 || std::isnan(area)) each.area_max = area;
-    into.regions.push_back(each);
+    pslg.regions.push_back(each);
   }
   if (lines.next()) lines.refuse("more lines than regions", "nothing follows the regions", "correct the counts");
 }

@@ -63,9 +63,9 @@ std::string complaint(const std::string& text) {
   return "";
 }
 
-std::string replaced(const std::string& from, const std::string& to) {
+std::string replaced(const std::string& source, const std::string& target) {
   std::string text = right;
-  text.replace(text.find(from), from.size(), to);
+  text.replace(text.find(source), source.size(), target);
   return text;
 }
 

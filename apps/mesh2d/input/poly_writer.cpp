@@ -16,30 +16,30 @@
 
 namespace mesh2d {
 
-void write_poly(const pslg& input, std::ostream& to) {
-  to << "# " << input.source << "\n" << fmt::format("{} 2 0 0\n", input.points.size());
+void write_poly(const pslg& input, std::ostream& stream) {
+  stream << "# " << input.source << "\n" << fmt::format("{} 2 0 0\n", input.points.size());
   const std::int64_t first = input.points.empty() ? 1 : input.points.front().name;
   for (std::size_t k = 0; k < input.points.size(); ++k) {
-    const point& at = input.points[k].at;
-    to << fmt::format("{} {} {}\n", first + static_cast<std::int64_t>(k), at.x, at.y);
+    const point& point = input.points[k].at;
+    stream << fmt::format("{} {} {}\n", first + static_cast<std::int64_t>(k), point.x, point.y);
   }
-  to << fmt::format("{} 0\n", input.segments.size());
+  stream << fmt::format("{} 0\n", input.segments.size());
   for (std::size_t k = 0; k < input.segments.size(); ++k) {
-    to << fmt::format("{} {} {}\n", k + 1, first + input.segments[k].from, first + input.segments[k].to);
+    stream << fmt::format("{} {} {}\n", k + 1, first + input.segments[k].from, first + input.segments[k].to);
   }
-  to << fmt::format("{}\n", input.holes.size());
+  stream << fmt::format("{}\n", input.holes.size());
   for (std::size_t k = 0; k < input.holes.size(); ++k) {
-    to << fmt::format("{} {} {}\n", k + 1, input.holes[k].at.x, input.holes[k].at.y);
+    stream << fmt::format("{} {} {}\n", k + 1, input.holes[k].at.x, input.holes[k].at.y);
   }
-  to << fmt::format("{}\n", input.regions.size());
+  stream << fmt::format("{}\n", input.regions.size());
   for (std::size_t k = 0; k < input.regions.size(); ++k) {
     const pslg::region& each = input.regions[k];
-    to << fmt::format("{} {} {} {} {}\n", k + 1, each.at.x, each.at.y, each.attribute, each.area_max.value_or(-1));
+    stream << fmt::format("{} {} {} {} {}\n", k + 1, each.at.x, each.at.y, each.attribute, each.area_max.value_or(-1));
   }
 }
 
 void write_poly(const pslg& input, const std::string& path) {
-  meshing::write_file(path, [&](std::ostream& to) { write_poly(input, to); });
+  meshing::write_file(path, [&](std::ostream& stream) { write_poly(input, stream); });
 }
 
 void check_poly_name(const std::string& path, const std::string& input, const std::string& out) {

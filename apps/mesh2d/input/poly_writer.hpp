@@ -11,7 +11,7 @@ namespace mesh2d {
 
 /// read_poly reads the same points, segments, holes and regions from it, bit for bit. Points are numbered from the name
 /// of the first one, and all else from 1.
-void write_poly(const pslg& input, std::ostream& to);
+void write_poly(const pslg& input, std::ostream& stream);
 /// Throws std::runtime_error, with the file, when that fails.
 void write_poly(const pslg& input, const std::string& path);
 

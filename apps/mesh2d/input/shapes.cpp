@@ -16,12 +16,13 @@
 namespace mesh2d {
 namespace {
 
-void add_outline(pslg& to, const std::vector<point>& corners) {
-  const auto first = static_cast<std::uint32_t>(to.points.size()), count = static_cast<std::uint32_t>(corners.size());
+void add_outline(pslg& pslg, const std::vector<point>& corners) {
+  const auto first = static_cast<std::uint32_t>(pslg.points.size()), count = static_cast<std::uint32_t>(corners.size());
   for (std::uint32_t k = 0; k < count; ++k) {
-    to.points.push_back({.at = corners[k], .name = static_cast<std::int64_t>(to.points.size()) + 1});
-    to.segments.push_back(
-        {.from = first + k, .to = first + (k + 1) % count, .name = static_cast<std::int64_t>(to.segments.size()) + 1});
+    pslg.points.push_back({.at = corners[k], .name = static_cast<std::int64_t>(pslg.points.size()) + 1});
+    pslg.segments.push_back({.from = first + k,
+                             .to = first + (k + 1) % count,
+                             .name = static_cast<std::int64_t>(pslg.segments.size()) + 1});
   }
 }
 
@@ -34,8 +35,8 @@ std::vector<point> circle(point centre, double radius, int corners) {
   return all;
 }
 
-void add_hole(pslg& to, point inside) {
-  to.holes.push_back({.at = inside, .name = static_cast<std::int64_t>(to.holes.size()) + 1});
+void add_hole(pslg& pslg, point inside) {
+  pslg.holes.push_back({.at = inside, .name = static_cast<std::int64_t>(pslg.holes.size()) + 1});
 }
 
 /// A pipe cut across: a thick wall with eight bores in it.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t in_cavity = 8;
 }
 
-inline void cavity::grow(triangulation& mesh, const point& at, side s) {
+inline void cavity::grow(triangulation& mesh, const point& place, side s) {
   const triangle& inner = mesh.triangles[triangle_of(s)];
   const unsigned position = s & 3;
   const side other = inner.twin[position];
@@ -24,7 +24,7 @@ inline void cavity::grow(triangulation& mesh, const point& at, side s) {
       return;
     }
     const point &a = mesh.at(outer.corner[0]), &b = mesh.at(outer.corner[1]), &c = mesh.at(outer.corner[2]);
-    if (in_circle(a, b, c, at) > 0) {
+    if (in_circle(a, b, c, place) > 0) {
       outer.flags |= in_cavity;
       triangles_.push_back(triangle_of(other));
       stack_.push_back(previous(other));
@@ -32,14 +32,14 @@ inline void cavity::grow(triangulation& mesh, const point& at, side s) {
       return;
     }
   }
-  const index from = inner.corner[next(s) & 3], to = inner.corner[previous(s) & 3];
-  borders_.push_back({from, to, other, constrained, inner.region});
+  const index source = inner.corner[next(s) & 3], target = inner.corner[previous(s) & 3];
+  borders_.push_back({source, target, other, constrained, inner.region});
   if (constrained == 0) return;
   touches_constraint_ = true;
-  if (dot(mesh.at(from) - at, mesh.at(to) - at) <= 0) encroached_.push_back(s);
+  if (dot(mesh.at(source) - place, mesh.at(target) - place) <= 0) encroached_.push_back(s);
 }
 
-bool cavity::collect(triangulation& mesh, const point& at, index begin) {
+bool cavity::collect(triangulation& mesh, const point& point, index begin) {
   triangles_.assign(1, begin);
   borders_.clear();
   encroached_.clear();
@@ -50,12 +50,12 @@ bool cavity::collect(triangulation& mesh, const point& at, index begin) {
   while (!stack_.empty() && is_tree_) {
     const side s = stack_.back();
     stack_.pop_back();
-    grow(mesh, at, s);
+    grow(mesh, point, s);
   }
   if (is_tree_ && !encroached_.empty()) return true;  // nobody will fill it
   bool star_shaped = is_tree_;
   for (std::size_t k = 0; touches_constraint_ && star_shaped && k < borders_.size(); ++k) {
-    star_shaped = orient(mesh.at(borders_[k].from), mesh.at(borders_[k].to), at) > 0;
+    star_shaped = orient(mesh.at(borders_[k].from), mesh.at(borders_[k].to), point) > 0;
   }
   if (!star_shaped) drop(mesh);
   return star_shaped;
@@ -65,26 +65,26 @@ void cavity::drop(triangulation& mesh) noexcept {
   for (const index t : triangles_) mesh.triangles[t].flags &= ~in_cavity;
 }
 
-index cavity::fill(triangulation& mesh, const point& at) {
-  const index v = mesh.add_vertex(at);
+index cavity::fill(triangulation& mesh, const point& point) {
+  const index v = mesh.add_vertex(point);
   while (triangles_.size() < borders_.size()) {
     triangles_.push_back(static_cast<index>(mesh.triangles.size()));
     mesh.triangles.emplace_back();
   }
-  index before = triangles_.back();
+  index previous = triangles_.back();
   for (std::size_t k = 0; k < borders_.size(); ++k) {
     const border& edge = borders_[k];
-    const index t = triangles_[k], after = triangles_[k + 1 < borders_.size() ? k + 1 : 0];
+    const index t = triangles_[k], successor = triangles_[k + 1 < borders_.size() ? k + 1 : 0];
     // The side opposite to `from` runs to the new vertex, and its twin away from it.
     mesh.triangles[t] = {.corner = {v, edge.from, edge.to},
-                         .twin = {edge.beyond, side_of(after, 2), side_of(before, 1)},
+                         .twin = {edge.beyond, side_of(successor, 2), side_of(previous, 1)},
                          .flags = edge.constrained,
                          .region = edge.region};
     if (edge.beyond != none) mesh.triangles[triangle_of(edge.beyond)].twin[edge.beyond & 3] = side_of(t, 0);
     mesh.vertices[edge.from].triangle = t;
-    before = t;
+    previous = t;
   }
-  mesh.vertices[v].triangle = before;
+  mesh.vertices[v].triangle = previous;
   return v;
 }
 

@@ -20,50 +20,51 @@
 namespace mesh2d {
 namespace {
 
-std::string place_text(const point& at) { return fmt::format("({:.17g}, {:.17g})", at.x, at.y); }
+std::string place_text(const point& point) { return fmt::format("({:.17g}, {:.17g})", point.x, point.y); }
 
 /// Returns false when the arrays are too broken to go on.
-bool check_neighbours(const triangulation& mesh, findings& found) {
-  const std::uint64_t before = found.faults;
+bool check_neighbours(const triangulation& mesh, findings& findings) {
+  const std::uint64_t previous = findings.faults;
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     const triangle& each = mesh.triangles[t];
     for (unsigned k = 0; k < 3; ++k) {
       if (each.corner[k] >= mesh.vertices.size()) {
-        found.fault(fmt::format("triangle {} has no vertex {}", t, k));
+        findings.fault(fmt::format("triangle {} has no vertex {}", t, k));
         return false;
       }
       const side s = side_of(t, k), other = each.twin[k];
       if (other == none) {
-        if (!mesh.constrained(s)) found.fault(fmt::format("triangle {} ends at a side that is not constrained", t));
+        if (!mesh.constrained(s)) findings.fault(fmt::format("triangle {} ends at a side that is not constrained", t));
         continue;
       }
       if (triangle_of(other) >= mesh.triangles.size() || (other & 3) == 3 || mesh.twin(other) != s) {
-        found.fault(fmt::format("triangle {} has a neighbour that does not know it", t));
+        findings.fault(fmt::format("triangle {} has a neighbour that does not know it", t));
         return false;
       }
       if (mesh.origin(s) != mesh.target(other) || mesh.target(s) != mesh.origin(other)) {
-        found.fault(fmt::format("triangle {} and its neighbour do not share a side", t));
+        findings.fault(fmt::format("triangle {} and its neighbour do not share a side", t));
       }
-      if (mesh.constrained(s) != mesh.constrained(other)) found.fault(fmt::format("triangle {}: half a constraint", t));
+      if (mesh.constrained(s) != mesh.constrained(other))
+        findings.fault(fmt::format("triangle {}: half a constraint", t));
     }
   }
-  return found.faults == before;
+  return findings.faults == previous;
 }
 
-void check_geometry(const triangulation& mesh, findings& found) {
+void check_geometry(const triangulation& mesh, findings& findings) {
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     const auto& [ia, ib, ic] = mesh.triangles[t].corner;
     const point &a = mesh.at(ia), &b = mesh.at(ib), &c = mesh.at(ic);
-    if (orient(a, b, c) <= 0) found.fault("a triangle is flat or inside out at " + place_text(a));
-    found.twice_area.add_edge(a, b);
-    found.twice_area.add_edge(b, c);
-    found.twice_area.add_edge(c, a);
+    if (orient(a, b, c) <= 0) findings.fault("a triangle is flat or inside out at " + place_text(a));
+    findings.twice_area.add_edge(a, b);
+    findings.twice_area.add_edge(b, c);
+    findings.twice_area.add_edge(c, a);
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = mesh.twin(s);
       if (other == none || other < s || mesh.constrained(s)) continue;
       if (in_circle(a, b, c, mesh.at(mesh.apex(other))) > 0) {
-        found.fault(fmt::format("the side from {} to {} is not Delaunay", place_text(mesh.at(mesh.origin(s))),
-                                place_text(mesh.at(mesh.target(s)))));
+        findings.fault(fmt::format("the side from {} to {} is not Delaunay", place_text(mesh.at(mesh.origin(s))),
+                                   place_text(mesh.at(mesh.target(s)))));
       }
     }
   }
@@ -78,21 +79,21 @@ struct covered {
   auto key() const noexcept { return std::tie(piece, low); }
 };
 
-std::vector<covered> constrained_sides(const part& given, findings& found) {
+std::vector<covered> constrained_sides(const part& given, findings& findings) {
   std::vector<covered> all;
   for (index t = 0; t < given.mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = given.mesh.twin(s);
       if (!given.mesh.constrained(s) || (other != none && other < s)) continue;
-      const std::uint32_t on = given.piece_of(s);
-      if (on == none || on >= given.pieces.size()) {
-        found.fault("a constrained side belongs to nothing at " + place_text(given.mesh.at(given.mesh.origin(s))));
+      const std::uint32_t number = given.piece_of(s);
+      if (number == none || number >= given.pieces.size()) {
+        findings.fault("a constrained side belongs to nothing at " + place_text(given.mesh.at(given.mesh.origin(s))));
         continue;
       }
-      const piece& of = given.pieces[on];
+      const piece& piece = given.pieces[number];
       index a = given.mesh.origin(s), b = given.mesh.target(s);
-      if (given.fraction_of(a, of) > given.fraction_of(b, of)) std::swap(a, b);
-      all.push_back({on, given.fraction_of(a, of), given.fraction_of(b, of), a, b, other == none});
+      if (given.fraction_of(a, piece) > given.fraction_of(b, piece)) std::swap(a, b);
+      all.push_back({number, given.fraction_of(a, piece), given.fraction_of(b, piece), a, b, other == none});
     }
   }
   std::sort(all.begin(), all.end(), [](const covered& a, const covered& b) { return a.key() < b.key(); });
@@ -100,17 +101,17 @@ std::vector<covered> constrained_sides(const part& given, findings& found) {
 }
 
 /// The sides of each piece follow each other from its beginning to its end, at exactly its points.
-void check_pieces(const part& given, findings& found) {
-  const std::vector<covered> sides = constrained_sides(given, found);
-  found.sides_constrained = sides.size();
-  std::size_t at = 0;
+void check_pieces(const part& given, findings& findings) {
+  const std::vector<covered> sides = constrained_sides(given, findings);
+  findings.sides_constrained = sides.size();
+  std::size_t position = 0;
   for (std::uint32_t k = 0; k < given.pieces.size(); ++k) {
     const piece& each = given.pieces[k];
     index reached = 0, vertex_reached = each.from;
     bool whole = true;
     double error = 0;
-    for (; at < sides.size() && sides[at].piece == k; ++at) {
-      const covered& one = sides[at];
+    for (; position < sides.size() && sides[position].piece == k; ++position) {
+      const covered& one = sides[position];
       const point& end = given.mesh.at(one.high_vertex);
       whole = whole && one.low == reached && one.low_vertex == vertex_reached && one.high > one.low;
       whole = whole && (one.high == whole_fraction ? end == each.to_at : end == each.at(one.high));
@@ -119,8 +120,8 @@ void check_pieces(const part& given, findings& found) {
       if (one.at_boundary) error = 1;
     }
     whole = whole && reached == whole_fraction && vertex_reached == each.to && given.mesh.at(each.from) == each.from_at;
-    if (whole) found.pieces.push_back(each.name);
-    if (!whole) found.fault("a segment is not there, or has gaps, at " + place_text(each.from_at));
+    if (whole) findings.pieces.push_back(each.name);
+    if (!whole) findings.fault("a segment is not there, or has gaps, at " + place_text(each.from_at));
     // A point on a piece has three roundings in each coordinate, each at most 2^-53 of the largest value on the way,
     // which is at most twice the largest coordinate: it is within 6 sqrt(2) 2^-53 of that from the straight line. The
     // ends of the piece may be such points on a piece of the coarse mesh, and the ends of that one such points on an
@@ -128,11 +129,11 @@ void check_pieces(const part& given, findings& found) {
     // distance.
     const double most =
         std::max({std::abs(each.from_at.x), std::abs(each.from_at.y), std::abs(each.to_at.x), std::abs(each.to_at.y)});
-    found.area_error_max += error * 51 * 0x1p-53 * most * std::sqrt(squared_length(each.to_at - each.from_at));
+    findings.area_error_max += error * 51 * 0x1p-53 * most * std::sqrt(squared_length(each.to_at - each.from_at));
   }
 }
 
-void check_duplicates(const triangulation& mesh, findings& found) {
+void check_duplicates(const triangulation& mesh, findings& findings) {
   std::vector<index> order(mesh.vertices.size());
   for (index v = 0; v < order.size(); ++v) order[v] = v;
   const auto place = [&](index v) { return std::pair(mesh.at(v).x, mesh.at(v).y); };
@@ -140,7 +141,7 @@ void check_duplicates(const triangulation& mesh, findings& found) {
   for (std::size_t k = 1; k < order.size(); ++k) {
     const vertex &a = mesh.vertices[order[k - 1]], &b = mesh.vertices[order[k]];
     const bool one_corner = a.corner != none && a.corner == b.corner;  // two fans at one place of the boundary
-    if (a.at == b.at && !one_corner) found.fault("two vertices at " + place_text(a.at));
+    if (a.at == b.at && !one_corner) findings.fault("two vertices at " + place_text(a.at));
   }
 }
 
@@ -163,7 +164,7 @@ bool touches_flat(const triangulation& mesh, index t, double height_min) {
   return flat;
 }
 
-void check_quality(const part& given, const size_rule& rule, findings& found) {
+void check_quality(const part& given, const size_rule& rule, findings& findings) {
   const triangulation& mesh = given.mesh;
   const double height_min = given.height_min() * (1 + 1e-9);
   for (index t = 0; t < mesh.triangles.size(); ++t) {
@@ -172,21 +173,21 @@ void check_quality(const part& given, const size_rule& rule, findings& found) {
     const std::array<double, 3> angle{degrees_between(b - a, c - a), degrees_between(c - b, a - b),
                                       degrees_between(a - c, b - c)};
     const auto least = static_cast<unsigned>(std::min_element(angle.begin(), angle.end()) - angle.begin());
-    found.degrees_min = std::min(found.degrees_min, angle[least]);
+    findings.degrees_min = std::min(findings.degrees_min, angle[least]);
     const point centroid{(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3};
     const bool thin = angle[least] < rule.degrees() * (1 - 1e-9);
     const bool large = twice_area(mesh, t) / 2 > rule.area_max(mesh.triangles[t].region, centroid) * (1 + 1e-9);
     if (!thin && !large) continue;
-    const index from = corner[(least + 1) % 3], to = corner[(least + 2) % 3];
+    const index source = corner[(least + 1) % 3], target = corner[(least + 2) % 3];
     const bool by_precision = touches_flat(mesh, t, height_min);
-    if (!by_precision && (large || !(given.spans_small_angle(from, to) || given.fills_wedge(t)))) {
-      found.fault(fmt::format("a triangle at {} has {:.4f} degrees and the area {:.6g}", place_text(centroid),
-                              angle[least], twice_area(mesh, t) / 2));
+    if (!by_precision && (large || !(given.spans_small_angle(source, target) || given.fills_wedge(t)))) {
+      findings.fault(fmt::format("a triangle at {} has {:.4f} degrees and the area {:.6g}", place_text(centroid),
+                                 angle[least], twice_area(mesh, t) / 2));
       continue;
     }
-    ++found.exempt;
-    if (found.exemptions.size() < findings::listed_max) {
-      found.exemptions.push_back({centroid, angle[least], by_precision});
+    ++findings.exempt;
+    if (findings.exemptions.size() < findings::listed_max) {
+      findings.exemptions.push_back({centroid, angle[least], by_precision});
     }
   }
 }
@@ -217,15 +218,15 @@ void findings::merge(const findings& other) {
 }
 
 findings check_part(const part& given, const size_rule& rule) {
-  findings found;
-  found.triangles = given.mesh.triangles.size();
-  found.vertices = given.mesh.vertices.size();
-  if (!check_neighbours(given.mesh, found)) return found;
-  check_geometry(given.mesh, found);
-  check_pieces(given, found);
-  check_duplicates(given.mesh, found);
-  check_quality(given, rule, found);
-  return found;
+  findings match;
+  match.triangles = given.mesh.triangles.size();
+  match.vertices = given.mesh.vertices.size();
+  if (!check_neighbours(given.mesh, match)) return match;
+  check_geometry(given.mesh, match);
+  check_pieces(given, match);
+  check_duplicates(given.mesh, match);
+  check_quality(given, rule, match);
+  return match;
 }
 
 std::vector<interface_record> interfaces_of(const part& given) {
@@ -233,9 +234,9 @@ std::vector<interface_record> interfaces_of(const part& given) {
   std::vector<interface_record> records;
   std::uint32_t last = none;
   for (const covered& each : constrained_sides(given, ignored)) {
-    const piece& on = given.pieces[each.piece];
-    if (on.neighbour == none) continue;
-    if (each.piece != last) records.push_back({on.name, on.neighbour, {}});
+    const piece& piece = given.pieces[each.piece];
+    if (piece.neighbour == none) continue;
+    if (each.piece != last) records.push_back({piece.name, piece.neighbour, {}});
     last = each.piece;
     records.back().fractions.push_back(each.high);
   }

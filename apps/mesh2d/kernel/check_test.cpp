@@ -45,7 +45,7 @@ index free_vertex(const triangulation& mesh) {
 
 class fine_left_field final : public size_field {
  public:
-  [[nodiscard]] double length(const point& at) const noexcept override { return at.x < 0.1 ? 0.01 : 1; }
+  [[nodiscard]] double length(const point& point) const noexcept override { return point.x < 0.1 ? 0.01 : 1; }
   [[nodiscard]] field_faults faults() const override { return {}; }
 };
 const fine_left_field fine_at_left;
@@ -79,11 +79,12 @@ TEST(Check, finds_each_kind_of_damage) {
   for (const damage& each : kinds) {
     meshed harmed = sound;
     each.harm(harmed);
-    const findings found = harmed.checked();
+    const findings findings = harmed.checked();
     bool named = false;
-    for (const std::string& text : found.fault_texts) named = named || text.find(each.expected) != std::string::npos;
-    EXPECT_GT(found.faults, 0u) << each.expected;
-    EXPECT_TRUE(named) << each.expected << ", but " << (found.fault_texts.empty() ? "" : found.fault_texts.front());
+    for (const std::string& text : findings.fault_texts) named = named || text.find(each.expected) != std::string::npos;
+    EXPECT_GT(findings.faults, 0u) << each.expected;
+    EXPECT_TRUE(named) << each.expected << ", but "
+                       << (findings.fault_texts.empty() ? "" : findings.fault_texts.front());
   }
 }
 
@@ -92,18 +93,18 @@ TEST(Check, an_exemption_needs_a_small_angle) {
                                   .points = {{.at = {0, 0}}, {.at = {4, 0}}, {.at = {4, 0.5}}},
                                   .segments = {{.from = 0, .to = 1}, {.from = 1, .to = 2}, {.from = 2, .to = 0}}},
                                  20.7, 0);
-  const findings found = thin.checked();
-  EXPECT_EQ(found.faults, 0u);
-  EXPECT_GT(found.exempt, 0u);
-  ASSERT_FALSE(found.exemptions.empty());
-  EXPECT_LT(found.exemptions.front().degrees, 20.7);
-  EXPECT_FALSE(found.exemptions.front().by_precision);
+  const findings findings = thin.checked();
+  EXPECT_EQ(findings.faults, 0u);
+  EXPECT_GT(findings.exempt, 0u);
+  ASSERT_FALSE(findings.exemptions.empty());
+  EXPECT_LT(findings.exemptions.front().degrees, 20.7);
+  EXPECT_FALSE(findings.exemptions.front().by_precision);
   meshed harmed = thin;  // without the shields nothing excuses these triangles
   for (piece& each : harmed.work.pieces) each.shielded = none;
   for (vertex& each : harmed.work.mesh.vertices) {
     if (!each.on_piece()) each.fraction = none;
   }
-  EXPECT_EQ(harmed.checked().faults, found.exempt);
+  EXPECT_EQ(harmed.checked().faults, findings.exempt);
 }
 
 }  // namespace

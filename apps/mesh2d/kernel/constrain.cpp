@@ -27,35 +27,35 @@ struct passage {
   side obstacle = none;  // a constrained side that the segment would cross
 };
 
-/// The side that the segment leaves the fan of `from` by, or the vertex at the fan's border that it meets.
-passage leave_fan(const triangulation& mesh, index from, index to, side& exit) {
-  passage found;
-  const point &a = mesh.at(from), &b = mesh.at(to);
-  mesh.for_fan(from, [&](side s) {
+/// The side that the segment leaves the fan of `source` by, or the vertex at the fan's border that it meets.
+passage leave_fan(const triangulation& mesh, index source, index target, side& exit) {
+  passage match;
+  const point &a = mesh.at(source), &b = mesh.at(target);
+  mesh.for_fan(source, [&](side s) {
     for (const index v : {mesh.origin(s), mesh.target(s)}) {
-      if (on_ray(mesh, from, to, v)) found.end = v;
+      if (on_ray(mesh, source, target, v)) match.end = v;
     }
     if (orient(a, b, mesh.at(mesh.origin(s))) < 0 && orient(a, b, mesh.at(mesh.target(s))) > 0) exit = s;
   });
-  return found;
+  return match;
 }
 
-passage follow(const triangulation& mesh, index from, index to) {
+passage follow(const triangulation& mesh, index source, index target) {
   side s = none;
-  passage found = leave_fan(mesh, from, to, s);
-  while (found.end == none) {
+  passage match = leave_fan(mesh, source, target, s);
+  while (match.end == none) {
     if (mesh.constrained(s)) {
-      found.obstacle = s;
-      return found;
+      match.obstacle = s;
+      return match;
     }
-    found.crossed.emplace_back(mesh.origin(s), mesh.target(s));
+    match.crossed.emplace_back(mesh.origin(s), mesh.target(s));
     const side other = mesh.twin(s);
     const index beyond = mesh.apex(other);
-    const double turn = orient(mesh.at(from), mesh.at(to), mesh.at(beyond));
-    if (turn == 0) found.end = beyond;
+    const double turn = orient(mesh.at(source), mesh.at(target), mesh.at(beyond));
+    if (turn == 0) match.end = beyond;
     s = turn > 0 ? next(other) : previous(other);
   }
-  return found;
+  return match;
 }
 
 bool strictly_convex(const triangulation& mesh, side s) {
@@ -64,16 +64,16 @@ bool strictly_convex(const triangulation& mesh, side s) {
   return orient(d, c, a) > 0 && orient(d, c, b) < 0;
 }
 
-bool crosses(const triangulation& mesh, index from, index to, index a, index b) {
-  if (a == from || a == to || b == from || b == to) return false;
-  const double left = orient(mesh.at(from), mesh.at(to), mesh.at(a));
-  const double right = orient(mesh.at(from), mesh.at(to), mesh.at(b));
+bool crosses(const triangulation& mesh, index source, index target, index a, index b) {
+  if (a == source || a == target || b == source || b == target) return false;
+  const double left = orient(mesh.at(source), mesh.at(target), mesh.at(a));
+  const double right = orient(mesh.at(source), mesh.at(target), mesh.at(b));
   return (left > 0 && right < 0) || (left < 0 && right > 0);
 }
 
 /// Flips crossed sides until none is left; returns the sides that are new.
-std::vector<vertex_pair> clear_way(triangulation& mesh, index from, const passage& way) {
-  std::vector<vertex_pair> made;
+std::vector<vertex_pair> clear_way(triangulation& mesh, index source, const passage& way) {
+  std::vector<vertex_pair> vertex_pairs;
   std::deque<vertex_pair> crossed(way.crossed.begin(), way.crossed.end());
   while (!crossed.empty()) {
     const auto [a, b] = crossed.front();
@@ -85,24 +85,24 @@ std::vector<vertex_pair> clear_way(triangulation& mesh, index from, const passag
     }
     const index c = mesh.apex(s), d = mesh.apex(mesh.twin(s));
     mesh.flip(s);
-    (crosses(mesh, from, way.end, c, d) ? crossed.emplace_back(c, d) : made.emplace_back(c, d));
+    (crosses(mesh, source, way.end, c, d) ? crossed.emplace_back(c, d) : vertex_pairs.emplace_back(c, d));
   }
-  return made;
+  return vertex_pairs;
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> insert_segment(triangulation& mesh, side_names& names, index from, index to,
+std::optional<std::uint32_t> insert_segment(triangulation& mesh, side_names& names, index source, index target,
                                             std::uint32_t segment, bool& overlaps) {
-  while (from != to) {
-    const passage way = follow(mesh, from, to);
+  while (source != target) {
+    const passage way = follow(mesh, source, target);
     if (way.obstacle != none) return names.find(mesh.origin(way.obstacle), mesh.target(way.obstacle));
-    std::vector<vertex_pair> made = clear_way(mesh, from, way);
-    const side s = mesh.find_side(from, way.end);
+    std::vector<vertex_pair> vertex_pairs = clear_way(mesh, source, way);
+    const side s = mesh.find_side(source, way.end);
     mesh.constrain(s);
-    if (!names.set(from, way.end, segment)) overlaps = true;
-    mesh.legalise(std::move(made));
-    from = way.end;
+    if (!names.set(source, way.end, segment)) overlaps = true;
+    mesh.legalise(std::move(vertex_pairs));
+    source = way.end;
   }
   return std::nullopt;
 }

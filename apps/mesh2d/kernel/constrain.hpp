@@ -19,8 +19,8 @@ class side_names {
   }
   /// None for a side that has no name.
   [[nodiscard]] std::uint32_t find(index a, index b) const {
-    const auto found = names_.find(key(a, b));
-    return found == names_.end() ? none : found->second;
+    const auto match = names_.find(key(a, b));
+    return match == names_.end() ? none : match->second;
   }
 
  private:
@@ -33,7 +33,7 @@ class side_names {
 /// Makes the straight line between two vertices a chain of constrained sides, split where it passes vertices exactly,
 /// and restores the constrained Delaunay property. Returns the number of a segment that it would cross, and leaves the
 /// triangulation valid then. `overlaps` becomes true when another segment covers a part of it.
-std::optional<std::uint32_t> insert_segment(triangulation& mesh, side_names& names, index from, index to,
+std::optional<std::uint32_t> insert_segment(triangulation& mesh, side_names& names, index source, index target,
                                             std::uint32_t segment, bool& overlaps);
 
 }  // namespace mesh2d

@@ -44,15 +44,15 @@ void add_box(triangulation& mesh, const box& all) {
 
 /// Puts the vertex `v` into the triangulation; returns the vertex at its place if there is one already.
 index insert(triangulation& mesh, index v, index& last) {
-  const point at = mesh.at(v);
-  const index t = find_triangle(mesh, at, last);
+  const point point = mesh.at(v);
+  const index t = find_triangle(mesh, point, last);
   last = t;
   for (const index other : mesh.triangles[t].corner) {
-    if (mesh.at(other) == at) return other;
+    if (mesh.at(other) == point) return other;
   }
   for (unsigned k = 0; k < 3; ++k) {
     const side s = side_of(t, k);
-    if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) != 0) continue;
+    if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), point) != 0) continue;
     mesh.split_side(s, v);
     mesh.legalise_around(v);
     return v;
@@ -64,13 +64,13 @@ index insert(triangulation& mesh, index v, index& last) {
 
 }  // namespace
 
-index find_triangle(const triangulation& mesh, const point& at, index from) noexcept {
-  index t = from;
+index find_triangle(const triangulation& mesh, const point& point, index source) noexcept {
+  index t = source;
   for (;;) {
     side across = none;
     for (unsigned k = 0; k < 3 && across == none; ++k) {
       const side s = side_of(t, k);
-      if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) < 0) across = mesh.twin(s);
+      if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), point) < 0) across = mesh.twin(s);
     }
     if (across == none) return t;
     t = triangle_of(across);

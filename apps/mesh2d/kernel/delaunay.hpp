@@ -17,8 +17,8 @@ struct boxed_triangulation {
 /// `points` is not empty, and its coordinates are in the range of geometry/point.hpp.
 boxed_triangulation triangulate(const std::vector<point>& points);
 
-/// The triangle that holds `at`, by a walk that begins at the triangle `from`. The mesh is Delaunay, without
-/// constraints; `at` lies in its hull. At a side or a vertex it is any of the triangles there.
-index find_triangle(const triangulation& mesh, const point& at, index from) noexcept;
+/// The triangle that holds `point`, by a walk that begins at the triangle `source`. The mesh is Delaunay, without
+/// constraints; `point` lies in its hull. At a side or a vertex it is any of the triangles there.
+index find_triangle(const triangulation& mesh, const point& point, index source) noexcept;
 
 }  // namespace mesh2d

@@ -20,21 +20,21 @@
 namespace mesh2d {
 namespace {
 
-/// The triangle that holds `at`; none when the box does not. Walks from the triangle `from`, and leaves there the one
-/// that it has found: places in the order of a file lie near each other.
-index locate(const triangulation& mesh, const point& at, index& from) {
+/// The triangle that holds `point`; none when the box does not. Walks from the triangle `source`, and leaves there the
+/// one that it has found: places in the order of a file lie near each other.
+index locate(const triangulation& mesh, const point& point, index& source) {
   const auto outside_of = [&](index t, std::size_t first = 0) {
     for (std::size_t k = first; k < first + 3; ++k) {
       const side s = side_of(t, static_cast<unsigned>(k % 3));
-      if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) < 0) return s;
+      if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), point) < 0) return s;
     }
     return none;
   };
   const std::size_t steps = 1000 + 8 * static_cast<std::size_t>(std::sqrt(mesh.triangles.size()));
-  index t = from;
+  index t = source;
   for (std::size_t step = 0; step < steps; ++step) {  // with constraints a walk may go in a circle
     const side s = outside_of(t, step);
-    if (s == none) return from = t;
+    if (s == none) return source = t;
     if (mesh.twin(s) == none) return none;
     t = triangle_of(mesh.twin(s));
   }
@@ -52,36 +52,36 @@ struct search {
 };
 
 /// The constrained side that is nearer to a place than `near`, of those around the triangle `t` that holds it.
-side near_side(const triangulation& mesh, index t, const point& at, double near) {
+side near_side(const triangulation& mesh, index t, const point& position, double near) {
   for (unsigned k = 0; k < 3; ++k) {
     const side s = side_of(t, k);
-    const point& from = mesh.at(mesh.origin(s));
-    const point along = mesh.at(mesh.target(s)) - from;
-    if (mesh.constrained(s) && cross(along, at - from) <= near * std::sqrt(squared_length(along))) return s;
+    const point& source = mesh.at(mesh.origin(s));
+    const point along = mesh.at(mesh.target(s)) - source;
+    if (mesh.constrained(s) && cross(along, position - source) <= near * std::sqrt(squared_length(along))) return s;
   }
-  side found = none;  // at a vertex, to which sides of other triangles lead
+  side match = none;  // at a vertex, to which sides of other triangles lead
   for (const index v : mesh.triangles[t].corner) {
-    if (squared_length(at - mesh.at(v)) > near * near) continue;
+    if (squared_length(position - mesh.at(v)) > near * near) continue;
     mesh.for_fan(v, [&](side s) {
-      if (mesh.constrained(next(s))) found = next(s);
-      if (mesh.constrained(previous(s))) found = previous(s);
+      if (mesh.constrained(next(s))) match = next(s);
+      if (mesh.constrained(previous(s))) match = previous(s);
     });
   }
-  return found;
+  return match;
 }
 
 /// As locate, but refuses a place on a segment.
-index locate_in_face(const pslg& input, const domain& made, const point& at, search& how, std::uint32_t line,
-                     const std::string& who) {
-  if (!std::isfinite(at.x) || !std::isfinite(at.y) || std::abs(at.x) > coordinate_max ||
-      std::abs(at.y) > coordinate_max) {
-    refuse(input, line, who + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
+index locate_in_face(const pslg& input, const domain& domain, const point& point, search& search, std::uint32_t line,
+                     const std::string& name) {
+  if (!std::isfinite(point.x) || !std::isfinite(point.y) || std::abs(point.x) > coordinate_max ||
+      std::abs(point.y) > coordinate_max) {
+    refuse(input, line, name + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
   }
-  const index t = locate(made.mesh, {kept_in_range(at.x), kept_in_range(at.y)}, how.from);
-  const side s = t == none ? none : near_side(made.mesh, t, at, how.near);
+  const index t = locate(domain.mesh, {kept_in_range(point.x), kept_in_range(point.y)}, search.from);
+  const side s = t == none ? none : near_side(domain.mesh, t, point, search.near);
   if (s != none) {
-    const std::uint32_t segment = made.names.find(made.mesh.origin(s), made.mesh.target(s));
-    refuse(input, line, who + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
+    const std::uint32_t segment = domain.names.find(domain.mesh.origin(s), domain.mesh.target(s));
+    refuse(input, line, name + " lies on " + segment_text(input, segment), "it must lie inside of what it means",
            "move it to one side, or remove it if the area beside it is 0");
   }
   return t;
@@ -103,24 +103,24 @@ void flood(const triangulation& mesh, index begin, Mark mark) {
   }
 }
 
-std::vector<std::uint8_t> inside(const pslg& input, domain& made) {
-  std::vector<std::uint8_t> keep(made.mesh.triangles.size(), 1);
+std::vector<std::uint8_t> inside(const pslg& input, domain& domain) {
+  std::vector<std::uint8_t> keep(domain.mesh.triangles.size(), 1);
   const auto drop = [&](index t) { return std::exchange(keep[t], std::uint8_t{0}) != 0; };
-  const index box = made.mesh.vertices[input.points.size()].triangle;
-  flood(made.mesh, box, drop);
+  const index box = domain.mesh.vertices[input.points.size()].triangle;
+  flood(domain.mesh, box, drop);
   if (std::find(keep.begin(), keep.end(), 1) == keep.end()) {
     refuse(input, 0, fmt::format("the {} segments enclose no area", input.segments.size()),
            "the domain is what is inside of closed outlines", "close the outline");
   }
-  search how(input);
+  search search(input);
   for (const auto& [at, line, name] : input.holes) {
-    const index t = locate_in_face(input, made, at, how, line, fmt::format("hole {}", name));
+    const index t = locate_in_face(input, domain, at, search, line, fmt::format("hole {}", name));
     if (t == none || keep[t] == 0) {
-      made.notes.push_back(
+      domain.notes.push_back(
           fmt::format("{}hole {} lies outside of the domain, or in another hole", place_of(input, line), name));
       continue;
     }
-    flood(made.mesh, t, drop);
+    flood(domain.mesh, t, drop);
   }
   if (std::find(keep.begin(), keep.end(), 1) == keep.end()) {
     refuse(input, input.holes.front().line, fmt::format("the {} holes leave no area", input.holes.size()),
@@ -129,61 +129,61 @@ std::vector<std::uint8_t> inside(const pslg& input, domain& made) {
   return keep;
 }
 
-void mark_regions(const pslg& input, domain& made, const std::vector<std::uint8_t>& keep) {
-  made.regions.emplace_back();
-  search how(input);
+void mark_regions(const pslg& input, domain& domain, const std::vector<std::uint8_t>& keep) {
+  domain.regions.emplace_back();
+  search search(input);
   for (const auto& [at, attribute, area_max, line, name] : input.regions) {
     if (area_max && !(*area_max > 0 && std::isfinite(*area_max))) {
       refuse(input, line, fmt::format("region {} has the area bound {}", name, *area_max), "it must be positive",
              "correct it, or write -1 for none");
     }
-    const index t = locate_in_face(input, made, at, how, line, fmt::format("region {}", name));
+    const index t = locate_in_face(input, domain, at, search, line, fmt::format("region {}", name));
     if (t == none || keep[t] == 0) {
-      made.notes.push_back(fmt::format("{}region {} lies outside of the domain", place_of(input, line), name));
+      domain.notes.push_back(fmt::format("{}region {} lies outside of the domain", place_of(input, line), name));
       continue;
     }
-    if (made.mesh.triangles[t].region != 0) {
+    if (domain.mesh.triangles[t].region != 0) {
       refuse(input, line, fmt::format("region {} lies where another region is", name), "no segments part the two",
              "remove one of them, or part them by segments");
     }
-    const auto number = static_cast<std::uint32_t>(made.regions.size());
-    made.regions.push_back({attribute, area_max.value_or(0)});
-    flood(made.mesh, t, [&](index u) { return std::exchange(made.mesh.triangles[u].region, number) != number; });
+    const auto number = static_cast<std::uint32_t>(domain.regions.size());
+    domain.regions.push_back({attribute, area_max.value_or(0)});
+    flood(domain.mesh, t, [&](index u) { return std::exchange(domain.mesh.triangles[u].region, number) != number; });
   }
 }
 
 /// Notes segments without triangles on either side.
-void note_outside(domain& made, const std::vector<std::uint8_t>& keep) {
+void note_outside(domain& domain, const std::vector<std::uint8_t>& keep) {
   std::size_t outside = 0;
-  for (index t = 0; t < made.mesh.triangles.size(); ++t) {
+  for (index t = 0; t < domain.mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
-      const side s = side_of(t, k), other = made.mesh.twin(s);
-      if (!made.mesh.constrained(s) || keep[t] != 0 || keep[triangle_of(other)] != 0) continue;
-      std::uint8_t& mark = made.incomplete[made.names.find(made.mesh.origin(s), made.mesh.target(s))];
+      const side s = side_of(t, k), other = domain.mesh.twin(s);
+      if (!domain.mesh.constrained(s) || keep[t] != 0 || keep[triangle_of(other)] != 0) continue;
+      std::uint8_t& mark = domain.incomplete[domain.names.find(domain.mesh.origin(s), domain.mesh.target(s))];
       outside += mark != 2;
       mark = 2;
     }
   }
   if (outside > 0)
-    made.notes.push_back(fmt::format("{} segments lie outside of the domain, at least in part", outside));
-  const auto overlapping = std::count(made.incomplete.begin(), made.incomplete.end(), 1);
-  if (overlapping > 0) made.notes.push_back(fmt::format("{} segments cover parts of others", overlapping));
+    domain.notes.push_back(fmt::format("{} segments lie outside of the domain, at least in part", outside));
+  const auto overlapping = std::count(domain.incomplete.begin(), domain.incomplete.end(), 1);
+  if (overlapping > 0) domain.notes.push_back(fmt::format("{} segments cover parts of others", overlapping));
 }
 
 /// Removes what is outside, and gives names and fans to what is left.
-void carve(domain& made, const std::vector<std::uint8_t>& keep) {
-  triangulation& mesh = made.mesh;
+void carve(domain& domain, const std::vector<std::uint8_t>& keep) {
+  triangulation& mesh = domain.mesh;
   for (index v = 0; v < mesh.vertices.size(); ++v) mesh.vertices[v].corner = v;
-  const side_names before = std::exchange(made.names, {});
+  const side_names side_names = std::exchange(domain.names, {});
   keep_only(mesh, keep);
   separate_fans(mesh);
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k);
       const index a = mesh.origin(s), b = mesh.target(s);
-      made.twice_area.add_edge(mesh.at(a), mesh.at(b));
+      domain.twice_area.add_edge(mesh.at(a), mesh.at(b));
       if (!mesh.constrained(s)) continue;
-      made.names.set(a, b, before.find(mesh.vertices[a].corner, mesh.vertices[b].corner));
+      domain.names.set(a, b, side_names.find(mesh.vertices[a].corner, mesh.vertices[b].corner));
     }
   }
 }
@@ -191,13 +191,13 @@ void carve(domain& made, const std::vector<std::uint8_t>& keep) {
 }  // namespace
 
 domain make_domain(const pslg& input) {
-  domain made;
-  place_input(input, made);
-  const std::vector<std::uint8_t> keep = inside(input, made);
-  note_outside(made, keep);
-  mark_regions(input, made, keep);
-  carve(made, keep);
-  return made;
+  domain result;
+  place_input(input, result);
+  const std::vector<std::uint8_t> keep = inside(input, result);
+  note_outside(result, keep);
+  mark_regions(input, result, keep);
+  carve(result, keep);
+  return result;
 }
 
 }  // namespace mesh2d

@@ -21,9 +21,9 @@
 namespace mesh2d {
 namespace {
 
-std::string faults_text(const findings& found) {
+std::string faults_text(const findings& findings) {
   std::string text;
-  for (const std::string& each : found.fault_texts) text += each + "\n";
+  for (const std::string& each : findings.fault_texts) text += each + "\n";
   return text;
 }
 
@@ -54,11 +54,12 @@ TEST(Delaunay, no_circle_holds_another_point) {
       const point anywhere{random.uniform(), random.uniform()};
       points.push_back(round < 2 ? anywhere : point{std::floor(anywhere.x * 9), std::floor(anywhere.y * 9)});
     }
-    const boxed_triangulation made = triangulate(points);
-    for (std::size_t k = 0; k < points.size(); ++k) ASSERT_EQ(made.mesh.at(made.vertex_of_point[k]), points[k]);
-    for (const triangle& each : made.mesh.triangles) {
-      const point &a = made.mesh.at(each.corner[0]), &b = made.mesh.at(each.corner[1]),
-                  &c = made.mesh.at(each.corner[2]);
+    const boxed_triangulation boxed_triangulation = triangulate(points);
+    for (std::size_t k = 0; k < points.size(); ++k)
+      ASSERT_EQ(boxed_triangulation.mesh.at(boxed_triangulation.vertex_of_point[k]), points[k]);
+    for (const triangle& each : boxed_triangulation.mesh.triangles) {
+      const point &a = boxed_triangulation.mesh.at(each.corner[0]), &b = boxed_triangulation.mesh.at(each.corner[1]),
+                  &c = boxed_triangulation.mesh.at(each.corner[2]);
       ASSERT_GT(orient(a, b, c), 0);
       for (const point& other : points) ASSERT_LE(in_circle(a, b, c, other), 0);
     }
@@ -67,7 +68,7 @@ TEST(Delaunay, no_circle_holds_another_point) {
 
 TEST(Triangulation, a_split_beside_its_side_leaves_sides_that_are_delaunay) {
   triangulation mesh;
-  for (const point& at : {point{0, 0}, {1, 0}, {0.5, 1e6}, {0.5, -1e-6}}) mesh.add_vertex(at);
+  for (const point& position : {point{0, 0}, {1, 0}, {0.5, 1e6}, {0.5, -1e-6}}) mesh.add_vertex(position);
   const side base = side_of(mesh.add_triangle(0, 1, 2, 0), 2);
   mesh.constrain(base);
   mesh.split_side(base, 3);
@@ -81,14 +82,14 @@ TEST(Triangulation, a_split_beside_its_side_leaves_sides_that_are_delaunay) {
 }
 
 TEST(Domain, keeps_its_area_segments_and_holes) {
-  const meshed made = mesh_alone(make_shape("pipe", 1), 0, 0);
-  const findings found = made.checked();
-  EXPECT_EQ(found.faults, 0u) << faults_text(found);
-  EXPECT_EQ(found.triangles, 352u + 2 * 9 - 2);  // of a polygon with 352 corners and 9 holes
-  EXPECT_EQ(found.pieces.size(), 352u);
+  const meshed meshed = mesh_alone(make_shape("pipe", 1), 0, 0);
+  const findings findings = meshed.checked();
+  EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
+  EXPECT_EQ(findings.triangles, 352u + 2 * 9 - 2);  // of a polygon with 352 corners and 9 holes
+  EXPECT_EQ(findings.pieces.size(), 352u);
   const double bore = 24 / 2.0 * 0.09 * 0.09 * std::sin(2 * std::numbers::pi / 24);
   const double wall = 48 * std::sin(2 * std::numbers::pi / 96) - 32 * 0.25 * std::sin(2 * std::numbers::pi / 64);
-  EXPECT_NEAR(found.twice_area.value() / 2, wall - 8 * bore, 1e-14);
+  EXPECT_NEAR(findings.twice_area.value() / 2, wall - 8 * bore, 1e-14);
 }
 
 TEST(Domain, names_what_is_wrong_with_an_input) {
@@ -121,24 +122,24 @@ TEST(Domain, names_what_is_wrong_with_an_input) {
 
 TEST(Domain, merges_points_that_lie_together_and_leaves_out_segments_without_length) {
   const pslg input = polygon({{0, 0}, {4, 0}, {4, 1e-14}, {4, 4}, {4, 4}, {0, 4}});
-  const meshed made = mesh_alone(input, 20.7, 0.5);
-  EXPECT_EQ(made.input.notes, (std::vector<std::string>{"2 points lie where others do and were merged with them",
-                                                        "2 segments have no length and were left out"}));
-  EXPECT_EQ(made.input.incomplete, (std::vector<std::uint8_t>{0, 3, 0, 3, 0, 0}));
-  const findings found = made.checked();
-  EXPECT_EQ(found.faults, 0u) << faults_text(found);
-  EXPECT_EQ(found.twice_area.value(), 32);
+  const meshed meshed = mesh_alone(input, 20.7, 0.5);
+  EXPECT_EQ(meshed.input.notes, (std::vector<std::string>{"2 points lie where others do and were merged with them",
+                                                          "2 segments have no length and were left out"}));
+  EXPECT_EQ(meshed.input.incomplete, (std::vector<std::uint8_t>{0, 3, 0, 3, 0, 0}));
+  const findings findings = meshed.checked();
+  EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
+  EXPECT_EQ(findings.twice_area.value(), 32);
 }
 
 TEST(Domain, leads_a_segment_through_a_point_beside_it_but_not_past_a_hole) {
   pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
-  for (const point& at : {point{2, 1e-14}, {1, 2e-14}, {3, 0.5}}) input.points.push_back({.at = at});
+  for (const point& position : {point{2, 1e-14}, {1, 2e-14}, {3, 0.5}}) input.points.push_back({.at = position});
   input.segments.push_back({.from = 4, .to = 6});
-  const meshed made = mesh_alone(input, 20.7, 0.5);
-  EXPECT_EQ(made.input.notes, std::vector<std::string>{"segments lead through 2 points that lie beside them"});
-  const findings found = made.checked();
-  EXPECT_EQ(found.faults, 0u) << faults_text(found);
-  EXPECT_NEAR(found.twice_area.value(), 32, 1e-12);
+  const meshed meshed = mesh_alone(input, 20.7, 0.5);
+  EXPECT_EQ(meshed.input.notes, std::vector<std::string>{"segments lead through 2 points that lie beside them"});
+  const findings findings = meshed.checked();
+  EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
+  EXPECT_NEAR(findings.twice_area.value(), 32, 1e-12);
   input.holes.push_back({.at = {1.5, 1e-14}, .line = 40, .name = 1});
   EXPECT_NE(refusal(input).find("test:40: hole 1 lies on segment 1"), std::string::npos) << refusal(input);
 }
@@ -147,25 +148,25 @@ TEST(Domain, an_outline_may_bend_by_roundings) {
   std::vector<point> corners;
   for (int k = 0; k <= 60; ++k) corners.push_back({0.1 * k, 0.1 * k / 3});  // on one line, but for roundings
   corners.push_back({-2, 5});
-  const meshed made = mesh_alone(polygon(corners), 20.7, 0);
-  const findings found = made.checked();
-  EXPECT_TRUE(made.finished);
-  EXPECT_EQ(found.faults, 0u) << faults_text(found);
-  EXPECT_EQ(made.input.notes, std::vector<std::string>{});
+  const meshed meshed = mesh_alone(polygon(corners), 20.7, 0);
+  const findings findings = meshed.checked();
+  EXPECT_TRUE(meshed.finished);
+  EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
+  EXPECT_EQ(meshed.input.notes, std::vector<std::string>{});
 }
 
 TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
   pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
-  for (const point& at : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.at = at});
+  for (const point& position : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.at = position});
   for (std::uint32_t k = 0; k < 4; ++k) input.segments.push_back({.from = 4 + k, .to = 4 + (k + 1) % 4});
   input.holes.push_back({.at = {2, 1}});
-  const meshed made = mesh_alone(input, 25, 0.1);
-  const findings found = made.checked();
-  EXPECT_TRUE(made.finished);
-  EXPECT_EQ(found.faults, 0u) << faults_text(found);
-  EXPECT_EQ(found.twice_area.value(), 28);
+  const meshed meshed = mesh_alone(input, 25, 0.1);
+  const findings findings = meshed.checked();
+  EXPECT_TRUE(meshed.finished);
+  EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
+  EXPECT_EQ(findings.twice_area.value(), 28);
   const auto at_touch =
-      std::count_if(made.work.mesh.vertices.begin(), made.work.mesh.vertices.end(), [](const vertex& v) {
+      std::count_if(meshed.work.mesh.vertices.begin(), meshed.work.mesh.vertices.end(), [](const vertex& v) {
         return v.at == point{2, 0};
       });
   EXPECT_EQ(at_touch, 2);  // one for each side of the hole
@@ -175,13 +176,15 @@ TEST(Refiner, meets_every_bound_on_every_shape) {
   for (const std::string& name : shape_names()) {
     for (const double degrees : {0.0, 20.7, 30.0}) {
       for (const double area : {0.0, 0.01, 0.0004}) {
-        const meshed made = mesh_alone(make_shape(name, 3), degrees, area);
-        const findings found = made.checked();
-        EXPECT_TRUE(made.finished) << name;
-        EXPECT_EQ(found.faults, 0u) << name << " " << degrees << " " << area << "\n" << faults_text(found);
-        EXPECT_LE(std::abs(found.twice_area.value() - made.input.twice_area.value()), found.area_error_max) << name;
-        EXPECT_TRUE(found.exempt > 0 || found.degrees_min >= degrees * (1 - 1e-9)) << name;
-        EXPECT_GT(static_cast<double>(found.triangles) * area, area > 0 ? found.twice_area.value() / 2 : -1) << name;
+        const meshed meshed = mesh_alone(make_shape(name, 3), degrees, area);
+        const findings findings = meshed.checked();
+        EXPECT_TRUE(meshed.finished) << name;
+        EXPECT_EQ(findings.faults, 0u) << name << " " << degrees << " " << area << "\n" << faults_text(findings);
+        EXPECT_LE(std::abs(findings.twice_area.value() - meshed.input.twice_area.value()), findings.area_error_max)
+            << name;
+        EXPECT_TRUE(findings.exempt > 0 || findings.degrees_min >= degrees * (1 - 1e-9)) << name;
+        EXPECT_GT(static_cast<double>(findings.triangles) * area, area > 0 ? findings.twice_area.value() / 2 : -1)
+            << name;
       }
     }
   }
@@ -208,12 +211,12 @@ TEST(Refiner, ends_at_angles_down_to_a_millionth_of_a_degree) {
       input.segments.push_back({.from = 4, .to = static_cast<std::uint32_t>(input.points.size())});
       input.points.push_back({.at = {length * std::cos(turn * k), length * std::sin(turn * k)}});
     }
-    const meshed made = mesh_alone(input, 20.7, 0);
-    const findings found = made.checked();
-    EXPECT_TRUE(made.finished) << degrees;
-    EXPECT_EQ(found.faults, 0u) << degrees << "\n" << faults_text(found);
-    EXPECT_LT(found.triangles, 2000u) << degrees;
-    EXPECT_EQ(found.exempt == 0, degrees > 20.7) << degrees;
+    const meshed meshed = mesh_alone(input, 20.7, 0);
+    const findings findings = meshed.checked();
+    EXPECT_TRUE(meshed.finished) << degrees;
+    EXPECT_EQ(findings.faults, 0u) << degrees << "\n" << faults_text(findings);
+    EXPECT_LT(findings.triangles, 2000u) << degrees;
+    EXPECT_EQ(findings.exempt == 0, degrees > 20.7) << degrees;
   }
 }
 
@@ -222,11 +225,12 @@ TEST(Refiner, random_degenerate_inputs_are_meshed_or_refused_by_name) {
   std::uint64_t clean = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     try {
-      const meshed made = mesh_alone(troubled_input::make(seed), 20.7, 0);
-      const findings found = made.checked();
-      ASSERT_TRUE(made.finished) << seed;
-      ASSERT_EQ(found.faults, 0u) << seed << "\n" << faults_text(found);
-      ASSERT_LE(std::abs(found.twice_area.value() - made.input.twice_area.value()), found.area_error_max) << seed;
+      const meshed meshed = mesh_alone(troubled_input::make(seed), 20.7, 0);
+      const findings findings = meshed.checked();
+      ASSERT_TRUE(meshed.finished) << seed;
+      ASSERT_EQ(findings.faults, 0u) << seed << "\n" << faults_text(findings);
+      ASSERT_LE(std::abs(findings.twice_area.value() - meshed.input.twice_area.value()), findings.area_error_max)
+          << seed;
       ++clean;
     } catch (const nacre::setup_error& error) {
       const std::string text = error.what();

@@ -22,15 +22,15 @@ struct meshed {
 };
 
 inline meshed mesh_alone(const pslg& input, double degrees, double area_max, std::size_t triangles_max = 400'000) {
-  meshed made;
-  made.input = make_domain(input);
-  find_wedges(made.input);
-  shield_small_angles(made.input);
-  const std::vector<std::uint32_t> part_of(made.input.mesh.triangles.size());
-  made.work = std::move(cut_into_parts(made.input, part_of, 1).front());
-  made.rule = size_rule(degrees, area_max, made.input.regions, {});
-  made.finished = refiner(made.work, made.rule).refine(triangles_max);
-  return made;
+  meshed result;
+  result.input = make_domain(input);
+  find_wedges(result.input);
+  shield_small_angles(result.input);
+  const std::vector<std::uint32_t> part_of(result.input.mesh.triangles.size());
+  result.work = std::move(cut_into_parts(result.input, part_of, 1).front());
+  result.rule = size_rule(degrees, area_max, result.input.regions, {});
+  result.finished = refiner(result.work, result.rule).refine(triangles_max);
+  return result;
 }
 
 }  // namespace mesh2d

@@ -21,11 +21,11 @@ struct shield {
   index corner, distance;
 };
 
-shield shield_of(const part& of, index v) noexcept {
-  const vertex& at = of.mesh.vertices[v];
-  if (!at.on_piece()) return {at.fraction, whole_fraction};
-  const piece& on = of.pieces[at.place];
-  return {on.shielded, on.shielded == on.from ? at.fraction : whole_fraction - at.fraction};
+shield shield_of(const part& part, index v) noexcept {
+  const vertex& vertex = part.mesh.vertices[v];
+  if (!vertex.on_piece()) return {vertex.fraction, whole_fraction};
+  const piece& piece = part.pieces[vertex.place];
+  return {piece.shielded, piece.shielded == piece.from ? vertex.fraction : whole_fraction - vertex.fraction};
 }
 
 /// Gives a name to each vertex that has none.
@@ -59,18 +59,19 @@ std::vector<part> copy_triangles(const triangulation& mesh, const std::vector<st
   std::vector<std::unordered_map<index, index>> new_vertex(count);
   new_triangle.resize(mesh.triangles.size());
   for (index t = 0; t < mesh.triangles.size(); ++t) {
-    triangulation& to = parts[part_of[t]].mesh;
-    new_triangle[t] = static_cast<index>(to.triangles.size());
+    triangulation& target = parts[part_of[t]].mesh;
+    new_triangle[t] = static_cast<index>(target.triangles.size());
     triangle copy = mesh.triangles[t];
     for (index& v : copy.corner) {
-      const auto [found, is_new] = new_vertex[part_of[t]].try_emplace(v, static_cast<index>(to.vertices.size()));
+      const auto [found, is_new] = new_vertex[part_of[t]].try_emplace(v, static_cast<index>(target.vertices.size()));
       if (is_new) {
-        const vertex& from = mesh.vertices[v];
-        to.vertices.push_back({.at = from.at, .place = from.place, .triangle = new_triangle[t], .corner = from.corner});
+        const vertex& vertex = mesh.vertices[v];
+        target.vertices.push_back(
+            {.at = vertex.at, .place = vertex.place, .triangle = new_triangle[t], .corner = vertex.corner});
       }
       v = found->second;
     }
-    to.triangles.push_back(copy);
+    target.triangles.push_back(copy);
   }
   for (index t = 0; t < mesh.triangles.size(); ++t) {
     for (side& s : parts[part_of[t]].mesh.triangles[new_triangle[t]].twin) {
@@ -82,45 +83,45 @@ std::vector<part> copy_triangles(const triangulation& mesh, const std::vector<st
   return parts;
 }
 
-void add_piece(part& to, const piece& added) {
-  const auto position = static_cast<std::uint32_t>(to.pieces.size());
-  to.pieces.push_back(added);
-  to.whole_pieces.emplace_back(pair_key(added.from, added.to), position);
-  to.piece_by_name.emplace_back(added.name, position);
-  to.chains.emplace_back();
+void add_piece(part& part, const piece& added) {
+  const auto position = static_cast<std::uint32_t>(part.pieces.size());
+  part.pieces.push_back(added);
+  part.whole_pieces.emplace_back(pair_key(added.from, added.to), position);
+  part.piece_by_name.emplace_back(added.name, position);
+  part.chains.emplace_back();
   if (added.neighbour == none) return;
-  to.chains.back() = {{0, added.from}, {whole_fraction, added.to}};
+  part.chains.back() = {{0, added.from}, {whole_fraction, added.to}};
 }
 
 /// The piece of a constrained side of the whole mesh, `local` in its part.
-piece make_piece(const domain& whole, side s, part& to, side local) {
+piece make_piece(const domain& whole, side s, part& part, side local) {
   const triangulation& mesh = whole.mesh;
-  index a = mesh.origin(s), b = mesh.target(s), local_a = to.mesh.origin(local), local_b = to.mesh.target(local);
+  index a = mesh.origin(s), b = mesh.target(s), local_a = part.mesh.origin(local), local_b = part.mesh.target(local);
   if (mesh.vertices[a].corner > mesh.vertices[b].corner) {  // both sides of it take one direction
     std::swap(a, b);
     std::swap(local_a, local_b);
   }
-  piece made{.from_at = mesh.at(a), .to_at = mesh.at(b), .from = local_a, .to = local_b};
-  made.segment = whole.names.find(a, b);
+  piece result{.from_at = mesh.at(a), .to_at = mesh.at(b), .from = local_a, .to = local_b};
+  result.segment = whole.names.find(a, b);
   if (mesh.vertices[b].fraction == a) {
-    made.shielded = local_a;
-    to.mesh.vertices[local_b].fraction = local_a;
+    result.shielded = local_a;
+    part.mesh.vertices[local_b].fraction = local_a;
   } else if (mesh.vertices[a].fraction == b) {
-    made.shielded = local_b;
-    to.mesh.vertices[local_a].fraction = local_b;
+    result.shielded = local_b;
+    part.mesh.vertices[local_a].fraction = local_b;
   }
-  return made;
+  return result;
 }
 
 /// Gives a part the wedges that it may have triangles in.
-void copy_wedges(const std::vector<wedge>& all, part& to) {
+void copy_wedges(const std::vector<wedge>& all, part& part) {
   if (all.empty()) return;
   std::vector<std::uint32_t> segments;
-  for (const piece& each : to.pieces) segments.push_back(each.segment);
+  for (const piece& each : part.pieces) segments.push_back(each.segment);
   std::sort(segments.begin(), segments.end());
   for (const wedge& each : all) {
-    const auto here = [&](std::uint32_t s) { return std::binary_search(segments.begin(), segments.end(), s); };
-    if (here(each.first) && here(each.second)) to.wedges.push_back(each);
+    const auto function = [&](std::uint32_t s) { return std::binary_search(segments.begin(), segments.end(), s); };
+    if (function(each.first) && function(each.second)) part.wedges.push_back(each);
   }
 }
 
@@ -134,19 +135,19 @@ std::uint32_t part::piece_of(side s) const noexcept {
 }
 
 std::uint32_t part::whole_piece(index a, index b) const noexcept {
-  const auto found = std::lower_bound(whole_pieces.begin(), whole_pieces.end(), std::pair(pair_key(a, b), 0u));
-  return found != whole_pieces.end() && found->first == pair_key(a, b) ? found->second : none;
+  const auto match = std::lower_bound(whole_pieces.begin(), whole_pieces.end(), std::pair(pair_key(a, b), 0u));
+  return match != whole_pieces.end() && match->first == pair_key(a, b) ? match->second : none;
 }
 
 std::uint32_t part::segment_of(index v) const noexcept {
-  const vertex& at = mesh.vertices[v];
-  return at.on_piece() ? pieces[at.place].segment : at.segment_of_corner();
+  const vertex& vertex = mesh.vertices[v];
+  return vertex.on_piece() ? pieces[vertex.place].segment : vertex.segment_of_corner();
 }
 
 const wedge* part::find_wedge(std::uint32_t a, std::uint32_t b) const noexcept {
   const wedge wanted{std::min(a, b), std::max(a, b), 0};
-  const auto found = std::lower_bound(wedges.begin(), wedges.end(), wanted);
-  return found != wedges.end() && found->first == wanted.first && found->second == wanted.second ? &*found : nullptr;
+  const auto match = std::lower_bound(wedges.begin(), wedges.end(), wanted);
+  return match != wedges.end() && match->first == wanted.first && match->second == wanted.second ? &*match : nullptr;
 }
 
 bool part::outside_shield(side base, side other) const noexcept {
@@ -192,15 +193,15 @@ bool part::fills_wedge(index t) const noexcept {
 
 bool part::faces_wedge(side s) const noexcept {
   if (wedges.empty()) return false;
-  const std::uint32_t on = piece_of(s), other = segment_of(mesh.apex(s));
-  return on != none && other != none && find_wedge(pieces[on].segment, other) != nullptr;
+  const std::uint32_t index = piece_of(s), other = segment_of(mesh.apex(s));
+  return index != none && other != none && find_wedge(pieces[index].segment, other) != nullptr;
 }
 
 double part::height_min() const noexcept {
   double most = 0, longest = 0;
   for (const piece& each : pieces) {
     longest = std::max(longest, squared_length(each.to_at - each.from_at));
-    for (const point& at : {each.from_at, each.to_at}) most = std::max({most, std::abs(at.x), std::abs(at.y)});
+    for (const point& point : {each.from_at, each.to_at}) most = std::max({most, std::abs(point.x), std::abs(point.y)});
   }
   return std::max(most * resolution, std::sqrt(longest) * piece_resolution);
 }
@@ -219,16 +220,16 @@ std::vector<part> cut_into_parts(domain& whole, const std::vector<std::uint32_t>
   std::vector<part> parts = copy_triangles(mesh, part_of, count, new_triangle);
   for (part& each : parts) separate_fans(each.mesh);
   for (index t = 0; t < mesh.triangles.size(); ++t) {
-    part& to = parts[part_of[t]];
+    part& target = parts[part_of[t]];
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k), other = mesh.twin(s);
       if (!mesh.constrained(s)) continue;
       const bool inner = other != none && part_of[triangle_of(other)] == part_of[t];
       if (inner && other < s) continue;  // the other side has made the piece
-      piece added = make_piece(whole, s, to, side_of(new_triangle[t], k));
+      piece added = make_piece(whole, s, target, side_of(new_triangle[t], k));
       added.name = names.at(pair_key(mesh.origin(s), mesh.target(s)));
       added.neighbour = other == none || inner ? none : part_of[triangle_of(other)];
-      add_piece(to, added);
+      add_piece(target, added);
     }
   }
   for (part& each : parts) {

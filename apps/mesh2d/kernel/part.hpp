@@ -76,8 +76,8 @@ struct part {
   /// The piece between two corners that is one side still, or was one; none if there is no such piece.
   [[nodiscard]] std::uint32_t whole_piece(index a, index b) const noexcept;
   /// The place of a vertex on a piece that it belongs to.
-  [[nodiscard]] index fraction_of(index v, const piece& on) const noexcept {
-    return v == on.from ? 0 : v == on.to ? whole_fraction : mesh.vertices[v].fraction;
+  [[nodiscard]] index fraction_of(index v, const piece& piece) const noexcept {
+    return v == piece.from ? 0 : v == piece.to ? whole_fraction : mesh.vertices[v].fraction;
   }
   /// Whether the side between two vertices is the base of a triangle at a small angle between constrained sides: both
   /// have one distance from the corner, which is longer than the side. Such a side cannot be avoided.

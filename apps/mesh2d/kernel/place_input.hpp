@@ -11,7 +11,7 @@
 namespace mesh2d {
 
 /// Throws the setup_error for a line of the input.
-[[noreturn]] void refuse(const pslg& input, std::uint32_t line, const std::string& problem, const std::string& why,
+[[noreturn]] void refuse(const pslg& input, std::uint32_t line, const std::string& problem, const std::string& reason,
                          const std::string& remedy);
 
 /// "segment 3 of line 12".
@@ -23,6 +23,6 @@ double least_distance(const pslg& input);
 /// Triangulates the points, in a box, and constrains the segments. Points nearer to each other than the least distance
 /// become one, and a segment is led through a point that is nearer to it. Throws nacre::setup_error for an input that
 /// this does not mend.
-void place_input(const pslg& input, domain& made);
+void place_input(const pslg& input, domain& domain);
 
 }  // namespace mesh2d

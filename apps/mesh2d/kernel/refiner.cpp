@@ -71,15 +71,15 @@ bool refiner::improvable(index t) const noexcept {
 
 refiner::outcome refiner::improve(index t) { return improvable(t) ? insert_centre(t) : outcome::good; }
 
-index refiner::walk(index t, const point& to, side& blocked) const noexcept {
+index refiner::walk(index t, const point& target, side& blocked) const noexcept {
   const triangulation& mesh = work_.mesh;
   side s = none;
   for (unsigned k = 0; k < 3 && s == none; ++k) {
     const side each = side_of(t, k);
-    if (orient(mesh.at(mesh.origin(each)), mesh.at(mesh.target(each)), to) < 0) s = each;
+    if (orient(mesh.at(mesh.origin(each)), mesh.at(mesh.target(each)), target) < 0) s = each;
   }
   if (s == none) return t;
-  const point from = mesh.at(mesh.apex(s));
+  const point source = mesh.at(mesh.apex(s));
   for (std::size_t step = 0; step < 100'000; ++step) {
     const side other = mesh.twin(s);
     if (other == none || mesh.constrained(s)) {
@@ -87,11 +87,11 @@ index refiner::walk(index t, const point& to, side& blocked) const noexcept {
       return none;
     }
     const point& beyond = mesh.at(mesh.apex(other));
-    const bool apex_is_left = orient(from, to, beyond) > 0;
+    const bool apex_is_left = orient(source, target, beyond) > 0;
     const side ahead = apex_is_left ? next(other) : previous(other);
-    if (orient(mesh.at(mesh.origin(ahead)), mesh.at(mesh.target(ahead)), to) >= 0) {
+    if (orient(mesh.at(mesh.origin(ahead)), mesh.at(mesh.target(ahead)), target) >= 0) {
       const side across = apex_is_left ? previous(other) : next(other);
-      if (orient(mesh.at(mesh.origin(across)), mesh.at(mesh.target(across)), to) >= 0) return triangle_of(other);
+      if (orient(mesh.at(mesh.origin(across)), mesh.at(mesh.target(across)), target) >= 0) return triangle_of(other);
       s = across;
       continue;
     }
@@ -127,13 +127,13 @@ refiner::outcome refiner::insert_centre(index t) {
   return outcome::changed;
 }
 
-refiner::outcome refiner::insert_by_flips(index t, const point& at) {
+refiner::outcome refiner::insert_by_flips(index t, const point& point) {
   triangulation& mesh = work_.mesh;
   for (unsigned k = 0; k < 3; ++k) {
     const side s = side_of(t, k);
-    if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), at) <= 0) return outcome::hopeless;
+    if (orient(mesh.at(mesh.origin(s)), mesh.at(mesh.target(s)), point) <= 0) return outcome::hopeless;
   }
-  const index v = mesh.add_vertex(at);
+  const index v = mesh.add_vertex(point);
   mesh.split_triangle(t, v);
   mesh.legalise_around(v);
   inspect_fan(v);
@@ -162,28 +162,29 @@ refiner::outcome refiner::split_in_way(index t, std::span<const side> sides) {
 refiner::outcome refiner::request_splits(std::span<const side> sides) {
   outcome result = outcome::hopeless;
   for (const side s : sides) {
-    std::uint32_t on = none;
+    std::uint32_t number = none;
     index middle = none;
-    if (!long_enough(s) || !can_split(s, on, middle)) continue;
+    if (!long_enough(s) || !can_split(s, number, middle)) continue;
     work_.state.to_split.emplace_back(work_.mesh.origin(s), work_.mesh.target(s));
     result = outcome::changed;
   }
   return result;
 }
 
-bool refiner::can_split(side s, std::uint32_t& on, index& middle) const noexcept {
-  on = work_.piece_of(s);
-  if (on == none) return false;
-  const piece& of = work_.pieces[on];
-  const index a = work_.fraction_of(work_.mesh.origin(s), of), b = work_.fraction_of(work_.mesh.target(s), of);
+bool refiner::can_split(side s, std::uint32_t& number, index& middle) const noexcept {
+  number = work_.piece_of(s);
+  if (number == none) return false;
+  const piece& piece = work_.pieces[number];
+  const index a = work_.fraction_of(work_.mesh.origin(s), piece), b = work_.fraction_of(work_.mesh.target(s), piece);
   if (std::max(a, b) - std::min(a, b) < 2) return false;
   middle = std::min(a, b) + (std::max(a, b) - std::min(a, b)) / 2;
-  const point at = of.at(middle);
+  const point position = piece.at(middle);
   for (const side each : {s, work_.mesh.twin(s)}) {
     if (each == none) continue;
     const triangulation& mesh = work_.mesh;
-    const point &from = mesh.at(mesh.origin(each)), &to = mesh.at(mesh.target(each)), &apex = mesh.at(mesh.apex(each));
-    if (orient(from, at, apex) <= 0 || orient(at, to, apex) <= 0) return false;
+    const point &source = mesh.at(mesh.origin(each)), &target = mesh.at(mesh.target(each)),
+                &apex = mesh.at(mesh.apex(each));
+    if (orient(source, position, apex) <= 0 || orient(position, target, apex) <= 0) return false;
   }
   return true;
 }
@@ -193,18 +194,18 @@ bool refiner::long_enough(side s) const noexcept {
   return squared_length(mesh.at(mesh.origin(s)) - mesh.at(mesh.target(s))) > 4 * height_min_ * height_min_;
 }
 
-index refiner::split(side s, std::uint32_t on, index middle) {
+index refiner::split(side s, std::uint32_t number, index middle) {
   triangulation& mesh = work_.mesh;
-  const index v = mesh.add_vertex(work_.pieces[on].at(middle));
-  mesh.vertices[v].place = on;
+  const index v = mesh.add_vertex(work_.pieces[number].at(middle));
+  mesh.vertices[v].place = number;
   mesh.vertices[v].fraction = middle;
   mesh.split_side(s, v);
   mesh.legalise_around(v);
-  if (work_.pieces[on].neighbour != none) {
-    auto& chain = work_.chains[on];
-    const auto behind = std::lower_bound(chain.begin(), chain.end(), middle,
-                                         [](const chain_vertex& each, index f) { return each.fraction < f; });
-    chain.insert(behind, {middle, v});
+  if (work_.pieces[number].neighbour != none) {
+    auto& chain = work_.chains[number];
+    const auto next = std::lower_bound(chain.begin(), chain.end(), middle,
+                                       [](const chain_vertex& each, index f) { return each.fraction < f; });
+    chain.insert(next, {middle, v});
   }
   inspect_fan(v);
   for (const index t : mesh.legalise_spokes(v)) {
@@ -217,12 +218,12 @@ index refiner::split(side s, std::uint32_t on, index middle) {
 void refiner::split_requested(std::pair<index, index> ends) {
   side s = work_.mesh.find_side(ends.first, ends.second);
   if (s == none) s = work_.mesh.find_side(ends.second, ends.first);
-  std::uint32_t on = none;
+  std::uint32_t number = none;
   index middle = none;
-  if (s == none || !long_enough(s) || !can_split(s, on, middle)) return;
-  split(s, on, middle);
-  const piece& of = work_.pieces[on];
-  if (of.neighbour != none) work_.state.to_tell.push_back({of.neighbour, {of.name, middle}});
+  if (s == none || !long_enough(s) || !can_split(s, number, middle)) return;
+  split(s, number, middle);
+  const piece& piece = work_.pieces[number];
+  if (piece.neighbour != none) work_.state.to_tell.push_back({piece.neighbour, {piece.name, middle}});
 }
 
 void refiner::inspect_fan(index v) {
@@ -246,35 +247,35 @@ void refiner::inspect_side(side s) {
 
 void refiner::apply(const piece_split& given) {
   if (!work_.state.begun) begin();
-  const auto found = std::lower_bound(work_.piece_by_name.begin(), work_.piece_by_name.end(),
+  const auto match = std::lower_bound(work_.piece_by_name.begin(), work_.piece_by_name.end(),
                                       std::pair(given.piece, std::uint32_t{0}));
-  const bool known = found != work_.piece_by_name.end() && found->first == given.piece;
-  if (!known || work_.chains[found->second].empty() || given.fraction == 0 || given.fraction >= whole_fraction) {
+  const bool known = match != work_.piece_by_name.end() && match->first == given.piece;
+  if (!known || work_.chains[match->second].empty() || given.fraction == 0 || given.fraction >= whole_fraction) {
     throw std::runtime_error("a neighbour splits an interface that this subdomain does not have");
   }
-  ensure(found->second, given.fraction);
+  ensure(match->second, given.fraction);
 }
 
-void refiner::ensure(std::uint32_t on, index fraction) {
+void refiner::ensure(std::uint32_t number, index fraction) {
   const auto find = [&](index f) {
-    const auto& chain = work_.chains[on];
-    const auto found = std::lower_bound(chain.begin(), chain.end(), f,
+    const auto& chain = work_.chains[number];
+    const auto match = std::lower_bound(chain.begin(), chain.end(), f,
                                         [](const chain_vertex& each, index g) { return each.fraction < g; });
-    return found != chain.end() && found->fraction == f ? found->vertex : none;
+    return match != chain.end() && match->fraction == f ? match->vertex : none;
   };
   if (find(fraction) != none) return;
   const index half = index{1} << std::countr_zero(fraction);
-  ensure(on, fraction - half);
-  ensure(on, fraction + half);
+  ensure(number, fraction - half);
+  ensure(number, fraction + half);
   const index a = find(fraction - half), b = find(fraction + half);
   side s = work_.mesh.find_side(a, b);
   if (s == none) s = work_.mesh.find_side(b, a);
   std::uint32_t same = none;
   index middle = none;
-  if (s == none || !can_split(s, same, middle) || same != on || middle != fraction) {
+  if (s == none || !can_split(s, same, middle) || same != number || middle != fraction) {
     throw std::runtime_error("a subdomain cannot split an interface where its neighbour did");
   }
-  split(s, on, middle);
+  split(s, number, middle);
 }
 
 }  // namespace mesh2d

@@ -35,17 +35,17 @@ class refiner {
   outcome insert_centre(index t);
   /// Handles a triangle whose centre is behind constrained sides, or in their circles.
   outcome split_in_way(index t, std::span<const side> sides);
-  outcome insert_by_flips(index t, const point& at);
+  outcome insert_by_flips(index t, const point& point);
   outcome request_splits(std::span<const side> sides);
   [[nodiscard]] bool improvable(index t) const noexcept;
   /// The triangle that holds the place, by a straight walk from `t`; or the constrained side in its way.
-  [[nodiscard]] index walk(index t, const point& to, side& blocked) const noexcept;
+  [[nodiscard]] index walk(index t, const point& point, side& blocked) const noexcept;
   [[nodiscard]] bool long_enough(side s) const noexcept;
   /// Whether the side can be split; finds its piece, and the middle as a fraction of it.
-  [[nodiscard]] bool can_split(side s, std::uint32_t& on, index& middle) const noexcept;
-  index split(side s, std::uint32_t on, index middle);
+  [[nodiscard]] bool can_split(side s, std::uint32_t& number, index& middle) const noexcept;
+  index split(side s, std::uint32_t number, index middle);
   void split_requested(std::pair<index, index> ends);
-  void ensure(std::uint32_t on, index fraction);
+  void ensure(std::uint32_t number, index fraction);
   /// Looks at the triangles around a new vertex: which are bad, and which constrained sides have a vertex in their
   /// circle.
   void inspect_fan(index v);

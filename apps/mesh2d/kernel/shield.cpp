@@ -45,14 +45,14 @@ void split_spoke(domain& whole, index v, index end, double distance) {
   if (s == none) s = mesh.find_side(end, v);
   const point along = mesh.at(end) - mesh.at(v);
   const double part = distance / std::sqrt(squared_length(along));
-  const point at{kept_in_range(mesh.at(v).x + along.x * part), kept_in_range(mesh.at(v).y + along.y * part)};
+  const point position{kept_in_range(mesh.at(v).x + along.x * part), kept_in_range(mesh.at(v).y + along.y * part)};
   for (const side each : {s, mesh.twin(s)}) {
     if (each == none) continue;
     const point &a = mesh.at(mesh.origin(each)), &b = mesh.at(mesh.target(each)), &c = mesh.at(mesh.apex(each));
-    if (orient(a, at, c) <= 0 || orient(at, b, c) <= 0) return;
+    if (orient(a, position, c) <= 0 || orient(position, b, c) <= 0) return;
   }
   const std::uint32_t segment = whole.names.find(v, end);
-  const index middle = mesh.add_vertex(at);
+  const index middle = mesh.add_vertex(position);
   mesh.split_side(s, middle);
   mesh.legalise_around(middle);
   mesh.legalise_spokes(middle);

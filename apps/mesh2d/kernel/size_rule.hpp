@@ -46,9 +46,9 @@ class size_rule {
   /// For a mesh that is the triangulation of the input: no triangle is too large or too thin, and no side is split.
   static size_rule without_refinement(std::vector<region_rule> regions) {
     for (region_rule& each : regions) each.area_max = 0;
-    size_rule made(0, 0, std::move(regions), {});
-    made.refines_ = false;
-    return made;
+    size_rule result(0, 0, std::move(regions), {});
+    result.refines_ = false;
+    return result;
   }
   [[nodiscard]] bool refines() const noexcept { return refines_; }
 
@@ -72,24 +72,24 @@ class size_rule {
 
   /// A rule for triangles with `factor` times the area, and angles of at least `degrees`.
   [[nodiscard]] size_rule coarser(double factor, double degrees) const {
-    size_rule made = *this;
-    made.degrees_ = std::max(degrees_, degrees);
-    made.sine_squared_ = std::pow(std::sin(made.degrees_ * std::numbers::pi / 180), 2);
-    for (double& each : made.area_max_) each *= factor;
-    made.area_least_ *= factor;
-    for (size_source& each : made.sources_) {
+    size_rule result = *this;
+    result.degrees_ = std::max(degrees_, degrees);
+    result.sine_squared_ = std::pow(std::sin(result.degrees_ * std::numbers::pi / 180), 2);
+    for (double& each : result.area_max_) each *= factor;
+    result.area_least_ *= factor;
+    for (size_source& each : result.sources_) {
       each.length *= std::sqrt(factor);
       each.growth *= std::sqrt(factor);
     }
-    made.field_factor_ *= factor;
-    return made;
+    result.field_factor_ *= factor;
+    return result;
   }
   /// A rule that bounds all areas by `area_max`, too.
   [[nodiscard]] size_rule also_below(double area_max) const {
-    size_rule made = *this;
-    for (double& each : made.area_max_) each = std::min(each, area_max);
-    made.area_least_ = std::min(area_least_, area_max);
-    return made;
+    size_rule result = *this;
+    for (double& each : result.area_max_) each = std::min(each, area_max);
+    result.area_least_ = std::min(area_least_, area_max);
+    return result;
   }
 
   [[nodiscard]] bool too_large(const triangulation& mesh, index t) const noexcept {

@@ -11,8 +11,8 @@
 
 namespace mesh2d {
 
-index triangulation::add_vertex(const point& at) {
-  vertices.push_back({.at = at});
+index triangulation::add_vertex(const point& point) {
+  vertices.push_back({.at = point});
   return static_cast<index>(vertices.size() - 1);
 }
 
@@ -156,11 +156,11 @@ index triangulation::first_of_fan(index v) const noexcept {
 }
 
 side triangulation::find_side(index a, index b) const noexcept {
-  side found = none;
+  side match = none;
   for_fan(a, [&](side s) {
-    if (origin(s) == b) found = previous(s);
+    if (origin(s) == b) match = previous(s);
   });
-  return found;
+  return match;
 }
 
 double twice_area(const triangulation& mesh, index t) noexcept {

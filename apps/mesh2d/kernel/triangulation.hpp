@@ -67,7 +67,7 @@ struct triangulation {
   }
   [[nodiscard]] const point& at(index v) const noexcept { return vertices[v].at; }
 
-  index add_vertex(const point& at);
+  index add_vertex(const point& point);
   /// Appends a triangle without neighbours.
   index add_triangle(index a, index b, index c, std::uint32_t region);
   /// Makes two sides each other's twins; either may be `none`.

@@ -31,12 +31,13 @@ class troubled_input {
     if (grid_) return {static_cast<double>(below(7)), static_cast<double>(below(7))};
     return {between(0, 6), between(0, 6)};
   }
-  std::uint32_t add_point(const point& at) {
-    input_.points.push_back({.at = at, .name = static_cast<std::int64_t>(input_.points.size())});
+  std::uint32_t add_point(const point& point) {
+    input_.points.push_back({.at = point, .name = static_cast<std::int64_t>(input_.points.size())});
     return static_cast<std::uint32_t>(input_.points.size() - 1);
   }
-  void add_segment(std::uint32_t from, std::uint32_t to) {
-    input_.segments.push_back({.from = from, .to = to, .name = static_cast<std::int64_t>(input_.segments.size())});
+  void add_segment(std::uint32_t source, std::uint32_t target) {
+    input_.segments.push_back(
+        {.from = source, .to = target, .name = static_cast<std::int64_t>(input_.segments.size())});
   }
   void add_outline(const std::vector<point>& corners) {
     const auto first = static_cast<std::uint32_t>(input_.points.size());
@@ -46,8 +47,8 @@ class troubled_input {
     }
   }
   std::uint32_t any_point() { return below(input_.points.size()); }
-  void add_hole(const point& at) {
-    input_.holes.push_back({.at = at, .name = static_cast<std::int64_t>(input_.holes.size())});
+  void add_hole(const point& point) {
+    input_.holes.push_back({.at = point, .name = static_cast<std::int64_t>(input_.holes.size())});
   }
 
   void outline() {
@@ -56,8 +57,8 @@ class troubled_input {
     const std::uint32_t count = 3 + below(9);
     for (std::uint32_t k = 0; k < count; ++k) {
       const double angle = 2 * std::numbers::pi * (k + between(-0.4, 0.4)) / count, radius = between(1.5, 3.5);
-      const point at{3 + radius * std::cos(angle), 3 + radius * std::sin(angle)};
-      corners.push_back(grid_ ? point{std::round(at.x), std::round(at.y)} : at);
+      const point position{3 + radius * std::cos(angle), 3 + radius * std::sin(angle)};
+      corners.push_back(grid_ ? point{std::round(position.x), std::round(position.y)} : position);
     }
     add_outline(corners);
   }
@@ -65,11 +66,11 @@ class troubled_input {
   /// Segments from one corner that enclose angles of a degree or less.
   void fan() {
     const point apex = place();
-    const std::uint32_t from = add_point(apex), count = 2 + below(3);
+    const std::uint32_t source = add_point(apex), count = 2 + below(3);
     double angle = between(0, 2 * std::numbers::pi);
     for (std::uint32_t k = 0; k < count; ++k) {
       const double length = between(0.3, 2);
-      add_segment(from, add_point({apex.x + length * std::cos(angle), apex.y + length * std::sin(angle)}));
+      add_segment(source, add_point({apex.x + length * std::cos(angle), apex.y + length * std::sin(angle)}));
       angle += std::pow(10, between(-4, 0)) * std::numbers::pi / 180 * (one_in(4) ? 20 : 1);
     }
   }
@@ -123,8 +124,10 @@ class troubled_input {
         add_hole(place());
         break;
       default: {  // inside of the domain in most cases, so that it is not refused
-        const point at = place();
-        add_outline({{at.x, at.y}, {at.x + 0.3, at.y}, {at.x + 0.3, at.y + between(1e-6, 0.3)}});
+        const point position = place();
+        add_outline({{position.x, position.y},
+                     {position.x + 0.3, position.y},
+                     {position.x + 0.3, position.y + between(1e-6, 0.3)}});
       }
     }
   }
@@ -134,7 +137,7 @@ class troubled_input {
                             1e-60};
     if (one_in(60)) input_.points[any_point()].at.x = worst[below(4)];
     const double scale = one_in(4) ? std::pow(10, between(-20, 20)) : 1, offset = one_in(6) ? scale * 1e9 : 0;
-    const auto move = [&](point& at) { at = {at.x * scale + offset, at.y * scale + offset}; };
+    const auto move = [&](point& point) { point = {point.x * scale + offset, point.y * scale + offset}; };
     for (auto& each : input_.points) move(each.at);
     for (auto& each : input_.holes) move(each.at);
     for (auto& each : input_.regions) {

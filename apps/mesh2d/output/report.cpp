@@ -23,44 +23,44 @@ double bytes_a_triangle(const result& done) {
 }
 
 std::string check_text(const result& done) {
-  const findings& found = done.found;
+  const findings& findings = done.found;
   std::string text = fmt::format("check: {} in {:.3f} s; least angle {:.2f} degrees; area {:.12g}\n",
-                                 found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min,
-                                 found.twice_area.value() / 2);
-  for (const std::string& each : found.fault_texts) text += "  fault: " + each + "\n";
-  if (found.faults > found.fault_texts.size()) {
-    text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
+                                 findings.faults == 0 ? "passed" : "FAILED", done.check_seconds, findings.degrees_min,
+                                 findings.twice_area.value() / 2);
+  for (const std::string& each : findings.fault_texts) text += "  fault: " + each + "\n";
+  if (findings.faults > findings.fault_texts.size()) {
+    text += fmt::format("  and {} more faults\n", findings.faults - findings.fault_texts.size());
   }
-  if (found.exempt == 0) return text;
-  text += fmt::format("  {} triangles miss a bound where the input forbids it\n", found.exempt);
-  for (const exemption& each : found.exemptions) {
+  if (findings.exempt == 0) return text;
+  text += fmt::format("  {} triangles miss a bound where the input forbids it\n", findings.exempt);
+  for (const exemption& each : findings.exemptions) {
     text += fmt::format("    at ({:.9g}, {:.9g}): {:.3f} degrees, {}\n", each.centroid.x, each.centroid.y, each.degrees,
                         each.by_precision ? "too near to the limits of doubles" : "at a small angle of the input");
   }
-  if (found.exempt > found.exemptions.size()) {
-    text += fmt::format("    and {} more\n", found.exempt - found.exemptions.size());
+  if (findings.exempt > findings.exemptions.size()) {
+    text += fmt::format("    and {} more\n", findings.exempt - findings.exemptions.size());
   }
   return text;
 }
 
 nlohmann::ordered_json check_json(const result& done) {
-  const findings& found = done.found;
+  const findings& findings = done.found;
   nlohmann::ordered_json exemptions = nlohmann::ordered_json::array();
-  for (const exemption& each : found.exemptions) {
+  for (const exemption& each : findings.exemptions) {
     exemptions.push_back({{"x", each.centroid.x},
                           {"y", each.centroid.y},
                           {"degrees", each.degrees},
                           {"reason", each.by_precision ? "precision" : "small angle"}});
   }
-  return {{"passed", found.faults == 0},
-          {"faults", found.faults},
-          {"fault_texts", found.fault_texts},
-          {"exempt", found.exempt},
+  return {{"passed", findings.faults == 0},
+          {"faults", findings.faults},
+          {"fault_texts", findings.fault_texts},
+          {"exempt", findings.exempt},
           {"exemptions", exemptions},
-          {"degrees_min", found.degrees_min},
-          {"area", found.twice_area.value() / 2},
-          {"area_error_max", found.area_error_max / 2},
-          {"constrained_sides", found.sides_constrained},
+          {"degrees_min", findings.degrees_min},
+          {"area", findings.twice_area.value() / 2},
+          {"area_error_max", findings.area_error_max / 2},
+          {"constrained_sides", findings.sides_constrained},
           {"seconds", done.check_seconds}};
 }
 

@@ -51,70 +51,72 @@ struct frame {
 
 frame frame_of(const whole_mesh& mesh) {
   frame all;
-  for (const point& at : mesh.points) {
-    all.low = {std::min(all.low.x, at.x), std::min(all.low.y, at.y)};
-    all.high = {std::max(all.high.x, at.x), std::max(all.high.y, at.y)};
+  for (const point& point : mesh.points) {
+    all.low = {std::min(all.low.x, point.x), std::min(all.low.y, point.y)};
+    all.high = {std::max(all.high.x, point.x), std::max(all.high.y, point.y)};
   }
   return all;
 }
 
 }  // namespace
 
-void write_vtu(const whole_mesh& mesh, std::ostream& to) {
+void write_vtu(const whole_mesh& mesh, std::ostream& stream) {
   meshing::vtu_content content{.corners_a_cell = 3, .cell_type = 5};
-  for (const point& at : mesh.points) content.points.insert(content.points.end(), {at.x, at.y, 0});
+  for (const point& point : mesh.points) content.points.insert(content.points.end(), {point.x, point.y, 0});
   for (const auto& each : mesh.triangles) {
     for (const std::uint32_t v : each) content.corners.push_back(static_cast<std::int32_t>(v));
   }
   content.point_data = content.arrays.declare("UInt8", "on_segment", 1, mesh.on_boundary);
   content.cell_data = content.arrays.declare("UInt32", "subdomain", 1, mesh.subdomains) +
                       content.arrays.declare("Float64", "region", 1, attributes_of(mesh));
-  meshing::write_vtu(std::move(content), to);
+  meshing::write_vtu(std::move(content), stream);
 }
 
-void write_svg(const whole_mesh& mesh, std::ostream& to) {
+void write_svg(const whole_mesh& mesh, std::ostream& stream) {
   constexpr double width = 900;
   const frame all = frame_of(mesh);
   const double scale = width / std::max(all.high.x - all.low.x, 1e-300), height = (all.high.y - all.low.y) * scale;
-  to << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 {:.0f} {:.0f}" stroke-linejoin="round">)",
-                    width + 10, height + 10)
-     << '\n';
+  stream << fmt::format(
+                R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 {:.0f} {:.0f}" stroke-linejoin="round">)",
+                width + 10, height + 10)
+         << '\n';
   std::size_t begin = 0;
   while (begin < mesh.triangles.size()) {
     const std::uint32_t subdomain = mesh.subdomains[begin];
-    to << fmt::format(R"(<path fill="{}" stroke="#333" stroke-width="0.3" d=")", colour_of(subdomain));
+    stream << fmt::format(R"(<path fill="{}" stroke="#333" stroke-width="0.3" d=")", colour_of(subdomain));
     for (; begin < mesh.triangles.size() && mesh.subdomains[begin] == subdomain; ++begin) {
       const char* command = "M";
       for (const std::uint32_t v : mesh.triangles[begin]) {
-        to << fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), (mesh.points[v].x - all.low.x) * scale,
-                          (all.high.y - mesh.points[v].y) * scale);
+        stream << fmt::format("{}{:.2f} {:.2f}", std::exchange(command, "L"), (mesh.points[v].x - all.low.x) * scale,
+                              (all.high.y - mesh.points[v].y) * scale);
       }
-      to << "Z";
+      stream << "Z";
     }
-    to << "\"/>\n";
+    stream << "\"/>\n";
   }
-  to << "</svg>\n";
+  stream << "</svg>\n";
 }
 
-void write_node(const whole_mesh& mesh, std::ostream& to) {
-  to << fmt::format("{} 2 0 1\n", mesh.points.size());
+void write_node(const whole_mesh& mesh, std::ostream& stream) {
+  stream << fmt::format("{} 2 0 1\n", mesh.points.size());
   for (std::size_t v = 0; v < mesh.points.size(); ++v) {
-    to << fmt::format("{} {} {} {}\n", v + 1, mesh.points[v].x, mesh.points[v].y, mesh.on_boundary[v]);
+    stream << fmt::format("{} {} {} {}\n", v + 1, mesh.points[v].x, mesh.points[v].y, mesh.on_boundary[v]);
   }
 }
 
-void write_ele(const whole_mesh& mesh, std::ostream& to) {
+void write_ele(const whole_mesh& mesh, std::ostream& stream) {
   const std::vector<double> attributes = attributes_of(mesh);
-  to << fmt::format("{} 3 1\n", mesh.triangles.size());
+  stream << fmt::format("{} 3 1\n", mesh.triangles.size());
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     const auto& [a, b, c] = mesh.triangles[t];
-    to << fmt::format("{} {} {} {} {}\n", t + 1, a + 1, b + 1, c + 1, attributes[t]);
+    stream << fmt::format("{} {} {} {} {}\n", t + 1, a + 1, b + 1, c + 1, attributes[t]);
   }
 }
 
 void write_png(const picture& drawn, const std::string& out) {
   const std::string bytes = pictures::png_bytes(drawn.rgb(), drawn.frame().width, drawn.frame().height);
-  write_file(out, [&](std::ostream& to) { to.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+  write_file(out,
+             [&](std::ostream& stream) { stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
 }
 
 bool is_png(const std::string& out) { return format_of(out) == format::png; }
@@ -150,12 +152,12 @@ void write_mesh(const whole_mesh& mesh, const std::string& out) {
   const std::vector<std::string> files = files_of(out);
   switch (format_of(out)) {
     case format::vtu:
-      return write_file(files[0], [&](std::ostream& to) { write_vtu(mesh, to); });
+      return write_file(files[0], [&](std::ostream& stream) { write_vtu(mesh, stream); });
     case format::svg:
-      return write_file(files[0], [&](std::ostream& to) { write_svg(mesh, to); });
+      return write_file(files[0], [&](std::ostream& stream) { write_svg(mesh, stream); });
     case format::node_and_ele:
-      write_file(files[0], [&](std::ostream& to) { write_node(mesh, to); });
-      return write_file(files[1], [&](std::ostream& to) { write_ele(mesh, to); });
+      write_file(files[0], [&](std::ostream& stream) { write_node(mesh, stream); });
+      return write_file(files[1], [&](std::ostream& stream) { write_ele(mesh, stream); });
     case format::png:  // which subdomains draw
       break;
   }

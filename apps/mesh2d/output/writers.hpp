@@ -12,13 +12,13 @@ namespace mesh2d {
 
 /// VTK's XML format for unstructured grids, for ParaView: with the subdomain and the region's attribute of each
 /// triangle. Arrays are appended in binary, in the byte order of this machine.
-void write_vtu(const whole_mesh& mesh, std::ostream& to);
+void write_vtu(const whole_mesh& mesh, std::ostream& stream);
 /// A picture: a colour for each subdomain.
-void write_svg(const whole_mesh& mesh, std::ostream& to);
+void write_svg(const whole_mesh& mesh, std::ostream& stream);
 /// Triangle's formats. Numbers begin at 1; the marker of a point is 1 on input segments; triangles have their region's
 /// attribute.
-void write_node(const whole_mesh& mesh, std::ostream& to);
-void write_ele(const whole_mesh& mesh, std::ostream& to);
+void write_node(const whole_mesh& mesh, std::ostream& stream);
+void write_ele(const whole_mesh& mesh, std::ostream& stream);
 
 /// A picture in pixels.
 void write_png(const picture& drawn, const std::string& out);

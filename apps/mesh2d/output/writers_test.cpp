@@ -51,9 +51,9 @@ std::vector<T> array_of(const std::string& file, const std::string& name) {
 }
 
 TEST(Writers, vtu_has_every_array_where_its_text_says) {
-  std::ostringstream to;
-  write_vtu(two_triangles(), to);
-  const std::string file = to.str();
+  std::ostringstream output;
+  write_vtu(two_triangles(), output);
+  const std::string file = output.str();
   EXPECT_NE(file.find("NumberOfPoints=\"4\" NumberOfCells=\"2\""), std::string::npos);
   EXPECT_EQ(array_of<double>(file, "Points"), (std::vector<double>{0, 0, 0, 1, 0, 0, 1, 0.1, 0, 0, 1, 0}));
   EXPECT_EQ(array_of<std::int32_t>(file, "connectivity"), (std::vector<std::int32_t>{0, 1, 2, 0, 2, 3}));
@@ -65,9 +65,9 @@ TEST(Writers, vtu_has_every_array_where_its_text_says) {
 }
 
 TEST(Writers, svg_has_a_path_for_each_subdomain_with_y_upwards) {
-  std::ostringstream to;
-  write_svg(two_triangles(), to);
-  const std::string file = to.str();
+  std::ostringstream output;
+  write_svg(two_triangles(), output);
+  const std::string file = output.str();
   EXPECT_NE(file.find("d=\"M0.00 900.00L900.00 900.00L900.00 810.00Z\"/>"), std::string::npos) << file;
   EXPECT_NE(file.find("d=\"M0.00 900.00L900.00 810.00L0.00 0.00Z\"/>"), std::string::npos) << file;
 }

@@ -40,7 +40,7 @@ struct result {
 
 /// Collective. Rank 0 has read the input and returns the result; `whole` and `drawn` are filled there
 /// when they are not null. `problem` is told on all ranks.
-result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole, picture* drawn = nullptr);
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& plan, whole_mesh* whole, picture* drawn = nullptr);
 
 /// Puts the copies of all subdomains together.
 whole_mesh join(const std::vector<mesh_copy>& parts);

@@ -34,11 +34,11 @@ struct outcome {
 };
 
 /// The pixels of a picture of the mesh.
-std::vector<std::uint8_t> picture_of_job(const settings& with, const options& asked) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
+std::vector<std::uint8_t> picture_of_job(const settings& settings, const options& asked) {
+  nacre::config configuration;
+  for (const auto& [name, value] : settings) configuration.set(name, value);
   std::vector<std::uint8_t> pixels;
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          plan planned;
                          picture drawn;
@@ -53,49 +53,48 @@ std::vector<std::uint8_t> picture_of_job(const settings& with, const options& as
   return pixels;
 }
 
-outcome run_job(const settings& with, const options& asked, double area_error = 0) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
-  outcome found;
-  const int failed = nacre::run(made, [&](nacre::runtime& rt) {
+outcome run_job(const settings& settings, const options& asked, double area_error = 0) {
+  nacre::config configuration;
+  for (const auto& [name, value] : settings) configuration.set(name, value);
+  outcome match;
+  const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
     plan planned;
     if (rt.rank().value() == 0) {
       planned = make_plan(make_shape(asked.input, asked.seed), asked);
       planned.twice_area.add(area_error);
     }
     whole_mesh mesh;
-    const result own = make_mesh(rt, asked, std::move(planned), &mesh);
+    const result result = make_mesh(rt, asked, std::move(planned), &mesh);
     if (rt.rank().value() != 0) return;
-    found.done = own;
-    found.mesh = std::move(mesh);
+    match.done = result;
+    match.mesh = std::move(mesh);
   });
   EXPECT_EQ(failed, 0);
-  return found;
+  return match;
 }
 
-void expect_sound(const outcome& found) {
-  EXPECT_TRUE(found.done.checked);
-  EXPECT_EQ(found.done.found.faults, 0u) << (found.done.found.fault_texts.empty()
-                                                 ? ""
-                                                 : found.done.found.fault_texts.front());
-  EXPECT_EQ(found.done.found.triangles, found.done.counts.triangles);
-  EXPECT_EQ(found.mesh.triangles.size(), found.done.counts.triangles);
+void expect_sound(const outcome& outcome) {
+  EXPECT_TRUE(outcome.done.checked);
+  EXPECT_EQ(outcome.done.found.faults, 0u)
+      << (outcome.done.found.fault_texts.empty() ? "" : outcome.done.found.fault_texts.front());
+  EXPECT_EQ(outcome.done.found.triangles, outcome.done.counts.triangles);
+  EXPECT_EQ(outcome.mesh.triangles.size(), outcome.done.counts.triangles);
 }
 
 TEST(Mesher, every_seed_of_a_simulation_makes_a_sound_mesh_while_subdomains_move) {
   const options asked{.input = "pipe", .triangles = 6000, .subdomains = 14, .check = true};
   std::uint64_t moves = 0, splits = 0;
   for (int seed = 1; seed <= 12; ++seed) {
-    const outcome found = run_job({{"transport", "sim"},
-                                   {"ranks", std::to_string(1 + seed % 8)},
-                                   {"seed", std::to_string(seed)},
-                                   {"balancer", "rotate"},
-                                   {"balance.rotate.interval", "100us"},
-                                   {"check_serialization", seed % 3 == 0 ? "true" : "false"}},
-                                  asked);
-    expect_sound(found);
-    moves += found.done.moves;
-    splits += found.done.counts.splits_sent;
+    const outcome outcome = run_job({{"transport", "sim"},
+                                     {"ranks", std::to_string(1 + seed % 8)},
+                                     {"seed", std::to_string(seed)},
+                                     {"balancer", "rotate"},
+                                     {"balance.rotate.interval", "100us"},
+                                     {"check_serialization", seed % 3 == 0 ? "true" : "false"}},
+                                    asked);
+    expect_sound(outcome);
+    moves += outcome.done.moves;
+    splits += outcome.done.counts.splits_sent;
   }
   EXPECT_GT(moves, 100u);
   EXPECT_GT(splits, 1000u);
@@ -103,10 +102,11 @@ TEST(Mesher, every_seed_of_a_simulation_makes_a_sound_mesh_while_subdomains_move
 
 TEST(Mesher, threads_make_a_sound_mesh_with_every_balancer) {
   for (const char* balancer : {"none", "lifeline", "diffusion", "rotate"}) {
-    const outcome found = run_job({{"ranks", "3"}, {"workers", "2"}, {"balancer", balancer}},
-                                  {.input = "key", .degrees = 26, .triangles = 8000, .subdomains = 20, .check = true});
-    expect_sound(found);
-    EXPECT_NEAR(static_cast<double>(found.done.counts.triangles), 8000, 1000) << balancer;
+    const outcome outcome =
+        run_job({{"ranks", "3"}, {"workers", "2"}, {"balancer", balancer}},
+                {.input = "key", .degrees = 26, .triangles = 8000, .subdomains = 20, .check = true});
+    expect_sound(outcome);
+    EXPECT_NEAR(static_cast<double>(outcome.done.counts.triangles), 8000, 1000) << balancer;
   }
 }
 
@@ -115,10 +115,10 @@ TEST(Mesher, a_deterministic_mesh_is_one_for_all_ranks_workers_and_balancers) {
   const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
   expect_sound(first);
   EXPECT_GT(first.done.rounds, 1u);
-  for (const settings& with :
+  for (const settings& tuning :
        {settings{{"ranks", "1"}, {"workers", "3"}}, settings{{"ranks", "4"}, {"workers", "1"}, {"balancer", "rotate"}},
         settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "3"}, {"balancer", "diffusion"}}}) {
-    const outcome other = run_job(with, asked);
+    const outcome other = run_job(tuning, asked);
     EXPECT_EQ(other.mesh.points, first.mesh.points);
     EXPECT_EQ(other.mesh.triangles, first.mesh.triangles);
     EXPECT_EQ(other.mesh.subdomains, first.mesh.subdomains);
@@ -145,21 +145,22 @@ TEST(Mesher, a_picture_of_a_deterministic_mesh_is_one_for_all_ranks_while_subdom
 }
 
 TEST(Mesher, joins_subdomains_at_their_interfaces) {
-  const outcome found = run_job({{"ranks", "2"}}, {.input = "pipe", .triangles = 3000, .subdomains = 7, .check = true});
-  expect_sound(found);
+  const outcome outcome =
+      run_job({{"ranks", "2"}}, {.input = "pipe", .triangles = 3000, .subdomains = 7, .check = true});
+  expect_sound(outcome);
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> sides;
-  for (const auto& each : found.mesh.triangles) {
+  for (const auto& each : outcome.mesh.triangles) {
     for (unsigned k = 0; k < 3; ++k) {
       const std::uint32_t a = each[k], b = each[(k + 1) % 3];
       ++sides[{std::min(a, b), std::max(a, b)}];
     }
   }
   // Points - sides + triangles of a disc with nine holes; a side that is not shared properly would count twice.
-  const auto points = static_cast<long>(found.mesh.points.size());
-  EXPECT_EQ(points - static_cast<long>(sides.size()) + static_cast<long>(found.mesh.triangles.size()), 1 - 9);
+  const auto points = static_cast<long>(outcome.mesh.points.size());
+  EXPECT_EQ(points - static_cast<long>(sides.size()) + static_cast<long>(outcome.mesh.triangles.size()), 1 - 9);
   for (const auto& [ends, count] : sides) {
     EXPECT_LE(count, 2);
-    EXPECT_TRUE(count == 2 || found.mesh.on_boundary[ends.first] + found.mesh.on_boundary[ends.second] == 2);
+    EXPECT_TRUE(count == 2 || outcome.mesh.on_boundary[ends.first] + outcome.mesh.on_boundary[ends.second] == 2);
   }
 }
 
@@ -185,10 +186,10 @@ TEST(Mesher, size_fields_make_one_deterministic_mesh_for_all_ranks_while_subdoma
     const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, asked);
     expect_sound(first);
     EXPECT_GT(first.done.counts.triangles, 700u) << size;
-    for (const settings& with :
+    for (const settings& tuning :
          {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
           settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "7"}, {"balancer", "rotate"}}}) {
-      const outcome other = run_job(with, asked);
+      const outcome other = run_job(tuning, asked);
       expect_sound(other);
       EXPECT_EQ(other.mesh.points, first.mesh.points) << size;
       EXPECT_EQ(other.mesh.triangles, first.mesh.triangles) << size;
@@ -198,19 +199,19 @@ TEST(Mesher, size_fields_make_one_deterministic_mesh_for_all_ranks_while_subdoma
 
 TEST(Mesher, triangles_are_as_small_as_the_field_says_and_hardly_smaller) {
   const raster_file raster;
-  const outcome found =
+  const outcome outcome =
       run_job({{"ranks", "2"}}, {.input = "square", .size = raster.name, .subdomains = 5, .check = true});
-  expect_sound(found);
+  expect_sound(outcome);
   const raster_field field(read_asc_raster(raster.name));
   double expected = 0;
-  for (const auto& each : found.mesh.triangles) {
-    const point &a = found.mesh.points[each[0]], &b = found.mesh.points[each[1]], &c = found.mesh.points[each[2]];
+  for (const auto& each : outcome.mesh.triangles) {
+    const point &a = outcome.mesh.points[each[0]], &b = outcome.mesh.points[each[1]], &c = outcome.mesh.points[each[2]];
     const double length = field.length({(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3});
     const double area = cross(b - a, c - a) / 2, bound = std::sqrt(3.0) / 4 * length * length;
     ASSERT_LE(area, bound * (1 + 1e-9));
     expected += area / bound;
   }
-  EXPECT_LT(static_cast<double>(found.mesh.triangles.size()), 2.2 * expected);
+  EXPECT_LT(static_cast<double>(outcome.mesh.triangles.size()), 2.2 * expected);
 }
 
 TEST(Mesher, a_field_with_a_fault_between_its_samples_ends_the_job_with_a_line) {
@@ -221,9 +222,9 @@ TEST(Mesher, a_field_with_a_fault_between_its_samples_ends_the_job_with_a_line) 
       std::string problem;
       try {
         static_cast<void>(make_plan(make_shape("square", 1), asked));
-        const outcome found = run_job({{"ranks", "2"}}, asked);
-        EXPECT_FALSE(found.done.checked);
-        problem = found.done.problem;
+        const outcome outcome = run_job({{"ranks", "2"}}, asked);
+        EXPECT_FALSE(outcome.done.checked);
+        problem = outcome.done.problem;
       } catch (const nacre::setup_error& error) {  // when it is planned
         problem = error.what();
       }
@@ -249,11 +250,11 @@ TEST(Mesher, without_refinement_the_triangulation_of_the_input_is_one_for_any_su
     for (const double each : areas) rounded.insert(std::lround(each));
     return rounded;
   };
-  for (const settings& with : {settings{{"ranks", "3"}, {"balancer", "rotate"}},
-                               settings{{"transport", "sim"}, {"ranks", "4"}, {"seed", "3"}}}) {
+  for (const settings& tuning : {settings{{"ranks", "3"}, {"balancer", "rotate"}},
+                                 settings{{"transport", "sim"}, {"ranks", "4"}, {"seed", "3"}}}) {
     options many = alone;
     many.subdomains = 5;
-    const outcome parted = run_job(with, many);
+    const outcome parted = run_job(tuning, many);
     expect_sound(parted);
     EXPECT_GT(parted.done.subdomains, 1u);
     EXPECT_EQ(parted.mesh.points.size(), input.points.size());
@@ -262,9 +263,9 @@ TEST(Mesher, without_refinement_the_triangulation_of_the_input_is_one_for_any_su
 }
 
 TEST(Mesher, a_wrong_area_fails_the_check) {
-  const outcome found =
+  const outcome outcome =
       run_job({{"ranks", "2"}}, {.input = "square", .triangles = 500, .subdomains = 3, .check = true}, 1e-6);
-  EXPECT_EQ(found.done.found.faults, 1u);
+  EXPECT_EQ(outcome.done.found.faults, 1u);
 }
 
 }  // namespace

@@ -111,29 +111,29 @@ graph graph_of(const triangulation& mesh, const std::vector<double>& weights, co
   limit_to_shares(weight, parts);
   // METIS adds weights up in 32 bits.
   const double scale = 5e8 / std::max(std::accumulate(weight.begin(), weight.end(), 0.0), 1e-300);
-  graph made;
+  graph result;
   for (index g = 0; g < count; ++g) {
-    made.weight.push_back(std::max<idx_t>(1, static_cast<idx_t>(weight[g] * scale)));
+    result.weight.push_back(std::max<idx_t>(1, static_cast<idx_t>(weight[g] * scale)));
     for (const auto& [other, cost] : sides[g]) {
-      made.neighbour.push_back(static_cast<idx_t>(other));
-      made.cost.push_back(cost);
+      result.neighbour.push_back(static_cast<idx_t>(other));
+      result.cost.push_back(cost);
     }
-    made.begin.push_back(static_cast<idx_t>(made.neighbour.size()));
+    result.begin.push_back(static_cast<idx_t>(result.neighbour.size()));
   }
-  return made;
+  return result;
 }
 
 std::vector<idx_t> run_metis(graph& given, std::uint32_t count) {
   auto vertices = static_cast<idx_t>(given.weight.size()), constraints = idx_t{1}, parts = static_cast<idx_t>(count);
-  std::array<idx_t, METIS_NOPTIONS> how{};
-  METIS_SetDefaultOptions(how.data());
-  how[METIS_OPTION_SEED] = 1;
-  how[METIS_OPTION_NUMBERING] = 0;
+  std::array<idx_t, METIS_NOPTIONS> idx_ts{};
+  METIS_SetDefaultOptions(idx_ts.data());
+  idx_ts[METIS_OPTION_SEED] = 1;
+  idx_ts[METIS_OPTION_NUMBERING] = 0;
   std::vector<idx_t> part(given.weight.size());
   idx_t cut = 0;
   const auto call = count <= 8 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
   const int status = call(&vertices, &constraints, given.begin.data(), given.neighbour.data(), given.weight.data(),
-                          nullptr, given.cost.data(), &parts, nullptr, nullptr, how.data(), &cut, part.data());
+                          nullptr, given.cost.data(), &parts, nullptr, nullptr, idx_ts.data(), &cut, part.data());
   if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (status != METIS_OK) throw std::runtime_error("METIS cannot divide the domain into subdomains");
   return part;
@@ -148,16 +148,16 @@ void smooth(const triangulation& mesh, const std::vector<index>& group_of, std::
   for (int pass = 0; pass < 3; ++pass) {
     for (index t = 0; t < mesh.triangles.size(); ++t) {
       if (in_group[group_of[t]] > 1 || size[part_of[t]] < 4) continue;
-      std::array<std::uint32_t, 3> beside{};
+      std::array<std::uint32_t, 3> values{};
       for (unsigned k = 0; k < 3; ++k) {
         const side other = mesh.triangles[t].twin[k];
-        beside[k] = other == none ? part_of[t] : part_of[triangle_of(other)];
+        values[k] = other == none ? part_of[t] : part_of[triangle_of(other)];
       }
       for (unsigned k = 0; k < 3; ++k) {
-        if (beside[k] != beside[(k + 1) % 3] || beside[k] == part_of[t]) continue;
+        if (values[k] != values[(k + 1) % 3] || values[k] == part_of[t]) continue;
         --size[part_of[t]];
-        ++size[beside[k]];
-        part_of[t] = beside[k];
+        ++size[values[k]];
+        part_of[t] = values[k];
         break;
       }
     }

@@ -46,12 +46,12 @@ double interface_degrees(double degrees) {
   return angle;
 }
 
-double expected_in(const std::array<point, 3>& at, std::uint32_t region, const size_rule& rule, int depth) {
-  const auto& [a, b, c] = at;
+double expected_in(const std::array<point, 3>& points, std::uint32_t region, const size_rule& rule, int depth) {
+  const auto& [a, b, c] = points;
   const point middle{(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3};
   const double bound = rule.area_max(region, middle);
   double least = bound, most = bound;
-  for (const point& corner : at) {
+  for (const point& corner : points) {
     least = std::min(least, rule.area_max(region, corner));
     most = std::max(most, rule.area_max(region, corner));
   }
@@ -91,34 +91,34 @@ double area_for(const triangulation& mesh, const size_rule& rule, std::uint64_t 
 }
 
 /// A coarse mesh that has been refined as one part, with constrained sides that know their segments.
-domain whole_again(const domain& before, part&& refined) {
-  domain after;
-  after.regions = before.regions;
-  after.wedges = before.wedges;
-  after.mesh = std::move(refined.mesh);
-  for (index t = 0; t < after.mesh.triangles.size(); ++t) {
+domain whole_again(const domain& previous, part&& refined) {
+  domain successor;
+  successor.regions = previous.regions;
+  successor.wedges = previous.wedges;
+  successor.mesh = std::move(refined.mesh);
+  for (index t = 0; t < successor.mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k);
-      if (!after.mesh.constrained(s)) continue;
+      if (!successor.mesh.constrained(s)) continue;
       // refined.piece_of would look at the mesh that has been moved away.
-      const index a = after.mesh.origin(s), b = after.mesh.target(s);
-      const vertex &at_a = after.mesh.vertices[a], &at_b = after.mesh.vertices[b];
-      std::uint32_t on = at_a.on_piece() ? at_a.place : at_b.on_piece() ? at_b.place : none;
-      if (on == none) on = refined.whole_piece(a, b);
-      after.names.set(a, b, refined.pieces[on].segment);
+      const index a = successor.mesh.origin(s), b = successor.mesh.target(s);
+      const vertex &at_a = successor.mesh.vertices[a], &at_b = successor.mesh.vertices[b];
+      std::uint32_t number = at_a.on_piece() ? at_a.place : at_b.on_piece() ? at_b.place : none;
+      if (number == none) number = refined.whole_piece(a, b);
+      successor.names.set(a, b, refined.pieces[number].segment);
     }
   }
-  for (vertex& each : after.mesh.vertices) {
+  for (vertex& each : successor.mesh.vertices) {
     if (each.on_piece()) each.place = vertex::segment_mark | refined.pieces[each.place].segment;
     each.fraction = none;
   }
-  return after;
+  return successor;
 }
 
-std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule, weighing how) {
+std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule, weighing weighing) {
   std::vector<double> weights(mesh.triangles.size());
   for (index t = 0; t < mesh.triangles.size(); ++t) {
-    weights[t] = how == weighing::area ? twice_area(mesh, t) : std::max(1e-9, expected_triangles(mesh, t, rule));
+    weights[t] = weighing == weighing::area ? twice_area(mesh, t) : std::max(1e-9, expected_triangles(mesh, t, rule));
   }
   return weights;
 }
@@ -176,11 +176,11 @@ std::vector<part> decompose(domain&& whole, const size_rule& rule, double expect
 
 /// The pieces of each segment must lead from one of its ends to the other one. `placed` are the points of the input.
 std::vector<std::string> segments_not_covered(const pslg& input, const std::vector<point>& placed,
-                                              const std::vector<std::uint8_t>& incomplete, const plan& made) {
+                                              const std::vector<std::uint8_t>& incomplete, const plan& plan) {
   using place = std::pair<double, double>;
   std::vector<std::map<place, int>> ends(input.segments.size());  // how often it is an end of a piece
-  std::vector<std::uint8_t> counted(made.pieces);                 // a piece may belong to two parts
-  for (const part& each : made.parts) {
+  std::vector<std::uint8_t> counted(plan.pieces);                 // a piece may belong to two parts
+  for (const part& each : plan.parts) {
     for (const piece& one : each.pieces) {
       if (one.segment == none || std::exchange(counted[one.name], std::uint8_t{1}) != 0) continue;
       ++ends[one.segment][{one.from_at.x, one.from_at.y}];
@@ -190,10 +190,10 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
   std::vector<std::string> faults;
   for (std::size_t k = 0; k < ends.size(); ++k) {
     if (incomplete[k] != 0) continue;
-    const point &from = placed[input.segments[k].from], &to = placed[input.segments[k].to];
+    const point &source = placed[input.segments[k].from], &target = placed[input.segments[k].to];
     bool whole = ends[k].size() >= 2;
     for (const auto& [at, count] : ends[k]) {
-      const bool is_end = at == place(from.x, from.y) || at == place(to.x, to.y);
+      const bool is_end = at == place(source.x, source.y) || at == place(target.x, target.y);
       whole = whole && count == (is_end ? 1 : 2);
     }
     if (!whole) faults.push_back(fmt::format("segment {} of the input is not covered", input.segments[k].name));
@@ -203,14 +203,14 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
 
 /// Refuses a field that had no usable value where it was asked, or one of which the finer triangles of a part tell far
 /// more than the samples of the whole did.
-void demand_sound_field(const plan& made, const std::string& size) {
-  if (made.field == nullptr) return;
-  if (const field_faults found = made.field->faults(); found.count > 0) {
-    throw nacre::setup_error(text_of(found, size));
+void demand_sound_field(const plan& plan, const std::string& size) {
+  if (plan.field == nullptr) return;
+  if (const field_faults field_faults = plan.field->faults(); field_faults.count > 0) {
+    throw nacre::setup_error(text_of(field_faults, size));
   }
-  const auto most = static_cast<double>(triangles_by_samples(made.size.triangles_expected));
-  for (std::size_t k = 0; k < made.expected.size(); ++k) {
-    if (made.expected[k] > most) refuse_steep(made.parts[k].mesh, made.expected[k], size);
+  const auto most = static_cast<double>(triangles_by_samples(plan.size.triangles_expected));
+  for (std::size_t k = 0; k < plan.expected.size(); ++k) {
+    if (plan.expected[k] > most) refuse_steep(plan.parts[k].mesh, plan.expected[k], size);
   }
 }
 
@@ -224,11 +224,11 @@ void lay_over_points(raster_grid& grid, const pslg& input) {
   lay_over(grid, low, high);
 }
 
-void attach_field(plan& made, const pslg& input, const std::string& size) {
-  made.size = describe_size(size);
-  if (made.size.over_domain) lay_over_points(made.size.raster, input);
-  made.field = make_field(made.size);
-  made.rule.attach(made.field.get());
+void attach_field(plan& plan, const pslg& input, const std::string& size) {
+  plan.size = describe_size(size);
+  if (plan.size.over_domain) lay_over_points(plan.size.raster, input);
+  plan.field = make_field(plan.size);
+  plan.rule.attach(plan.field.get());
 }
 
 /// Refuses more triangles than can be numbered, or than fit into memory.
@@ -260,10 +260,10 @@ double expected_triangles(const triangulation& mesh, const size_rule& rule) {
   return sum;
 }
 
-raster_frame frame_of(const plan& made, std::uint32_t width) {
+raster_frame frame_of(const plan& plan, std::uint32_t width) {
   constexpr double far = std::numeric_limits<double>::max();
   point low{far, far}, high{-far, -far};
-  for (const part& each : made.parts) {
+  for (const part& each : plan.parts) {
     for (const vertex& v : each.mesh.vertices) {
       low = {std::min(low.x, v.at.x), std::min(low.y, v.at.y)};
       high = {std::max(high.x, v.at.x), std::max(high.y, v.at.y)};
@@ -274,18 +274,18 @@ raster_frame frame_of(const plan& made, std::uint32_t width) {
 
 plan make_plan(const pslg& input, const options& asked, double memory_bytes) {
   domain whole = make_domain(input);
-  plan made;
-  made.rule = asked.no_refine ? size_rule::without_refinement(whole.regions)
-                              : size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
-  if (!asked.size.empty()) attach_field(made, input, asked.size);
-  made.area_max = asked.area_max;
+  plan result;
+  result.rule = asked.no_refine ? size_rule::without_refinement(whole.regions)
+                                : size_rule(asked.degrees, asked.area_max, whole.regions, asked.sources);
+  if (!asked.size.empty()) attach_field(result, input, asked.size);
+  result.area_max = asked.area_max;
   if (asked.triangles > 0) {
-    made.area_max = area_for(whole.mesh, made.rule, asked.triangles, input);
-    made.rule = made.rule.also_below(made.area_max);
+    result.area_max = area_for(whole.mesh, result.rule, asked.triangles, input);
+    result.rule = result.rule.also_below(result.area_max);
   }
-  const double expected = expected_triangles(whole.mesh, made.rule);
-  demand_sound_field(made, asked.size);
-  made.size.triangles_expected = expected;
+  const double expected = expected_triangles(whole.mesh, result.rule);
+  demand_sound_field(result, asked.size);
+  result.size.triangles_expected = expected;
   demand_possible(expected, memory_bytes, place_of(input, 0));
   const auto count = asked.subdomains != 0
                          ? asked.subdomains
@@ -296,23 +296,23 @@ plan make_plan(const pslg& input, const options& asked, double memory_bytes) {
                               "one holds 500 million triangles at most, and all hold 4 billion pairs with regions",
                               fmt::format("try --subdomains {:.0f}", std::ceil(expected / 1e7) + 1)});
   }
-  made.twice_area = whole.twice_area;
-  made.regions = whole.regions;
-  made.notes = whole.notes;
+  result.twice_area = whole.twice_area;
+  result.regions = whole.regions;
+  result.notes = whole.notes;
   const std::vector<std::uint8_t> incomplete = whole.incomplete;
   const std::vector<point> placed = whole.points;
-  made.parts = decompose(std::move(whole), made.rule, expected, count, asked);
-  if (asked.subdomains > made.parts.size()) {
-    made.notes.push_back(fmt::format("the domain has {} subdomains: its {} has no more", made.parts.size(),
-                                     asked.no_refine ? "triangulation" : "coarse mesh"));
+  result.parts = decompose(std::move(whole), result.rule, expected, count, asked);
+  if (asked.subdomains > result.parts.size()) {
+    result.notes.push_back(fmt::format("the domain has {} subdomains: its {} has no more", result.parts.size(),
+                                       asked.no_refine ? "triangulation" : "coarse mesh"));
   }
-  for (const part& each : made.parts) {
-    made.expected.push_back(expected_triangles(each.mesh, made.rule));
-    for (const piece& one : each.pieces) made.pieces = std::max(made.pieces, one.name + 1);
+  for (const part& each : result.parts) {
+    result.expected.push_back(expected_triangles(each.mesh, result.rule));
+    for (const piece& one : each.pieces) result.pieces = std::max(result.pieces, one.name + 1);
   }
-  demand_sound_field(made, asked.size);
-  made.faults = segments_not_covered(input, placed, incomplete, made);
-  return made;
+  demand_sound_field(result, asked.size);
+  result.faults = segments_not_covered(input, placed, incomplete, result);
+  return result;
 }
 
 }  // namespace mesh2d

@@ -35,10 +35,10 @@ struct plan {
 plan make_plan(const pslg& input, const options& asked, double memory_bytes = std::numeric_limits<double>::infinity());
 
 /// The frame of a picture of the mesh, `width` pixels wide. Throws nacre::setup_error for one that is too large.
-raster_frame frame_of(const plan& made, std::uint32_t width);
+raster_frame frame_of(const plan& plan, std::uint32_t width);
 
 /// Adds what only the whole can show to the findings of all parts: the area, and pieces that no part has.
-void judge_whole(const plan& made, findings& found);
+void judge_whole(const plan& plan, findings& findings);
 
 /// The number of triangles that the bounds of areas ask for; 0 without bounds.
 double expected_triangles(const triangulation& mesh, const size_rule& rule);

@@ -23,7 +23,9 @@
 namespace mesh2d {
 namespace {
 
-std::string first_fault(const findings& found) { return found.fault_texts.empty() ? "" : found.fault_texts.front(); }
+std::string first_fault(const findings& findings) {
+  return findings.fault_texts.empty() ? "" : findings.fault_texts.front();
+}
 
 options wanted(std::uint32_t subdomains, std::uint64_t triangles) {
   return {.triangles = triangles, .subdomains = subdomains};
@@ -32,13 +34,13 @@ options wanted(std::uint32_t subdomains, std::uint64_t triangles) {
 TEST(Plan, gives_about_as_many_triangles_as_are_asked_for) {
   for (const std::string& name : shape_names()) {
     for (const std::uint32_t subdomains : {1u, 2u, 9u, 30u}) {
-      plan made = make_plan(make_shape(name, 2), wanted(subdomains, 20'000));
-      EXPECT_EQ(made.parts.size(), subdomains);
-      ASSERT_TRUE(refine_together(made, subdomains));
-      const findings found = check_together(made);
-      EXPECT_EQ(found.faults, 0u) << name << " " << first_fault(found);
-      EXPECT_NEAR(static_cast<double>(found.triangles), 20'000, 1'600) << name << " " << subdomains;
-      EXPECT_GT(found.degrees_min, found.exempt > 0 ? 10 : 20.7) << name;
+      plan plan = make_plan(make_shape(name, 2), wanted(subdomains, 20'000));
+      EXPECT_EQ(plan.parts.size(), subdomains);
+      ASSERT_TRUE(refine_together(plan, subdomains));
+      const findings findings = check_together(plan);
+      EXPECT_EQ(findings.faults, 0u) << name << " " << first_fault(findings);
+      EXPECT_NEAR(static_cast<double>(findings.triangles), 20'000, 1'600) << name << " " << subdomains;
+      EXPECT_GT(findings.degrees_min, findings.exempt > 0 ? 10 : 20.7) << name;
     }
   }
 }
@@ -49,12 +51,12 @@ TEST(Plan, interfaces_forbid_no_angle) {
       for (const std::uint32_t subdomains : {5u, 17u, 60u}) {
         options asked = wanted(subdomains, 4000);
         asked.degrees = degrees;
-        plan made = make_plan(make_shape(name, 1), asked);
-        ASSERT_TRUE(refine_together(made, subdomains));
-        const findings found = check_together(made);
-        EXPECT_EQ(found.faults, 0u) << name << " " << degrees << " " << first_fault(found);
-        EXPECT_EQ(found.exempt, 0u) << name << " " << degrees;
-        EXPECT_GE(found.degrees_min, degrees * (1 - 1e-9)) << name;
+        plan plan = make_plan(make_shape(name, 1), asked);
+        ASSERT_TRUE(refine_together(plan, subdomains));
+        const findings findings = check_together(plan);
+        EXPECT_EQ(findings.faults, 0u) << name << " " << degrees << " " << first_fault(findings);
+        EXPECT_EQ(findings.exempt, 0u) << name << " " << degrees;
+        EXPECT_GE(findings.degrees_min, degrees * (1 - 1e-9)) << name;
       }
     }
   }
@@ -63,15 +65,15 @@ TEST(Plan, interfaces_forbid_no_angle) {
 TEST(Plan, a_size_field_is_met_and_expected) {
   options asked = wanted(8, 0);
   asked.sources = {{.at = {0, 0}, .length = 0.002, .growth = 0.1}, {.at = {1, 1}, .length = 0.01, .growth = 0.2}};
-  plan made = make_plan(make_shape("square", 1), asked);
+  plan plan = make_plan(make_shape("square", 1), asked);
   double expected = 0;
-  for (const double each : made.expected) expected += each;
-  ASSERT_TRUE(refine_together(made, 1));
-  const findings found = check_together(made);
-  EXPECT_EQ(found.faults, 0u) << first_fault(found);
-  EXPECT_NEAR(static_cast<double>(found.triangles) / expected, 1, 0.25);
+  for (const double each : plan.expected) expected += each;
+  ASSERT_TRUE(refine_together(plan, 1));
+  const findings findings = check_together(plan);
+  EXPECT_EQ(findings.faults, 0u) << first_fault(findings);
+  EXPECT_NEAR(static_cast<double>(findings.triangles) / expected, 1, 0.25);
   const auto [fewest, most] = std::minmax_element(
-      made.parts.begin(), made.parts.end(),
+      plan.parts.begin(), plan.parts.end(),
       [](const part& a, const part& b) { return a.mesh.triangles.size() < b.mesh.triangles.size(); });
   EXPECT_LT(most->mesh.triangles.size(), 3 * fewest->mesh.triangles.size());
 }
@@ -123,12 +125,12 @@ TEST(Plan, random_degenerate_inputs_keep_their_interfaces) {
     try {
       options asked;
       asked.subdomains = 2 + static_cast<std::uint32_t>(seed % 5);
-      plan made = make_plan(troubled_input::make(seed), asked);
-      ASSERT_TRUE(refine_together(made, seed)) << seed;
-      const findings found = check_together(made);
-      ASSERT_EQ(found.faults, 0u) << seed << " " << first_fault(found);
+      plan plan = make_plan(troubled_input::make(seed), asked);
+      ASSERT_TRUE(refine_together(plan, seed)) << seed;
+      const findings findings = check_together(plan);
+      ASSERT_EQ(findings.faults, 0u) << seed << " " << first_fault(findings);
       ++clean;
-      for (const part& each : made.parts) interfaces += interfaces_of(each).size();
+      for (const part& each : plan.parts) interfaces += interfaces_of(each).size();
     } catch (const nacre::setup_error&) {
       continue;  // kernel_test.cpp looks at these
     }
@@ -175,26 +177,26 @@ TEST(Plan, refuses_more_triangles_than_memory_holds) {
 }
 
 TEST(Plan, a_split_that_does_not_fit_is_an_error) {
-  plan made = make_plan(make_shape("square", 1), wanted(2, 100));
-  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({made.pieces + 7, whole_fraction / 2}), std::runtime_error);
+  plan plan = make_plan(make_shape("square", 1), wanted(2, 100));
+  EXPECT_THROW(refiner(plan.parts[0], plan.rule).apply({plan.pieces + 7, whole_fraction / 2}), std::runtime_error);
   std::uint32_t outer = none;
-  for (const piece& each : made.parts[0].pieces) {
+  for (const piece& each : plan.parts[0].pieces) {
     if (each.neighbour == none) outer = each.name;
   }
-  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({outer, whole_fraction / 2}), std::runtime_error);
-  EXPECT_THROW(refiner(made.parts[0], made.rule).apply({outer, 0}), std::runtime_error);
+  EXPECT_THROW(refiner(plan.parts[0], plan.rule).apply({outer, whole_fraction / 2}), std::runtime_error);
+  EXPECT_THROW(refiner(plan.parts[0], plan.rule).apply({outer, 0}), std::runtime_error);
 }
 
 TEST(Plan, a_split_brings_its_ancestors_and_comes_twice_without_harm) {
-  plan made = make_plan(make_shape("square", 1), wanted(2, 100));
-  const auto interface = std::find_if(made.parts[0].pieces.begin(), made.parts[0].pieces.end(),
+  plan plan = make_plan(make_shape("square", 1), wanted(2, 100));
+  const auto interface = std::find_if(plan.parts[0].pieces.begin(), plan.parts[0].pieces.end(),
                                       [](const piece& each) { return each.neighbour != none; });
-  ASSERT_NE(interface, made.parts[0].pieces.end());
-  const auto position = static_cast<std::size_t>(interface - made.parts[0].pieces.begin());
+  ASSERT_NE(interface, plan.parts[0].pieces.end());
+  const auto position = static_cast<std::size_t>(interface - plan.parts[0].pieces.begin());
   const piece_split fine{interface->name, whole_fraction / 8 * 3};
-  for (int time = 0; time < 2; ++time) refiner(made.parts[0], made.rule).apply(fine);
+  for (int time = 0; time < 2; ++time) refiner(plan.parts[0], plan.rule).apply(fine);
   std::vector<index> places;
-  for (const chain_vertex& each : made.parts[0].chains[position])
+  for (const chain_vertex& each : plan.parts[0].chains[position])
     places.push_back(each.fraction / (whole_fraction / 8));
   EXPECT_EQ(places, (std::vector<index>{0, 2, 3, 4, 8}));
 }

@@ -24,11 +24,11 @@ constexpr double triangles_left_min = 1'000;
 /// The cost that a simulation charges.
 constexpr double seconds_a_triangle = 3e-7;
 
-std::uint64_t shared_name(const part& of, const vertex& v) {
+std::uint64_t shared_name(const part& part, const vertex& v) {
   if (!v.on_piece()) return v.corner == none ? mesh_copy::unshared : v.corner;
-  const piece& on = of.pieces[v.place];
-  if (on.neighbour == none) return mesh_copy::unshared;
-  return (std::uint64_t{1} << 63) | (std::uint64_t{on.name} << 31) | v.fraction;
+  const piece& piece = part.pieces[v.place];
+  if (piece.neighbour == none) return mesh_copy::unshared;
+  return (std::uint64_t{1} << 63) | (std::uint64_t{piece.name} << 31) | v.fraction;
 }
 
 }  // namespace
@@ -39,13 +39,13 @@ subdomain_counts subdomain_counts::sum(const subdomain_counts& a, const subdomai
 }
 
 void subdomain::begin(nacre::context& ctx, const array& all, const rank_objects& of_ranks, part work,
-                      const size_rule& rule, double expected, exchange how) {
+                      const size_rule& rule, double expected, exchange exchange) {
   all_ = all;
   of_ranks_ = of_ranks;
   work_ = std::move(work);
   rule_ = rule;
   expected_ = expected;
-  how_ = how;
+  how_ = exchange;
   begun_ = true;
   if (how_ == exchange::at_once) apply(ctx, waiting_);  // a neighbour may have been earlier
   schedule(ctx);
@@ -69,9 +69,9 @@ void subdomain::go_on(nacre::context& ctx) {
   scheduled_ = false;
   reserve();
   const double started = ctx.now();
-  const std::size_t before = work_.mesh.triangles.size();
+  const std::size_t previous = work_.mesh.triangles.size();
   refined_ = refiner(work_, rule(ctx)).refine(triangles_a_slice);
-  ctx.charge(static_cast<double>(work_.mesh.triangles.size() - before) * seconds_a_triangle);
+  ctx.charge(static_cast<double>(work_.mesh.triangles.size() - previous) * seconds_a_triangle);
   ctx.local(of_ranks_.clocks).add(ctx.now() - started);
   if (has_faulty_field(ctx)) return void(refined_ = true);
   tell_neighbours(ctx);
@@ -116,8 +116,8 @@ bool subdomain::has_faulty_field(nacre::context& ctx) const {
 
 void subdomain::apply(nacre::context& ctx, std::vector<piece_split>& splits) {
   std::sort(splits.begin(), splits.end());
-  refiner on(work_, rule(ctx));
-  for (const piece_split& each : splits) on.apply(each);
+  refiner refiner(work_, rule(ctx));
+  for (const piece_split& each : splits) refiner.apply(each);
   splits.clear();
 }
 
@@ -169,35 +169,35 @@ subdomain_counts subdomain::counts() const {
 }
 
 mesh_copy subdomain::copy() const {
-  mesh_copy made;
+  mesh_copy copy;
   const triangulation& mesh = work_.mesh;
   for (const vertex& each : mesh.vertices) {
-    made.points.push_back(each.at);
-    made.names.push_back(shared_name(work_, each));
+    copy.points.push_back(each.at);
+    copy.names.push_back(shared_name(work_, each));
   }
-  made.on_boundary.resize(mesh.vertices.size());
+  copy.on_boundary.resize(mesh.vertices.size());
   for (index t = 0; t < mesh.triangles.size(); ++t) {
-    made.triangles.push_back(mesh.triangles[t].corner);
-    made.regions.push_back(mesh.triangles[t].region);
+    copy.triangles.push_back(mesh.triangles[t].corner);
+    copy.regions.push_back(mesh.triangles[t].region);
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k);
       if (!mesh.constrained(s) || work_.pieces[work_.piece_of(s)].segment == none) continue;
-      made.on_boundary[mesh.origin(s)] = made.on_boundary[mesh.target(s)] = 1;
+      copy.on_boundary[mesh.origin(s)] = copy.on_boundary[mesh.target(s)] = 1;
     }
   }
-  return made;
+  return copy;
 }
 
-raster_tile subdomain::draw(nacre::context& ctx, const raster_frame& frame, colouring by) const {
-  const auto number = by == colouring::rank ? ctx.rank().value() : static_cast<std::uint32_t>(ctx.index()[0]);
-  return draw_part(work_, frame, by, number);
+raster_tile subdomain::draw(nacre::context& ctx, const raster_frame& frame, colouring colouring) const {
+  const auto number = colouring == colouring::rank ? ctx.rank().value() : static_cast<std::uint32_t>(ctx.index()[0]);
+  return draw_part(work_, frame, colouring, number);
 }
 
 double subdomain::load() const {
   if (!begun_) return 0;
-  const auto here = static_cast<double>(work_.mesh.triangles.size());
+  const auto local_value = static_cast<double>(work_.mesh.triangles.size());
   if (refined_) return 0;
-  return std::max(expected_ - here, triangles_left_min);
+  return std::max(expected_ - local_value, triangles_left_min);
 }
 
 }  // namespace mesh2d

@@ -48,9 +48,9 @@ class rank_field {
   }
   [[nodiscard]] const size_field* get() const noexcept { return field_.get(); }
   /// A subdomain has outgrown the samples of the field.
-  void outgrown(std::uint64_t triangles, const point& at) {
+  void outgrown(std::uint64_t triangles, const point& point) {
     const std::lock_guard lock(lock_);
-    outgrown_ = field_faults::sum(outgrown_, {.count = 1, .first = at, .triangles = triangles});
+    outgrown_ = field_faults::sum(outgrown_, {.count = 1, .first = point, .triangles = triangles});
   }
   /// Beyond it a subdomain has outgrown the samples.
   [[nodiscard]] std::size_t triangles_max() const noexcept { return triangles_max_; }
@@ -94,7 +94,7 @@ class subdomain {
   using array = nacre::array_ptr<subdomain>;
 
   void begin(nacre::context& ctx, const array& all, const rank_objects& of_ranks, part work, const size_rule& rule,
-             double expected, exchange how);
+             double expected, exchange exchange);
   void go_on(nacre::context& ctx);
   void take_splits(nacre::context& ctx, const std::vector<piece_split>& splits);
   /// Ends a round, on all subdomains before the next one begins on any: its splits are those that have come by now.
@@ -110,7 +110,7 @@ class subdomain {
   [[nodiscard]] subdomain_counts counts() const;
   [[nodiscard]] mesh_copy copy() const;
   /// Its part of a picture.
-  [[nodiscard]] raster_tile draw(nacre::context& ctx, const raster_frame& frame, colouring by) const;
+  [[nodiscard]] raster_tile draw(nacre::context& ctx, const raster_frame& frame, colouring colouring) const;
   /// For balancers: the triangles that are still to come.
   [[nodiscard]] double load() const;
 

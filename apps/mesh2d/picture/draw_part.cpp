@@ -24,18 +24,18 @@ colour colour_of_number(std::uint32_t number) {
 /// From dark violet at 0 to yellow at 60 degrees, which is the angle of the best triangle.
 colour colour_of_angle(double degrees) {
   constexpr std::array<colour, 5> stops{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
-  const double at = std::clamp(degrees / 60, 0.0, 1.0) * (stops.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(at), stops.size() - 2);
-  const double rest = at - static_cast<double>(below);
+  const double time = std::clamp(degrees / 60, 0.0, 1.0) * (stops.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(time), stops.size() - 2);
+  const double rest = time - static_cast<double>(below);
   colour mixed{};
   for (unsigned k = 0; k < 3; ++k) mixed[k] = stops[below][k] * (1 - rest) + stops[below + 1][k] * rest;
   return mixed;
 }
 
-double least_degrees(const std::array<point, 3>& at) {
+double least_degrees(const std::array<point, 3>& points) {
   double least = 180;
   for (unsigned k = 0; k < 3; ++k) {
-    const point u = at[(k + 1) % 3] - at[k], v = at[(k + 2) % 3] - at[k];
+    const point u = points[(k + 1) % 3] - points[k], v = points[(k + 2) % 3] - points[k];
     least = std::min(least, std::atan2(std::abs(cross(u, v)), dot(u, v)) * 180 / std::numbers::pi);
   }
   return least;
@@ -54,15 +54,15 @@ struct line {
 
 class painter {
  public:
-  painter(const part& drawn, const raster_frame& frame, colouring by, std::uint32_t number)
-      : drawn_(drawn), frame_(frame), by_(by), of_number_(colour_of_number(number)) {}
+  painter(const part& drawn, const raster_frame& frame, colouring colouring, std::uint32_t number)
+      : drawn_(drawn), frame_(frame), by_(colouring), of_number_(colour_of_number(number)) {}
 
   raster_tile draw() {
     point low{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()}, high{0, 0};
     for (const vertex& each : drawn_.mesh.vertices) {
-      const point at = in_samples(each.at);
-      low = {std::min(low.x, at.x), std::min(low.y, at.y)};
-      high = {std::max(high.x, at.x), std::max(high.y, at.y)};
+      const point position = in_samples(each.at);
+      low = {std::min(low.x, position.x), std::min(low.y, position.y)};
+      high = {std::max(high.x, position.x), std::max(high.y, position.y)};
     }
     if (drawn_.mesh.vertices.empty()) return {};
     const auto pixel = [](double sample, std::uint32_t size) {
@@ -79,28 +79,29 @@ class painter {
 
  private:
   /// In units of samples: sample (i, j) is at (i, j).
-  [[nodiscard]] point in_samples(const point& at) const noexcept {
+  [[nodiscard]] point in_samples(const point& position) const noexcept {
     const double scale = frame_.pixels_a_unit * samples_a_side;
-    return {(at.x - frame_.top_left.x) * scale - 0.5, (frame_.top_left.y - at.y) * scale - 0.5};
+    return {(position.x - frame_.top_left.x) * scale - 0.5, (frame_.top_left.y - position.y) * scale - 0.5};
   }
 
   void fill(index t) {
-    std::array<point, 3> at{};
-    for (unsigned k = 0; k < 3; ++k) at[k] = in_samples(drawn_.mesh.at(drawn_.mesh.triangles[t].corner[k]));
-    const double top = std::min({at[0].y, at[1].y, at[2].y}), bottom = std::max({at[0].y, at[1].y, at[2].y});
+    std::array<point, 3> points{};
+    for (unsigned k = 0; k < 3; ++k) points[k] = in_samples(drawn_.mesh.at(drawn_.mesh.triangles[t].corner[k]));
+    const double top = std::min({points[0].y, points[1].y, points[2].y}),
+                 bottom = std::max({points[0].y, points[1].y, points[2].y});
     const double first_row = std::max(std::ceil(top), static_cast<double>(tile_.top * samples_a_side));
     const double end_row =
         std::min(std::ceil(bottom), static_cast<double>((tile_.top + tile_.height) * samples_a_side));
     if (first_row >= end_row) return;
-    const colour inside = by_ == colouring::angle ? colour_of_angle(least_degrees(at)) : of_number_;
-    set_lines(t, at);
-    for (double row = first_row; row < end_row; ++row) fill_row(at, row, inside);
+    const colour inside = by_ == colouring::angle ? colour_of_angle(least_degrees(points)) : of_number_;
+    set_lines(t, points);
+    for (double row = first_row; row < end_row; ++row) fill_row(points, row, inside);
   }
 
-  void set_lines(index t, const std::array<point, 3>& at) {
-    const double twice = std::abs(cross(at[1] - at[0], at[2] - at[0]));
+  void set_lines(index t, const std::array<point, 3>& points) {
+    const double twice = std::abs(cross(points[1] - points[0], points[2] - points[0]));
     std::array<double, 3> length{};
-    for (unsigned k = 0; k < 3; ++k) length[k] = std::sqrt(squared_length(at[(k + 2) % 3] - at[(k + 1) % 3]));
+    for (unsigned k = 0; k < 3; ++k) length[k] = std::sqrt(squared_length(points[(k + 2) % 3] - points[(k + 1) % 3]));
     const double height = twice / std::max({length[0], length[1], length[2], 1e-300}) / samples_a_side;
     const double opacity = 0.7 * std::clamp((height - 2.5) / 5, 0.0, 1.0);
     lines_count_ = 0;
@@ -108,9 +109,9 @@ class painter {
       const side s = side_of(t, k);
       const bool constrained = drawn_.mesh.constrained(s), interface = constrained && is_interface(s);
       if ((opacity == 0 && !constrained) || length[k] == 0) continue;
-      const point from = at[(k + 1) % 3], along = at[(k + 2) % 3] - from;
-      line& made = lines_[lines_count_++];
-      made = {.a = -along.y / length[k],
+      const point position = points[(k + 1) % 3], along = points[(k + 2) % 3] - position;
+      line& line = lines_[lines_count_++];
+      line = {.a = -along.y / length[k],
               .b = along.x / length[k],
               .half_width = samples_a_side * (interface     ? 0.6
                                               : constrained ? 1.0
@@ -118,19 +119,19 @@ class painter {
               .opacity = interface     ? 0.8
                          : constrained ? 1.0
                                        : opacity};
-      made.c = -(made.a * from.x + made.b * from.y);
+      line.c = -(line.a * position.x + line.b * position.y);
     }
   }
 
   [[nodiscard]] bool is_interface(side s) const noexcept {
-    const std::uint32_t on = drawn_.piece_of(s);
-    return on != none && drawn_.pieces[on].segment == none;
+    const std::uint32_t index = drawn_.piece_of(s);
+    return index != none && drawn_.pieces[index].segment == none;
   }
 
-  void fill_row(const std::array<point, 3>& at, double row, const colour& inside) {
+  void fill_row(const std::array<point, 3>& points, double row, const colour& inside) {
     double left = std::numeric_limits<double>::max(), right = std::numeric_limits<double>::lowest();
     for (unsigned k = 0; k < 3; ++k) {
-      const point &a = at[k], &b = at[(k + 1) % 3];
+      const point &a = points[k], &b = points[(k + 1) % 3];
       if ((a.y <= row) == (b.y <= row)) continue;
       const double x = crossing(a, b, row);
       left = std::min(left, x);
@@ -155,15 +156,15 @@ class painter {
     return opacity;
   }
 
-  static void put(pixel_sum& into, const colour& inside, double opacity) noexcept {
+  static void put(pixel_sum& pixel_sum, const colour& inside, double opacity) noexcept {
     constexpr double dark = 51;
     const auto mixed = [&](unsigned k) {
       return static_cast<std::uint16_t>(inside[k] * (1 - opacity) + dark * opacity + 0.5);
     };
-    ++into.samples;
-    into.red += mixed(0);
-    into.green += mixed(1);
-    into.blue += mixed(2);
+    ++pixel_sum.samples;
+    pixel_sum.red += mixed(0);
+    pixel_sum.green += mixed(1);
+    pixel_sum.blue += mixed(2);
   }
 
   const part& drawn_;
@@ -177,8 +178,8 @@ class painter {
 
 }  // namespace
 
-raster_tile draw_part(const part& drawn, const raster_frame& frame, colouring by, std::uint32_t number) {
-  return painter(drawn, frame, by, number).draw();
+raster_tile draw_part(const part& drawn, const raster_frame& frame, colouring colouring, std::uint32_t number) {
+  return painter(drawn, frame, colouring, number).draw();
 }
 
 }  // namespace mesh2d

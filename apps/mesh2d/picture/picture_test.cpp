@@ -81,8 +81,8 @@ TEST(Picture, shows_the_place_and_the_quality_of_a_triangle) {
   all.add(draw_part(corner, frame, colouring::angle, 0));
   const std::vector<std::uint8_t> rgb = all.rgb();
   const auto pixel = [&](std::size_t column, std::size_t row) {
-    const auto at = rgb.begin() + static_cast<std::ptrdiff_t>(3 * (row * 102 + column));
-    return std::vector<int>(at, at + 3);
+    const auto position = rgb.begin() + static_cast<std::ptrdiff_t>(3 * (row * 102 + column));
+    return std::vector<int>(position, position + 3);
   };
   EXPECT_EQ(pixel(51, 70), (std::vector<int>{253, 231, 37}));  // 60 degrees, the best
   EXPECT_EQ(pixel(5, 10), (std::vector<int>{255, 255, 255}));  // y points up: nothing in the upper corners

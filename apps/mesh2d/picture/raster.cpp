@@ -36,13 +36,13 @@ picture::picture(const raster_frame& frame)
 
 void picture::add(const raster_tile& tile) {
   for (std::uint32_t row = 0; row < tile.height; ++row) {
-    pixel_sum* to = &pixels_[static_cast<std::size_t>(tile.top + row) * frame_.width + tile.left];
-    const pixel_sum* from = &tile.pixels[static_cast<std::size_t>(row) * tile.width];
-    for (std::uint32_t column = 0; column < tile.width; ++column, ++to, ++from) {
-      to->samples += from->samples;
-      to->red += from->red;
-      to->green += from->green;
-      to->blue += from->blue;
+    pixel_sum* target = &pixels_[static_cast<std::size_t>(tile.top + row) * frame_.width + tile.left];
+    const pixel_sum* source = &tile.pixels[static_cast<std::size_t>(row) * tile.width];
+    for (std::uint32_t column = 0; column < tile.width; ++column, ++target, ++source) {
+      target->samples += source->samples;
+      target->red += source->red;
+      target->green += source->green;
+      target->blue += source->blue;
     }
   }
 }

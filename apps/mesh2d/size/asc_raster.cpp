@@ -27,22 +27,22 @@ namespace {
 
 class asc_reader {
  public:
-  asc_reader(std::istream& from, std::string name, std::uint64_t bytes)
-      : from_(from), name_(std::move(name)), bytes_(bytes) {}
+  asc_reader(std::istream& stream, std::string name, std::uint64_t bytes)
+      : from_(stream), name_(std::move(name)), bytes_(bytes) {}
 
   raster_grid read() {
     read_header();
-    raster_grid made = grid_of_header();
-    read_cells(made);
-    return made;
+    raster_grid grid = grid_of_header();
+    read_cells(grid);
+    return grid;
   }
 
  private:
   using entry = std::pair<double, std::uint32_t>;  // the number, and its line
 
-  [[noreturn]] void refuse(std::uint32_t line, const std::string& problem, const std::string& why,
+  [[noreturn]] void refuse(std::uint32_t line, const std::string& problem, const std::string& reason,
                            const std::string& remedy) const {
-    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line, problem), why, remedy});
+    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line, problem), reason, remedy});
   }
 
   /// The next word; empty at the end of the file.
@@ -90,12 +90,12 @@ class asc_reader {
   }
 
   [[nodiscard]] std::optional<entry> find(const char* key) const {
-    const auto found = header_.find(key);
-    return found == header_.end() ? std::nullopt : std::optional(found->second);
+    const auto match = header_.find(key);
+    return match == header_.end() ? std::nullopt : std::optional(match->second);
   }
 
   [[nodiscard]] entry demand(const char* key) const {
-    if (const auto found = find(key)) return *found;
+    if (const auto match = find(key)) return *match;
     refuse(std::max(line_, 1u), fmt::format("the header has no {}", key),
            "an ESRI ASCII grid begins with ncols, nrows, xllcorner, yllcorner and cellsize", "add it");
   }
@@ -122,12 +122,12 @@ class asc_reader {
   }
 
   [[nodiscard]] raster_grid grid_of_header() const {
-    raster_grid made{.columns = count("ncols"), .rows = count("nrows")};
-    made.step_x = step("dx");
-    made.step_y = step("dy");
-    made.west = origin("xllcorner", "xllcenter", made.step_x);
-    made.south = origin("yllcorner", "yllcenter", made.step_y);
-    const std::uint64_t cells = std::uint64_t{made.columns} * made.rows;
+    raster_grid grid{.columns = count("ncols"), .rows = count("nrows")};
+    grid.step_x = step("dx");
+    grid.step_y = step("dy");
+    grid.west = origin("xllcorner", "xllcenter", grid.step_x);
+    grid.south = origin("yllcorner", "yllcenter", grid.step_y);
+    const std::uint64_t cells = std::uint64_t{grid.columns} * grid.rows;
     if (cells > bytes_ / 2 + 1) {  // a digit and a blank for each
       refuse(demand("nrows").second, fmt::format("the header promises {} cells", cells),
              fmt::format("the file has only {} bytes", bytes_), "correct ncols and nrows, or get the whole file");
@@ -136,29 +136,29 @@ class asc_reader {
       refuse(demand("nrows").second, fmt::format("the raster has {} cells", cells),
              fmt::format("at most {} are read", raster_grid::cells_max), "make it coarser");
     }
-    return made;
+    return grid;
   }
 
   [[nodiscard]] double length_of(std::string_view text, std::uint32_t row, std::uint32_t column, double no_data) const {
-    const std::string where = fmt::format("the cell in row {}, column {}", row + 1, column + 1);
-    const double value = number(text, where);
+    const std::string place = fmt::format("the cell in row {}, column {}", row + 1, column + 1);
+    const double value = number(text, place);
     if (value == no_data || std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
     if (value > 0 && std::isfinite(value)) return value;
-    refuse(line_, fmt::format("{} is {}", where, value), "the length of sides must be positive and finite",
+    refuse(line_, fmt::format("{} is {}", place, value), "the length of sides must be positive and finite",
            "correct it, or name it as NODATA_value for no bound");
   }
 
-  void read_cells(raster_grid& made) {
+  void read_cells(raster_grid& grid) {
     const auto marked = find("nodata_value");
     const double no_data = marked ? marked->first : -9999;
     std::string_view text = first_cell_;
-    made.lengths.resize(std::size_t{made.columns} * made.rows);
+    grid.lengths.resize(std::size_t{grid.columns} * grid.rows);
     bool any = false;
-    for (std::uint32_t row = 0; row < made.rows; ++row) {
-      double* const to = made.lengths.data() + std::size_t{made.rows - 1 - row} * made.columns;
-      for (std::uint32_t column = 0; column < made.columns; ++column) {
-        to[column] = length_of(text, row, column, no_data);
-        any = any || !std::isnan(to[column]);
+    for (std::uint32_t row = 0; row < grid.rows; ++row) {
+      double* const target = grid.lengths.data() + std::size_t{grid.rows - 1 - row} * grid.columns;
+      for (std::uint32_t column = 0; column < grid.columns; ++column) {
+        target[column] = length_of(text, row, column, no_data);
+        any = any || !std::isnan(target[column]);
         text = word();
       }
     }
@@ -179,8 +179,8 @@ class asc_reader {
 
 }  // namespace
 
-raster_grid read_asc_raster(std::istream& from, const std::string& name, std::uint64_t bytes) {
-  return asc_reader(from, name, bytes).read();
+raster_grid read_asc_raster(std::istream& stream, const std::string& name, std::uint64_t bytes) {
+  return asc_reader(stream, name, bytes).read();
 }
 
 raster_grid read_asc_raster(const std::string& path) {

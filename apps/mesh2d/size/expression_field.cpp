@@ -33,43 +33,44 @@ constexpr const char* known =
     "write it with x, y, pi, numbers, + - * / ^, comparisons, && and ||, c ? a : b, sqrt, abs, min, max, exp, log, sin "
     "and the like";
 
-/// `at` counts characters from 0.
-[[noreturn]] void refuse(const std::string& text, std::size_t at, const std::string& why) {
+/// `index` counts characters from 0.
+[[noreturn]] void refuse(const std::string& text, std::size_t index, const std::string& reason) {
   constexpr std::size_t shown = 60;  // characters on either side
-  at = std::min(at, text.size());
-  const std::size_t begin = at > shown ? at - shown : 0;
-  const std::string before = (begin > 0 ? "..." : "") + text.substr(begin, at - begin);
-  const std::string behind = text.substr(at, shown) + (text.size() - at > shown ? "..." : "");
+  index = std::min(index, text.size());
+  const std::size_t begin = index > shown ? index - shown : 0;
+  const std::string previous = (begin > 0 ? "..." : "") + text.substr(begin, index - begin);
+  const std::string rest = text.substr(index, shown) + (text.size() - index > shown ? "..." : "");
   const std::string whole = text.substr(0, 2 * shown) + (text.size() > 2 * shown ? "..." : "");
   throw nacre::setup_error({fmt::format("--size has no value '{}'", whole),
-                            fmt::format("{} at character {}: {} ^ {}", why, at + 1, before, behind), known});
+                            fmt::format("{} at character {}: {} ^ {}", reason, index + 1, previous, rest), known});
 }
 
 /// muParser would assign to x, where a comparison is meant.
 void refuse_assignment(const std::string& text) {
-  for (std::size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
-    if (at + 1 < text.size() && text[at + 1] == '=') {
-      ++at;
-    } else if (at == 0 || std::string("<>!").find(text[at - 1]) == std::string::npos) {
-      refuse(text, at, "'=' sets a value; '==' compares,");
+  for (std::size_t index = text.find('='); index != std::string::npos; index = text.find('=', index + 1)) {
+    if (index + 1 < text.size() && text[index + 1] == '=') {
+      ++index;
+    } else if (index == 0 || std::string("<>!").find(text[index - 1]) == std::string::npos) {
+      refuse(text, index, "'=' sets a value; '==' compares,");
     }
   }
 }
 
 /// muParser tells the place of some faulty words by their first character, and of others by their end.
 std::size_t position_of(const mu::ParserError& error, const std::string& text) {
-  const auto at = static_cast<std::size_t>(std::max<long>(0, static_cast<long>(error.GetPos())));
+  const auto index = static_cast<std::size_t>(std::max<long>(0, static_cast<long>(error.GetPos())));
   const std::string word = error.GetToken();
-  if (word.empty() || text.compare(std::min(at, text.size()), word.size(), word) == 0) return at;
-  return at >= word.size() && text.compare(at - word.size(), word.size(), word) == 0 ? at - word.size() : at;
+  if (word.empty() || text.compare(std::min(index, text.size()), word.size(), word) == 0) return index;
+  return index >= word.size() && text.compare(index - word.size(), word.size(), word) == 0 ? index - word.size()
+                                                                                           : index;
 }
 
 std::string reason_of(const mu::ParserError& error) {
-  std::string why = error.GetMsg();
-  why = why.substr(0, why.find(" found at position"));
-  why = why.substr(0, why.find(" at position"));
-  while (!why.empty() && (why.back() == '.' || why.back() == ' ')) why.pop_back();
-  return why;
+  std::string reason = error.GetMsg();
+  reason = reason.substr(0, reason.find(" found at position"));
+  reason = reason.substr(0, reason.find(" at position"));
+  while (!reason.empty() && (reason.back() == '.' || reason.back() == ' ')) reason.pop_back();
+  return reason;
 }
 
 struct alignas(64) pooled_parser {
@@ -100,10 +101,10 @@ class expression_field final : public size_field {
     }
   }
 
-  [[nodiscard]] double length(const point& at) const noexcept override {
+  [[nodiscard]] double length(const point& point) const noexcept override {
     pooled_parser& taken = take();
-    taken.x = at.x;
-    taken.y = at.y;
+    taken.x = point.x;
+    taken.y = point.y;
     double value = std::numeric_limits<double>::quiet_NaN();
     try {
       value = taken.parser.Eval();
@@ -111,7 +112,7 @@ class expression_field final : public size_field {
     }
     taken.busy.clear(std::memory_order_release);  // pairs with take
     if (value > 0 && std::isfinite(value)) return value;
-    count_bad(at, value);
+    count_bad(point, value);
     return std::numeric_limits<double>::infinity();
   }
 
@@ -132,9 +133,9 @@ class expression_field final : public size_field {
     }
   }
 
-  void count_bad(const point& at, double value) const noexcept {
+  void count_bad(const point& point, double value) const noexcept {
     const std::lock_guard lock(bad_lock_);
-    if (bad_count_.fetch_add(1, std::memory_order_relaxed) == 0) bad_ = {.count = 1, .first = at, .value = value};
+    if (bad_count_.fetch_add(1, std::memory_order_relaxed) == 0) bad_ = {.count = 1, .first = point, .value = value};
   }
 
   std::vector<std::unique_ptr<pooled_parser>> pool_{};

@@ -27,7 +27,7 @@ std::string refusal_of_expression(const std::string& text) {
   return "";
 }
 
-double length_by(const std::string& text, const point& at) { return make_field(describe_size(text))->length(at); }
+double length_by(const std::string& text, const point& point) { return make_field(describe_size(text))->length(point); }
 
 class Expression : public testing::Test {
  protected:
@@ -84,11 +84,11 @@ TEST_F(Expression, a_value_that_is_no_length_is_counted_and_named_with_its_place
     EXPECT_EQ(field->faults().count, 0u) << text;
     EXPECT_EQ(field->length({1, 5}), std::numeric_limits<double>::infinity()) << text;
     static_cast<void>(field->length({1, 6}));
-    const field_faults found = field->faults();
-    EXPECT_EQ(found.count, 2u) << text;
-    EXPECT_EQ(found.first, (point{1, 5})) << text;
-    EXPECT_FALSE(found.value > 0 && std::isfinite(found.value)) << text;
-    const std::string line = text_of(found, text);
+    const field_faults field_faults = field->faults();
+    EXPECT_EQ(field_faults.count, 2u) << text;
+    EXPECT_EQ(field_faults.first, (point{1, 5})) << text;
+    EXPECT_FALSE(field_faults.value > 0 && std::isfinite(field_faults.value)) << text;
+    const std::string line = text_of(field_faults, text);
     EXPECT_NE(line.find("at (1, 5), the first of 2 such values"), std::string::npos) << line;
   }
 }

@@ -102,13 +102,13 @@ class raster_reader {
     demand(nc_inq_vardimid(file_, variable_, dimensions), name_);
     demand_size(dimensions);
     const axis y = read_axis(dimensions[0]), x = read_axis(dimensions[1]);
-    raster_grid made{.columns = static_cast<std::uint32_t>(x.count), .rows = static_cast<std::uint32_t>(y.count)};
-    made.step_x = std::abs(x.step);
-    made.step_y = std::abs(y.step);
-    made.west = std::min(x.begin, x.begin + x.step * static_cast<double>(x.count - 1));
-    made.south = std::min(y.begin, y.begin + y.step * static_cast<double>(y.count - 1));
-    read_cells(made, x.step < 0, y.step < 0);
-    return made;
+    raster_grid grid{.columns = static_cast<std::uint32_t>(x.count), .rows = static_cast<std::uint32_t>(y.count)};
+    grid.step_x = std::abs(x.step);
+    grid.step_y = std::abs(y.step);
+    grid.west = std::min(x.begin, x.begin + x.step * static_cast<double>(x.count - 1));
+    grid.south = std::min(y.begin, y.begin + y.step * static_cast<double>(y.count - 1));
+    read_cells(grid, x.step < 0, y.step < 0);
+    return grid;
   }
 
  private:
@@ -192,22 +192,22 @@ class raster_reader {
   axis read_axis(int dimension) const {
     char name[NC_MAX_NAME + 1] = {};
     demand(nc_inq_dimname(file_, dimension, name), "a dimension");
-    axis made{.count = length_of(dimension)};
-    int variable = 0, dimensions = 0, own = -1;
+    axis result{.count = length_of(dimension)};
+    int variable = 0, dimensions = 0, own_index = -1;
     demand(nc_inq_varid(file_, name, &variable), name);
     demand(nc_inq_varndims(file_, variable, &dimensions), name);
-    if (dimensions == 1) demand(nc_inq_vardimid(file_, variable, &own), name);
-    if (own != dimension) refuse(fmt::format("'{}' is no coordinate of the dimension '{}'", name, name));
-    std::vector<double> at(made.count);
-    demand(nc_get_var_double(file_, variable, at.data()), name);
-    made.begin = at.front();
-    if (made.count > 1) made.step = (at.back() - at.front()) / static_cast<double>(made.count - 1);
-    for (std::size_t k = 0; k < at.size(); ++k) {
-      const double off = at[k] - (made.begin + made.step * static_cast<double>(k));
-      if (made.step != 0 && std::abs(off) <= 0.01 * std::abs(made.step)) continue;
-      refuse(fmt::format("'{}' has no equal steps: value {} is {}", name, k + 1, at[k]), "resample it");
+    if (dimensions == 1) demand(nc_inq_vardimid(file_, variable, &own_index), name);
+    if (own_index != dimension) refuse(fmt::format("'{}' is no coordinate of the dimension '{}'", name, name));
+    std::vector<double> values(result.count);
+    demand(nc_get_var_double(file_, variable, values.data()), name);
+    result.begin = values.front();
+    if (result.count > 1) result.step = (values.back() - values.front()) / static_cast<double>(result.count - 1);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const double off = values[k] - (result.begin + result.step * static_cast<double>(k));
+      if (result.step != 0 && std::abs(off) <= 0.01 * std::abs(result.step)) continue;
+      refuse(fmt::format("'{}' has no equal steps: value {} is {}", name, k + 1, values[k]), "resample it");
     }
-    return made;
+    return result;
   }
 
   std::optional<double> attribute(const char* name) const {
@@ -218,27 +218,27 @@ class raster_reader {
     return value;
   }
 
-  void read_cells(raster_grid& made, bool from_east, bool from_north) const {
+  void read_cells(raster_grid& grid, bool from_east, bool from_north) const {
     const std::optional<double> fill = attribute("_FillValue"), missing = attribute("missing_value");
     const double scale = attribute("scale_factor").value_or(1), offset = attribute("add_offset").value_or(0);
     bool any = false;
-    made.lengths.resize(std::size_t{made.columns} * made.rows);
-    for (std::size_t row = 0; row < made.rows; ++row) {
-      double* const to = made.lengths.data() + (from_north ? made.rows - 1 - row : row) * made.columns;
-      const std::size_t start[2] = {row, 0}, count[2] = {1, made.columns};
-      demand(nc_get_vara_double(file_, variable_, start, count, to), fmt::format("{}, row {}", name_, row + 1));
-      for (std::size_t column = 0; column < made.columns; ++column) {
-        if (std::isnan(to[column]) || to[column] == fill || to[column] == missing) {
-          to[column] = std::numeric_limits<double>::quiet_NaN();
+    grid.lengths.resize(std::size_t{grid.columns} * grid.rows);
+    for (std::size_t row = 0; row < grid.rows; ++row) {
+      double* const target = grid.lengths.data() + (from_north ? grid.rows - 1 - row : row) * grid.columns;
+      const std::size_t start[2] = {row, 0}, count[2] = {1, grid.columns};
+      demand(nc_get_vara_double(file_, variable_, start, count, target), fmt::format("{}, row {}", name_, row + 1));
+      for (std::size_t column = 0; column < grid.columns; ++column) {
+        if (std::isnan(target[column]) || target[column] == fill || target[column] == missing) {
+          target[column] = std::numeric_limits<double>::quiet_NaN();
           continue;
         }
-        to[column] = to[column] * scale + offset;
+        target[column] = target[column] * scale + offset;
         any = true;
-        if (to[column] > 0 && std::isfinite(to[column])) continue;
-        refuse(fmt::format("'{}' in row {}, column {} is {}", name_, row + 1, column + 1, to[column]),
+        if (target[column] > 0 && std::isfinite(target[column])) continue;
+        refuse(fmt::format("'{}' in row {}, column {} is {}", name_, row + 1, column + 1, target[column]),
                "correct it: lengths of sides are positive and finite, and _FillValue means no bound");
       }
-      if (from_east) std::reverse(to, to + made.columns);
+      if (from_east) std::reverse(target, target + grid.columns);
     }
     if (!any) refuse(fmt::format("no cell of '{}' has data", name_), "correct it, or leave out --size");
   }

@@ -31,11 +31,11 @@ class pgm_reader {
       refuse(0, "the file does not begin with P2 or P5", "a picture in grey does", "convert it to .pgm");
     }
     at_ = 2;
-    raster_grid made;
-    made.columns = number("the width", 1, 1e9);
-    made.rows = number("the height", 1, 1e9);
+    raster_grid grid;
+    grid.columns = number("the width", 1, 1e9);
+    grid.rows = number("the height", 1, 1e9);
     white_ = number("the value of white", 1, 65535);
-    const std::size_t cells = std::size_t{made.columns} * made.rows, cell_bytes = kind == "P2" || white_ > 255 ? 2 : 1;
+    const std::size_t cells = std::size_t{grid.columns} * grid.rows, cell_bytes = kind == "P2" || white_ > 255 ? 2 : 1;
     if (kind == "P5") ++at_;  // one blank
     const std::size_t left = bytes_.size() - std::min(at_, bytes_.size());
     if (cells > raster_grid::cells_max) {
@@ -46,21 +46,21 @@ class pgm_reader {
       refuse(bytes_.size(), fmt::format("the file ends here, behind {} bytes of pixels", left),
              fmt::format("{} pixels take {} at least", cells, cells * cell_bytes), "fetch the file again");
     }
-    made.lengths.resize(cells);
-    for (std::uint32_t row = made.rows; row-- > 0;) {  // from the north
-      for (std::uint32_t column = 0; column < made.columns; ++column) {
+    grid.lengths.resize(cells);
+    for (std::uint32_t row = grid.rows; row-- > 0;) {  // from the north
+      for (std::uint32_t column = 0; column < grid.columns; ++column) {
         const double grey = kind == "P2" ? number("a pixel", 0, white_) : next_bytes(cell_bytes);
-        made.lengths[std::size_t{row} * made.columns + column] =
+        grid.lengths[std::size_t{row} * grid.columns + column] =
             scale.black + (scale.white - scale.black) * (grey / white_);
       }
     }
-    return made;
+    return grid;
   }
 
  private:
-  [[noreturn]] void refuse(std::size_t byte, const std::string& problem, const std::string& why,
+  [[noreturn]] void refuse(std::size_t byte, const std::string& problem, const std::string& reason,
                            const std::string& remedy) const {
-    throw nacre::setup_error({fmt::format("{}: byte {}: {}", name_, byte, problem), why, remedy});
+    throw nacre::setup_error({fmt::format("{}: byte {}: {}", name_, byte, problem), reason, remedy});
   }
 
   /// The next whole number, behind blanks and comments.

@@ -55,10 +55,10 @@ TEST(Picture, refines_where_it_is_dark) {
   std::ofstream(path) << "P2 4 1 255 0 0 255 255\n";
   options asked;
   asked.size = path + "?0.01,0.2";
-  const plan made = make_plan(make_shape("square", 1), asked);
+  const plan plan = make_plan(make_shape("square", 1), asked);
   std::filesystem::remove(path);
-  EXPECT_LT(made.field->length({0.1, 0.5}), 0.011);
-  EXPECT_GT(made.field->length({0.9, 0.5}), 0.19);
+  EXPECT_LT(plan.field->length({0.1, 0.5}), 0.011);
+  EXPECT_GT(plan.field->length({0.9, 0.5}), 0.19);
 }
 
 TEST(Picture, that_is_none_is_refused_with_the_byte) {

@@ -29,9 +29,9 @@ between_cells cells_at(double place, double begin, double step, std::uint32_t co
 
 raster_field::raster_field(raster_grid&& grid) : grid_(std::move(grid)) {}
 
-double raster_field::length(const point& at) const noexcept {
-  const between_cells x = cells_at(at.x, grid_.west, grid_.step_x, grid_.columns);
-  const between_cells y = cells_at(at.y, grid_.south, grid_.step_y, grid_.rows);
+double raster_field::length(const point& point) const noexcept {
+  const between_cells x = cells_at(point.x, grid_.west, grid_.step_x, grid_.columns);
+  const between_cells y = cells_at(point.y, grid_.south, grid_.step_y, grid_.rows);
   const std::array<std::pair<std::size_t, double>, 2> columns{{{x.first, 1 - x.part}, {x.second, x.part}}};
   const std::array<std::pair<std::size_t, double>, 2> rows{{{y.first, 1 - y.part}, {y.second, y.part}}};
   double sum = 0, weights = 0;

@@ -11,7 +11,7 @@ namespace mesh2d {
 class raster_field final : public size_field {
  public:
   explicit raster_field(raster_grid&& grid);
-  [[nodiscard]] double length(const point& at) const noexcept override;
+  [[nodiscard]] double length(const point& point) const noexcept override;
   [[nodiscard]] field_faults faults() const override { return {}; }
 
  private:

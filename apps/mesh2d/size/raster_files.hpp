@@ -14,7 +14,7 @@ namespace mesh2d {
 /// An ESRI ASCII grid (Arc/Info).
 raster_grid read_asc_raster(const std::string& path);
 /// `bytes` is the size of the file.
-raster_grid read_asc_raster(std::istream& from, const std::string& name, std::uint64_t bytes);
+raster_grid read_asc_raster(std::istream& stream, const std::string& name, std::uint64_t bytes);
 
 /// A variable of two dimensions, of equal steps, in a netCDF file. An empty `variable` means the only one.
 raster_grid read_netcdf_raster(const std::string& path, const std::string& variable);

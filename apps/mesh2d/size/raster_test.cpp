@@ -27,8 +27,8 @@ namespace mesh2d {
 namespace {
 
 raster_grid read_asc(const std::string& text) {
-  std::istringstream from(text);
-  return read_asc_raster(from, "sizes.asc", text.size());
+  std::istringstream input(text);
+  return read_asc_raster(input, "sizes.asc", text.size());
 }
 
 std::string refusal_of_asc(const std::string& text) {
@@ -145,12 +145,12 @@ class netcdf_for_test {
     }
     file_ = -1;
   }
-  void axis(const char* name, const std::vector<double>& at) {
+  void axis(const char* name, const std::vector<double>& values) {
     int dimension = 0, variable = 0;
-    EXPECT_EQ(nc_def_dim(file_, name, at.size(), &dimension), NC_NOERR);
+    EXPECT_EQ(nc_def_dim(file_, name, values.size(), &dimension), NC_NOERR);
     EXPECT_EQ(nc_def_var(file_, name, NC_DOUBLE, 1, &dimension, &variable), NC_NOERR);
     static_cast<void>(nc_enddef(file_));
-    EXPECT_EQ(nc_put_var_double(file_, variable, at.data()), NC_NOERR);
+    EXPECT_EQ(nc_put_var_double(file_, variable, values.data()), NC_NOERR);
     static_cast<void>(nc_redef(file_));
   }
   void cells(const char* name, const std::vector<double>& values, nc_type type = NC_FLOAT, double scale = 1) {
@@ -169,9 +169,9 @@ class netcdf_for_test {
     }
     static_cast<void>(nc_redef(file_));
   }
-  void attribute(const char* of, const char* name, double value) {
+  void attribute(const char* subject, const char* name, double value) {
     int variable = 0;
-    EXPECT_EQ(nc_inq_varid(file_, of, &variable), NC_NOERR);
+    EXPECT_EQ(nc_inq_varid(file_, subject, &variable), NC_NOERR);
     EXPECT_EQ(nc_put_att_double(file_, variable, name, NC_DOUBLE, 1, &value), NC_NOERR);
   }
 
@@ -264,8 +264,8 @@ TEST(Raster, netcdf_headers_that_promise_more_than_the_file_holds_are_refused) {
   file.axis("x", {0, 1, 2});
   file.cells("z", {1, 2, 3, 4, 5, 6}, NC_DOUBLE);
   file.finish();
-  std::ifstream from(file.path(), std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(from)), {});
+  std::ifstream input(file.path(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(input)), {});
   ASSERT_EQ(refusal_of_netcdf(file.path()), "");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(file.path(), std::ios::binary).write(whole.data(), static_cast<std::streamsize>(size));

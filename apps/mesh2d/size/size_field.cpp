@@ -44,20 +44,21 @@ std::unique_ptr<const size_field> make_field(size_description described) {
   return make_expression_field(described.expression);
 }
 
-std::string text_of(const field_faults& found, const std::string& size) {
-  const std::string place = fmt::format("({:.9g}, {:.9g})", found.first.x, found.first.y);
-  if (found.triangles > 0) {
+std::string text_of(const field_faults& field_faults, const std::string& size) {
+  const std::string place = fmt::format("({:.9g}, {:.9g})", field_faults.first.x, field_faults.first.y);
+  if (field_faults.triangles > 0) {
     return fmt::format(
         "--size '{}' asks for {} triangles and more around {} (samples of it told of a sixteenth, so it falls steeply "
         "there, "
         "perhaps to 0): give it a lower bound, as in max(0.001, ...)",
-        size, found.triangles, place);
+        size, field_faults.triangles, place);
   }
   return fmt::format(
       "--size '{}' is {:g} at {}{} (the length of sides must be positive and finite): change it there, as by "
       "max(0.001, "
       "...)",
-      size, found.value, place, found.count > 1 ? fmt::format(", the first of {} such values", found.count) : "");
+      size, field_faults.value, place,
+      field_faults.count > 1 ? fmt::format(", the first of {} such values", field_faults.count) : "");
 }
 
 }  // namespace mesh2d

@@ -37,7 +37,7 @@ class size_field {
   virtual ~size_field() = default;
   /// The wanted length of sides at a place: positive; infinity where the field sets no bound. A place where the field
   /// has no usable value is counted, and sets no bound.
-  [[nodiscard]] virtual double length(const point& at) const noexcept = 0;
+  [[nodiscard]] virtual double length(const point& point) const noexcept = 0;
   [[nodiscard]] virtual field_faults faults() const = 0;
 };
 
@@ -82,6 +82,6 @@ inline std::size_t triangles_by_samples(double expected) noexcept {
 }
 
 /// The line for a person about a field with faults.
-std::string text_of(const field_faults& found, const std::string& size);
+std::string text_of(const field_faults& field_faults, const std::string& size);
 
 }  // namespace mesh2d

@@ -14,7 +14,7 @@ struct point {
 
 inline point operator-(const point& a, const point& b) noexcept { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline point operator+(const point& a, const point& b) noexcept { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline point operator*(const point& a, double by) noexcept { return {a.x * by, a.y * by, a.z * by}; }
+inline point operator*(const point& a, double factor) noexcept { return {a.x * factor, a.y * factor, a.z * factor}; }
 inline double dot(const point& a, const point& b) noexcept { return a.x * b.x + a.y * b.y + a.z * b.z; }
 inline point cross(const point& a, const point& b) noexcept {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};

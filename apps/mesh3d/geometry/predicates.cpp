@@ -19,8 +19,10 @@ using meshing::expansion;
 /// A difference of two points without rounding.
 struct exact_vector {
   expansion<2> x, y, z;
-  exact_vector(const point& to, const point& from) noexcept
-      : x(exact_difference(to.x, from.x)), y(exact_difference(to.y, from.y)), z(exact_difference(to.z, from.z)) {}
+  exact_vector(const point& target, const point& source) noexcept
+      : x(exact_difference(target.x, source.x)),
+        y(exact_difference(target.y, source.y)),
+        z(exact_difference(target.z, source.z)) {}
 };
 
 expansion<16> exact_minor(const exact_vector& a, const exact_vector& b) noexcept { return a.x * b.y - a.y * b.x; }
@@ -55,18 +57,18 @@ double in_sphere_exactly(const point& a, const point& b, const point& c, const p
 }
 
 double in_sphere_carefully(const point& a, const point& b, const point& c, const point& d, const point& e) noexcept {
-  const std::array<point, 4> to{a - e, b - e, c - e, d - e};
-  const auto product = [&](unsigned i, unsigned j) { return to[i].x * to[j].y; };
+  const std::array<point, 4> points{a - e, b - e, c - e, d - e};
+  const auto product = [&](unsigned i, unsigned j) { return points[i].x * points[j].y; };
   const auto minor = [&](unsigned i, unsigned j) { return product(i, j) - product(j, i); };
   const auto size = [&](unsigned i, unsigned j) { return std::abs(product(i, j)) + std::abs(product(j, i)); };
   double determinant = 0, permanent = 0;
   for (unsigned k = 0; k < 4; ++k) {
     const unsigned i = (k + 1) % 4, j = (k + 2) % 4, l = (k + 3) % 4;
-    const double lift = squared_length(to[k]);
-    const double volume = to[i].z * minor(j, l) + to[j].z * minor(l, i) + to[l].z * minor(i, j);
+    const double lift = squared_length(points[k]);
+    const double volume = points[i].z * minor(j, l) + points[j].z * minor(l, i) + points[l].z * minor(i, j);
     determinant += k % 2 == 0 ? lift * volume : -lift * volume;
-    permanent +=
-        lift * (std::abs(to[i].z) * size(j, l) + std::abs(to[j].z) * size(l, i) + std::abs(to[l].z) * size(i, j));
+    permanent += lift * (std::abs(points[i].z) * size(j, l) + std::abs(points[j].z) * size(l, i) +
+                         std::abs(points[l].z) * size(i, j));
   }
   const double bound = (in_sphere_error + 8 * epsilon) * permanent;  // the last sum has one addition more
   if (determinant > bound || -determinant > bound) return determinant;

@@ -61,18 +61,18 @@ struct troubled_points {
   /// On the sphere of radius 15 around the origin, which has many whole points, or some ulps beside it.
   point near_sphere(int most) {
     constexpr std::array<point, 5> whole{{{15, 0, 0}, {12, 9, 0}, {14, 5, 2}, {11, 10, 2}, {10, 10, 5}}};
-    point at = whole[random.below(whole.size())];
-    if (random.below(2) != 0) std::swap(at.x, at.y);
-    if (random.below(2) != 0) std::swap(at.y, at.z);
-    if (random.below(2) != 0) at.x = -at.x;
-    if (random.below(2) != 0) at.y = -at.y;
-    if (random.below(2) != 0) at.z = -at.z;
-    return {beside(at.x, most), beside(at.y, most), beside(at.z, most)};
+    point position = whole[random.below(whole.size())];
+    if (random.below(2) != 0) std::swap(position.x, position.y);
+    if (random.below(2) != 0) std::swap(position.y, position.z);
+    if (random.below(2) != 0) position.x = -position.x;
+    if (random.below(2) != 0) position.y = -position.y;
+    if (random.below(2) != 0) position.z = -position.z;
+    return {beside(position.x, most), beside(position.y, most), beside(position.z, most)};
   }
   point near_plane(const point& a, const point& b, const point& c) {
     const double s = between(-1, 2), t = between(-1, 2);
-    const point at = a + (b - a) * s + (c - a) * t;
-    return {beside(at.x, 2), beside(at.y, 2), beside(at.z, 2)};
+    const point position = a + (b - a) * s + (c - a) * t;
+    return {beside(position.x, 2), beside(position.y, 2), beside(position.z, 2)};
   }
 };
 
@@ -140,9 +140,9 @@ int lifted_in_sphere(const std::array<point, 5>& p) {
   const exact whole = determinant(edge[0], edge[1], edge[2]);
   exact above = (row[4][3] - row[0][3]) * whole;  // less the height of the lifted corners' plane there
   for (unsigned k = 0; k < 3; ++k) {
-    std::array<exact_row, 3> with = edge;
-    for (unsigned i = 0; i < 3; ++i) with[i][k] = lift[i];
-    above -= last[k] * determinant(with[0], with[1], with[2]);
+    std::array<exact_row, 3> exact_rows = edge;
+    for (unsigned i = 0; i < 3; ++i) exact_rows[i][k] = lift[i];
+    above -= last[k] * determinant(exact_rows[0], exact_rows[1], exact_rows[2]);
   }
   return -above.sign() * whole.sign();
 }

@@ -30,17 +30,17 @@ facet edge_table::meet(index a, index b, facet waiting) {
   const std::uint64_t low = a < b ? a : b, high = a < b ? b : a;
   const std::uint64_t edge = low << 32 | high;
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = (edge * 0x9e3779b97f4a7c15u) >> 32 & mask;; at = (at + 1) & mask) {
-    slot& here = slots_[at];
-    if (here.epoch != epoch_) {
-      here = {edge, waiting, epoch_};
+  for (std::size_t position = (edge * 0x9e3779b97f4a7c15u) >> 32 & mask;; position = (position + 1) & mask) {
+    slot& slot = slots_[position];
+    if (slot.epoch != epoch_) {
+      slot = {edge, waiting, epoch_};
       return none;
     }
-    if (here.edge == edge) return here.waiting;
+    if (slot.edge == edge) return slot.waiting;
   }
 }
 
-void cavity::collect(const triangulation& mesh, const point& at, index begin) {
+void cavity::collect(const triangulation& mesh, const point& point, index begin) {
   marks_.resize(mesh.tetrahedra.size(), mark::unseen);
   inside_.assign(1, begin);
   outside_.clear();
@@ -52,7 +52,7 @@ void cavity::collect(const triangulation& mesh, const point& at, index begin) {
       if (twin != none) {
         const index t = tetrahedron_of(twin);
         if (marks_[t] == mark::unseen) {
-          const bool conflicting = mesh.conflicts(t, at);
+          const bool conflicting = mesh.conflicts(t, point);
           marks_[t] = conflicting ? mark::inside : mark::outside;
           (conflicting ? inside_ : outside_).push_back(t);
         }
@@ -86,26 +86,26 @@ void cavity::add_tetrahedron(triangulation& mesh, facet beyond, const std::array
   mesh.tetrahedra[t] = {.corner = {base[0], base[1], base[2], apex}, .twin = {none, none, none, beyond}};
   if (beyond != none) mesh.tetrahedra[tetrahedron_of(beyond)].twin[beyond & 3] = facet_of(t, 3);
   for (unsigned k = 0; k < 3; ++k) {
-    const facet own = facet_of(t, k);
-    const facet other = edges_.meet(base[(k + 1) % 3], base[(k + 2) % 3], own);
+    const facet self = facet_of(t, k);
+    const facet other = edges_.meet(base[(k + 1) % 3], base[(k + 2) % 3], self);
     if (other == none) continue;
     mesh.tetrahedra[t].twin[k] = other;
-    mesh.tetrahedra[tetrahedron_of(other)].twin[other & 3] = own;
+    mesh.tetrahedra[tetrahedron_of(other)].twin[other & 3] = self;
   }
 }
 
-index cavity::fill(triangulation& mesh, const point& at) {
+index cavity::fill(triangulation& mesh, const point& point) {
   const auto v = static_cast<index>(mesh.vertices.size());
   bases_.clear();
   for (const facet f : border_) {
     const facet beyond = mesh.twin(f);
     // A facet of the hull that holds the point is replaced by the hull facets of its neighbours.
-    if (beyond == none && mesh.side(f, at) == 0) continue;
+    if (beyond == none && mesh.side(f, point) == 0) continue;
     bases_.push_back({mesh.corners(f), beyond});
   }
   NACRE_EXPECT(mesh.tetrahedra.size() + bases_.size() < triangulation::tetrahedra_max,
                "facets are numbered by 32 bits");
-  mesh.vertices.push_back(at);
+  mesh.vertices.push_back(point);
   edges_.begin(3 * bases_.size());
   filled_.clear();
   for (const base_triangle& each : bases_) add_tetrahedron(mesh, each.beyond, each.corner, v);
@@ -117,8 +117,8 @@ index cavity::fill(triangulation& mesh, const point& at) {
 
 bool encroaches(const triangulation& mesh, facet f, const point& p, double margin) noexcept {
   const auto [a, b, c] = mesh.corners(f);
-  const sphere around = circumsphere(mesh.at(a), mesh.at(b), mesh.at(c));
-  return squared_length(p - around.centre) <= around.squared_radius * (1 + margin);
+  const sphere sphere = circumsphere(mesh.at(a), mesh.at(b), mesh.at(c));
+  return squared_length(p - sphere.centre) <= sphere.squared_radius * (1 + margin);
 }
 
 }  // namespace mesh3d

@@ -34,14 +34,14 @@ class edge_table {
 /// one triangulation and keeps its memory.
 class cavity {
  public:
-  /// Collects the cavity of `at`, which lies in the tetrahedron `begin` and is no vertex.
-  void collect(const triangulation& mesh, const point& at, index begin);
+  /// Collects the cavity of `point`, which lies in the tetrahedron `begin` and is no vertex.
+  void collect(const triangulation& mesh, const point& point, index begin);
   /// The facets around the cavity, as their tetrahedra inside of it have them.
   [[nodiscard]] const std::vector<facet>& border() const noexcept { return border_; }
   /// The tetrahedra of the cavity, until it is filled.
   [[nodiscard]] const std::vector<index>& inside() const noexcept { return inside_; }
   /// Fills the cavity with tetrahedra around a new vertex, and returns the vertex. They are those of `filled`.
-  index fill(triangulation& mesh, const point& at);
+  index fill(triangulation& mesh, const point& point);
   [[nodiscard]] const std::vector<index>& filled() const noexcept { return filled_; }
 
  private:

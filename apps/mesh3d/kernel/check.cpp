@@ -29,9 +29,9 @@ std::array<point, 4> corners_of(const triangulation& mesh, index t) {
 bool on_face(const cube_face& face, const point& p) {
   const point low = to_point(face.low);
   for (std::uint32_t axis = 0; axis < 3; ++axis) {
-    const double from = coordinate(low, axis), is = coordinate(p, axis);
-    const double to = axis == face.axis ? from : from + to_length(face.size);
-    if (is < from || is > to) return false;
+    const double source = coordinate(low, axis), value = coordinate(p, axis);
+    const double end = axis == face.axis ? source : source + to_length(face.size);
+    if (value < source || value > end) return false;
   }
   return true;
 }
@@ -41,7 +41,7 @@ std::string too_near(const triangulation& mesh, facet f) {
 }
 
 /// What the facets of one tetrahedron must be like.
-void check_facets(const triangulation& mesh, index t, const triangle_tree* surface, findings& found) {
+void check_facets(const triangulation& mesh, index t, const triangle_tree* surface, findings& findings) {
   for (unsigned k = 0; k < 4; ++k) {
     const facet f = facet_of(t, k), twin = mesh.twin(f);
     if (twin == none) {
@@ -49,36 +49,37 @@ void check_facets(const triangulation& mesh, index t, const triangle_tree* surfa
       // Corners on the input surface may be nearer.
       const point& apex = mesh.at(mesh.tetrahedra[t].corner[k]);
       if (!encroaches(mesh, f, apex, -1e-6)) continue;
-      if (surface == nullptr || !surface->nearest(apex, quality_rule::on_surface)) found.fault(too_near(mesh, f));
+      if (surface == nullptr || !surface->nearest(apex, quality_rule::on_surface)) findings.fault(too_near(mesh, f));
       continue;
     }
     const index other = tetrahedron_of(twin);
     if (other >= mesh.tetrahedra.size() || !mesh.in_use(other) || mesh.twin(twin) != f) {
-      found.fault(fmt::format("tetrahedron {}: its neighbour does not know it", t));
+      findings.fault(fmt::format("tetrahedron {}: its neighbour does not know it", t));
       continue;
     }
     auto mine = mesh.corners(f), theirs = mesh.corners(twin);
     std::sort(mine.begin(), mine.end());
     std::sort(theirs.begin(), theirs.end());
-    if (mine != theirs) found.fault(fmt::format("tetrahedra {} and {} share a facet, but not its corners", t, other));
+    if (mine != theirs)
+      findings.fault(fmt::format("tetrahedra {} and {} share a facet, but not its corners", t, other));
     if (mesh.conflicts(t, mesh.at(mesh.tetrahedra[other].corner[twin & 3]))) {
-      found.fault(fmt::format("a facet at {} is not Delaunay", text_of(mesh.at(mine[0]))));
+      findings.fault(fmt::format("a facet at {} is not Delaunay", text_of(mesh.at(mine[0]))));
     }
   }
 }
 
-void measure(const std::array<point, 4>& corner, const size_field& size, findings& found) {
+void measure(const std::array<point, 4>& corner, const size_field& size, findings& findings) {
   const auto& [a, b, c, d] = corner;
-  found.volume += dot(b - a, cross(c - a, d - a)) / 6;
+  findings.volume += dot(b - a, cross(c - a, d - a)) / 6;
   for (const double degrees : dihedral_angles(corner)) {
-    found.degrees_min = std::min(found.degrees_min, degrees);
-    found.degrees_max = std::max(found.degrees_max, degrees);
+    findings.degrees_min = std::min(findings.degrees_min, degrees);
+    findings.degrees_max = std::max(findings.degrees_max, degrees);
   }
-  add_angles(corner, found.dihedrals);
+  add_angles(corner, findings.dihedrals);
   const double radius = std::sqrt(circumsphere(a, b, c, d).squared_radius);
   if (!std::isfinite(radius)) return;
-  found.ratio_max = std::max(found.ratio_max, radius / std::sqrt(shortest_edge(a, b, c, d)));
-  found.radius_max = std::max(found.radius_max, radius / size.at((a + b + c + d) * 0.25));
+  findings.ratio_max = std::max(findings.ratio_max, radius / std::sqrt(shortest_edge(a, b, c, d)));
+  findings.radius_max = std::max(findings.radius_max, radius / size.at((a + b + c + d) * 0.25));
 }
 
 /// Twice the area of the triangles, seen along the face's axis, must be twice that of the face without any rounding.
@@ -89,31 +90,31 @@ bool covers(const cube_face& face, const std::vector<shared_triangle>& triangles
   };
   meshing::exact_sum twice, wanted;
   for (const shared_triangle& each : triangles) {
-    std::array<flat, 3> at{};
+    std::array<flat, 3> flats{};
     for (unsigned k = 0; k < 3; ++k) {
-      at[k] = {coordinate(each.corner[k], (face.axis + 1) % 3), coordinate(each.corner[k], (face.axis + 2) % 3)};
+      flats[k] = {coordinate(each.corner[k], (face.axis + 1) % 3), coordinate(each.corner[k], (face.axis + 2) % 3)};
     }
-    meshing::exact_sum own;
-    for (unsigned k = 0; k < 3; ++k) own.add_edge(at[k], at[(k + 1) % 3]);
-    if (own.value() < 0) {  // its corners are sorted, so they may turn right
-      std::swap(at[1], at[2]);
-      own = {};
-      for (unsigned k = 0; k < 3; ++k) own.add_edge(at[k], at[(k + 1) % 3]);
+    meshing::exact_sum exact_sum;
+    for (unsigned k = 0; k < 3; ++k) exact_sum.add_edge(flats[k], flats[(k + 1) % 3]);
+    if (exact_sum.value() < 0) {  // its corners are sorted, so they may turn right
+      std::swap(flats[1], flats[2]);
+      exact_sum = {};
+      for (unsigned k = 0; k < 3; ++k) exact_sum.add_edge(flats[k], flats[(k + 1) % 3]);
     }
-    twice.add(own);
+    twice.add(exact_sum);
   }
   wanted.add_product(2 * to_length(face.size), to_length(face.size));
   return twice.equals(wanted);
 }
 
-void check_bounds(triangulation& mesh, const quality_rule& rule, findings& found) {
+void check_bounds(triangulation& mesh, const quality_rule& rule, findings& findings) {
   refiner judge(mesh, rule, refiner::pass::slivers);
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     const attempt outcome = judge.judge(t);
-    if (outcome == attempt::refused) ++found.refused;
+    if (outcome == attempt::refused) ++findings.refused;
     if (outcome != attempt::inserted) continue;
-    found.fault(fmt::format("the tetrahedron at {} is too large or too thin", text_of(corners_of(mesh, t)[0])));
+    findings.fault(fmt::format("the tetrahedron at {} is too large or too thin", text_of(corners_of(mesh, t)[0])));
   }
 }
 
@@ -121,9 +122,9 @@ bool at_boundary(const cube_face& face) { return face.low[face.axis] == 0 || fac
 
 }  // namespace
 
-void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept {
+void add_angles(const std::array<point, 4>& corner, angle_histogram& angle_histogram) noexcept {
   for (const double degrees : dihedral_angles(corner)) {
-    ++to[std::min(static_cast<std::size_t>(degrees / 5), to.size() - 1)];
+    ++angle_histogram[std::min(static_cast<std::size_t>(degrees / 5), angle_histogram.size() - 1)];
   }
 }
 
@@ -155,7 +156,7 @@ void findings::merge(const findings& other) {
 
 std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& mesh, const leaf_plan& leaf,
                                                          const std::vector<std::uint8_t>& inner) {
-  std::vector<std::vector<shared_triangle>> made(leaf.faces.size());
+  std::vector<std::vector<shared_triangle>> shared_triangles(leaf.faces.size());
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
     for (unsigned k = 0; k < 4; ++k) {
@@ -166,42 +167,43 @@ std::vector<std::vector<shared_triangle>> hull_triangles(const triangulation& me
       const auto face = std::find_if(leaf.faces.begin(), leaf.faces.end(), [&](const cube_face& one) {
         return std::all_of(each.corner.begin(), each.corner.end(), [&](const point& p) { return on_face(one, p); });
       });
-      if (face != leaf.faces.end()) made[static_cast<std::size_t>(face - leaf.faces.begin())].push_back(each);
+      if (face != leaf.faces.end())
+        shared_triangles[static_cast<std::size_t>(face - leaf.faces.begin())].push_back(each);
     }
   }
-  for (auto& each : made) std::sort(each.begin(), each.end());
-  return made;
+  for (auto& each : shared_triangles) std::sort(each.begin(), each.end());
+  return shared_triangles;
 }
 
 findings check_leaf(triangulation& mesh, const leaf_plan& leaf, const quality_rule& rule) {
-  findings found;
+  findings match;
   std::size_t hull = 0;
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
-    ++found.tetrahedra;
+    ++match.tetrahedra;
     const std::array<point, 4> corner = corners_of(mesh, t);
     if (!(orient(corner[0], corner[1], corner[2], corner[3]) > 0)) {
-      found.fault(fmt::format("a tetrahedron at {} has no positive volume", text_of(corner[0])));
+      match.fault(fmt::format("a tetrahedron at {} has no positive volume", text_of(corner[0])));
     }
-    check_facets(mesh, t, rule.size.surface, found);
+    check_facets(mesh, t, rule.size.surface, match);
     const auto& twin = mesh.tetrahedra[t].twin;
     hull += static_cast<std::size_t>(std::count(twin.begin(), twin.end(), none));
-    measure(corner, rule.size, found);
+    measure(corner, rule.size, match);
   }
   const auto triangles = hull_triangles(mesh, leaf);
   std::size_t named = 0;
   for (const auto& each : triangles) named += each.size();
-  if (named != hull) found.fault(fmt::format("{} facets of the hull lie in no face of the subdomain", hull - named));
+  if (named != hull) match.fault(fmt::format("{} facets of the hull lie in no face of the subdomain", hull - named));
   for (std::size_t k = 0; k < leaf.faces.size(); ++k) {
     const cube_face& face = leaf.faces[k];
     if (!covers(face, triangles[k]))
-      found.fault(fmt::format("the face at {} is not covered", text_of(to_point(face.low))));
+      match.fault(fmt::format("the face at {} is not covered", text_of(to_point(face.low))));
     if ((face.neighbour == cube_face::nobody) != at_boundary(face))
-      found.fault("a face within the domain has one side");
-    (face.neighbour == cube_face::nobody ? found.facets_of_domain : found.facets_shared) += triangles[k].size();
+      match.fault("a face within the domain has one side");
+    (face.neighbour == cube_face::nobody ? match.facets_of_domain : match.facets_shared) += triangles[k].size();
   }
-  if (found.faults == 0) check_bounds(mesh, rule, found);  // a walk through a mesh with faults may not end
-  return found;
+  if (match.faults == 0) check_bounds(mesh, rule, match);  // a walk through a mesh with faults may not end
+  return match;
 }
 
 }  // namespace mesh3d

@@ -18,7 +18,7 @@ namespace mesh3d {
 
 /// Numbers of dihedral angles, by 5 degrees.
 using angle_histogram = std::array<std::uint64_t, 36>;
-void add_angles(const std::array<point, 4>& corner, angle_histogram& to) noexcept;
+void add_angles(const std::array<point, 4>& corner, angle_histogram& angle_histogram) noexcept;
 
 /// How well the triangles between inside and outside, the boundary of the mesh, show the input surface.
 struct surface_findings {

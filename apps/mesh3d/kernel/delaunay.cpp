@@ -43,9 +43,9 @@ std::uint32_t hilbert_place(std::array<std::uint32_t, 3> cell) {
   return place;
 }
 
-std::array<std::uint32_t, 3> cell_of(const point& at, const point& low, double extent) {
+std::array<std::uint32_t, 3> cell_of(const point& position, const point& low, double extent) {
   const auto cell = [&](double value) { return static_cast<std::uint32_t>(value / extent * ((1u << bits) - 1)); };
-  const point from_low = at - low;
+  const point from_low = position - low;
   return {cell(from_low.x), cell(from_low.y), cell(from_low.z)};
 }
 
@@ -82,12 +82,12 @@ triangulation triangulate(const point& low, const point& high, const std::vector
   cavity hole;
   index last = 0;
   for (const std::uint32_t k : insertion_order(points)) {
-    const point& at = points[k];
-    last = mesh.find(at, last);
+    const point& position = points[k];
+    last = mesh.find(position, last);
     const auto& corner = mesh.tetrahedra[last].corner;
-    if (std::any_of(corner.begin(), corner.end(), [&](index v) { return mesh.at(v) == at; })) continue;
-    hole.collect(mesh, at, last);
-    hole.fill(mesh, at);
+    if (std::any_of(corner.begin(), corner.end(), [&](index v) { return mesh.at(v) == position; })) continue;
+    hole.collect(mesh, position, last);
+    hole.fill(mesh, position);
     last = hole.filled().back();
   }
   return mesh;

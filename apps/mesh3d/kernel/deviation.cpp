@@ -33,9 +33,9 @@ std::pair<std::array<point, 3>, std::array<point, 3>> halves(const std::array<po
   for (const unsigned k : {1U, 2U}) {
     if (square(k) > square(longest)) longest = k;
   }
-  const point &from = part[longest], &to = part[(longest + 1) % 3], &apex = part[(longest + 2) % 3];
-  const point between = (from + to) * 0.5;
-  return {{from, between, apex}, {between, to, apex}};
+  const point &source = part[longest], &target = part[(longest + 1) % 3], &apex = part[(longest + 2) % 3];
+  const point position = (source + target) * 0.5;
+  return {{source, position, apex}, {position, target, apex}};
 }
 
 bool is_outside(const std::array<point, 3>& part, const half_open_box& box) {
@@ -68,39 +68,39 @@ double deviation_meter::distance(const point& p, double limit) const {
   return nearest ? std::sqrt(squared_length(p - *nearest)) : far;
 }
 
-void deviation_meter::cut(const piece& part, const half_open_box* box, deviation& into) const {
+void deviation_meter::cut(const piece& part, const half_open_box* box, deviation& deviation) const {
   if (box != nullptr && is_outside(part, *box)) return;
   const point middle = middle_of(part);
   const double length = size_.at(middle);
   if (radius_of(part, middle) > length * cut_radius) {
     const auto [first, second] = halves(part);
-    cut(first, box, into);
-    return cut(second, box, into);
+    cut(first, box, deviation);
+    return cut(second, box, deviation);
   }
   if (box != nullptr && !holds(*box, middle)) return;
-  into.area += std::sqrt(squared_length(cross(part[1] - part[0], part[2] - part[0]))) / 2;
-  look(part, length, length, into);
+  deviation.area += std::sqrt(squared_length(cross(part[1] - part[0], part[2] - part[0]))) / 2;
+  look(part, length, length, deviation);
 }
 
-void deviation_meter::look(const piece& part, double length, double limit, deviation& into) const {
+void deviation_meter::look(const piece& part, double length, double limit, deviation& deviation) const {
   const point middle = middle_of(part);
   const double off = distance(middle, limit), radius = radius_of(part, middle);
   const double least = off / length, most = (off + radius) / length;
   const bool is_within = most <= bound_, is_beyond = least > bound_;
-  into.merge({.by_length = least, .distance = off, .place = middle});
+  deviation.merge({.by_length = least, .distance = off, .place = middle});
   const bool is_known = is_within   ? most <= near_distance || radius <= even_radius * length
                         : is_beyond ? radius <= beyond_radius * length
                                     : radius <= least_radius * length;
   if (is_known || surface_.empty()) {
     // Near to the bound, what cannot be told from above it counts as that.
-    if (!is_within && !is_beyond) into.merge({.by_length = most, .distance = off, .place = middle});
+    if (!is_within && !is_beyond) deviation.merge({.by_length = most, .distance = off, .place = middle});
     return;
   }
   const auto [first, second] = halves(part);
   // A middle of a half is within this piece.
   const double reach = (off + radius) * (1 + 1e-9);
-  look(first, length, reach, into);
-  look(second, length, reach, into);
+  look(first, length, reach, deviation);
+  look(second, length, reach, deviation);
 }
 
 }  // namespace mesh3d

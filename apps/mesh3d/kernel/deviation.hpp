@@ -39,17 +39,17 @@ class deviation_meter {
   deviation_meter(const triangle_tree& surface, const size_field& size, double bound)
       : surface_(surface), size_(size), bound_(bound) {}
 
-  void measure(const std::array<point, 3>& triangle, deviation& into) const { cut(triangle, nullptr, into); }
+  void measure(const std::array<point, 3>& triangle, deviation& deviation) const { cut(triangle, nullptr, deviation); }
   /// Measures the pieces, of half a length, whose middles are in the box. The boxes of a partition measure all of a
   /// triangle, each piece once.
-  void measure_within(const half_open_box& box, const std::array<point, 3>& triangle, deviation& into) const {
-    cut(triangle, &box, into);
+  void measure_within(const half_open_box& box, const std::array<point, 3>& triangle, deviation& deviation) const {
+    cut(triangle, &box, deviation);
   }
 
  private:
   using piece = std::array<point, 3>;
-  void cut(const piece& part, const half_open_box* box, deviation& into) const;
-  void look(const piece& part, double length, double limit, deviation& into) const;
+  void cut(const piece& part, const half_open_box* box, deviation& deviation) const;
+  void look(const piece& part, double length, double limit, deviation& deviation) const;
   [[nodiscard]] double distance(const point& p, double limit) const;
 
   const triangle_tree& surface_;

@@ -26,9 +26,9 @@ namespace {
 using corners = std::array<point, 4>;
 
 corners corners_of(const triangulation& mesh, index t) {
-  corners at;
-  for (unsigned k = 0; k < 4; ++k) at[k] = mesh.at(mesh.tetrahedra[t].corner[k]);
-  return at;
+  corners position;
+  for (unsigned k = 0; k < 4; ++k) position[k] = mesh.at(mesh.tetrahedra[t].corner[k]);
+  return position;
 }
 
 /// All tetrahedra by their sorted corners, so that numbers do not matter.
@@ -36,9 +36,9 @@ std::set<corners> set_of(const triangulation& mesh) {
   std::set<corners> all;
   for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
     if (!mesh.in_use(t)) continue;
-    corners at = corners_of(mesh, t);
-    std::sort(at.begin(), at.end());
-    all.insert(at);
+    corners position = corners_of(mesh, t);
+    std::sort(position.begin(), position.end());
+    all.insert(position);
   }
   return all;
 }
@@ -103,8 +103,8 @@ TEST(Delaunay, points_have_one_triangulation_in_whichever_order_they_come) {
     index last = 0;
     for (const point& p : points) {
       last = mesh.find(p, last);
-      const corners at = corners_of(mesh, last);
-      if (std::find(at.begin(), at.end(), p) != at.end()) continue;
+      const corners corners = corners_of(mesh, last);
+      if (std::find(corners.begin(), corners.end(), p) != corners.end()) continue;
       hole.collect(mesh, p, last);
       hole.fill(mesh, p);
       last = hole.filled().back();
@@ -133,36 +133,36 @@ struct refined_leaf {
   triangulation mesh{};
 };
 
-refined_leaf refine_leaf(std::size_t which, double ratio = 2) {
+refined_leaf refine_leaf(std::size_t index, double ratio = 2) {
   options asked{.size = 0.08, .ratio_max = ratio, .sources = {{{0.3, 0.2, 0.4}, 0.015, 0.15}}, .subdomains = 20};
-  const plan made = make_plan(asked);
-  refined_leaf result{.leaf = made.leaves.at(which % made.leaves.size()), .rule = made.rule};
+  const plan plan = make_plan(asked);
+  refined_leaf result{.leaf = plan.leaves.at(index % plan.leaves.size()), .rule = plan.rule};
   const point low = to_point(result.leaf.box.low);
   const double side = to_length(result.leaf.box.size);
   result.mesh = triangulate(low, low + point{side, side, side}, hull_points(result.leaf, result.rule.size));
   return result;
 }
 
-void refine(refined_leaf& of, std::size_t slice = 100) {
+void refine(refined_leaf& refined_leaf, std::size_t slice = 100) {
   refine_state state;
-  refiner work(of.mesh, of.rule);
+  refiner work(refined_leaf.mesh, refined_leaf.rule);
   while (!work.refine(state, slice)) {
   }
 }
 
 TEST(Refiner, makes_leaves_that_pass_their_check_and_keep_their_hull) {
   std::uint64_t inserted = 0;
-  for (std::size_t which = 0; which < 12; ++which) {
-    refined_leaf of = refine_leaf(which, which % 2 == 0 ? 2 : 1.3);
-    const auto hull = hull_triangles(of.mesh, of.leaf);
-    const std::size_t before = of.mesh.vertices.size();
-    refine(of);
-    EXPECT_EQ(hull_triangles(of.mesh, of.leaf), hull);
-    inserted += of.mesh.vertices.size() - before;
-    const findings found = check_leaf(of.mesh, of.leaf, of.rule);
-    EXPECT_EQ(found.faults, 0u) << (found.fault_texts.empty() ? "" : found.fault_texts.front());
-    EXPECT_LT(found.refused, found.tetrahedra / 3);
-    EXPECT_NEAR(found.volume, std::pow(to_length(of.leaf.box.size), 3), 1e-12);
+  for (std::size_t index = 0; index < 12; ++index) {
+    refined_leaf refined_leaf = refine_leaf(index, index % 2 == 0 ? 2 : 1.3);
+    const auto hull = hull_triangles(refined_leaf.mesh, refined_leaf.leaf);
+    const std::size_t previous = refined_leaf.mesh.vertices.size();
+    refine(refined_leaf);
+    EXPECT_EQ(hull_triangles(refined_leaf.mesh, refined_leaf.leaf), hull);
+    inserted += refined_leaf.mesh.vertices.size() - previous;
+    const findings findings = check_leaf(refined_leaf.mesh, refined_leaf.leaf, refined_leaf.rule);
+    EXPECT_EQ(findings.faults, 0u) << (findings.fault_texts.empty() ? "" : findings.fault_texts.front());
+    EXPECT_LT(findings.refused, findings.tetrahedra / 3);
+    EXPECT_NEAR(findings.volume, std::pow(to_length(refined_leaf.leaf.box.size), 3), 1e-12);
   }
   EXPECT_GT(inserted, 1000u);
 }
@@ -202,22 +202,23 @@ index open_at_hull(triangulation& mesh) {
 }
 
 TEST(Check, finds_a_vertex_in_the_sphere_of_a_facet_of_the_hull) {
-  refined_leaf of = refine_leaf(5);
-  refine(of);
+  refined_leaf refined_leaf = refine_leaf(5);
+  refine(refined_leaf);
   cavity hole;
   const facet at_hull = [&] {
     for (facet f = 0;; ++f) {
-      if (of.mesh.in_use(tetrahedron_of(f)) && of.mesh.twin(f) == none) return f;
+      if (refined_leaf.mesh.in_use(tetrahedron_of(f)) && refined_leaf.mesh.twin(f) == none) return f;
     }
   }();
-  const corners at = corners_of(of.mesh, tetrahedron_of(at_hull));
-  const point apex = at[at_hull & 3], middle = (at[0] + at[1] + at[2] + at[3] - apex) * (1.0 / 3);
+  const corners corners = corners_of(refined_leaf.mesh, tetrahedron_of(at_hull));
+  const point apex = corners[at_hull & 3],
+              middle = (corners[0] + corners[1] + corners[2] + corners[3] - apex) * (1.0 / 3);
   const point near = middle + (apex - middle) * 0.1;
-  hole.collect(of.mesh, near, tetrahedron_of(at_hull));
-  hole.fill(of.mesh, near);
-  const findings found = check_leaf(of.mesh, of.leaf, of.rule);
-  EXPECT_GT(found.faults, 0u);
-  EXPECT_NE(found.fault_texts.at(0).find("too near"), std::string::npos);
+  hole.collect(refined_leaf.mesh, near, tetrahedron_of(at_hull));
+  hole.fill(refined_leaf.mesh, near);
+  const findings findings = check_leaf(refined_leaf.mesh, refined_leaf.leaf, refined_leaf.rule);
+  EXPECT_GT(findings.faults, 0u);
+  EXPECT_NE(findings.fault_texts.at(0).find("too near"), std::string::npos);
 }
 
 TEST(Check, finds_what_is_spoilt) {
@@ -236,9 +237,9 @@ TEST(Check, finds_what_is_spoilt) {
   refined_leaf holed = good;
   holed.mesh.tetrahedra[open_at_hull(holed.mesh)] = {};
   const findings hole = check_leaf(holed.mesh, holed.leaf, holed.rule);
-  const auto tells = [&](const char* what) {
+  const auto tells = [&](const char* name) {
     return std::any_of(hole.fault_texts.begin(), hole.fault_texts.end(),
-                       [&](const std::string& text) { return text.find(what) != std::string::npos; });
+                       [&](const std::string& text) { return text.find(name) != std::string::npos; });
   };
   EXPECT_TRUE(tells("is not covered"));
   EXPECT_TRUE(tells("lie in no face"));

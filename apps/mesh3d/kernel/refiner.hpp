@@ -69,7 +69,7 @@ class refiner {
   /// First for size, then, if the rule asks for it, for slivers. Each pass repeats until it inserts nothing, because
   /// one point can make another possible.
   enum class pass : std::uint8_t { sizes, slivers };
-  refiner(triangulation& mesh, const quality_rule& rule, pass which = pass::sizes);
+  refiner(triangulation& mesh, const quality_rule& rule, pass pass = pass::sizes);
   /// Inserts at most so many points, and looks at no more than some dozen tetrahedra for each. Returns true when no
   /// tetrahedron is left to look at.
   bool refine(refine_state& state, std::size_t points_max);
@@ -88,18 +88,18 @@ class refiner {
 
  private:
   enum class wish : std::uint8_t { nothing, possible, impossible };
-  wish point_for(index t, point& at) const;
+  wish point_for(index t, point& point) const;
   /// Whether a point is in the box and the sphere of `t`, and far enough from the input surface.
-  [[nodiscard]] bool may_insert(index t, const point& at) const;
-  bool collect(index t, const point& at);
+  [[nodiscard]] bool may_insert(index t, const point& point) const;
+  bool collect(index t, const point& point);
   [[nodiscard]] std::array<point, 4> corners_of(index t) const;
-  [[nodiscard]] int slivers_saved(const point& at) const;
-  bool prepare_for_sliver(index t, point& at);
-  [[nodiscard]] wish surface_point_for(facet f, point& at) const;
-  bool collect_on_surface(index t, const point& at);
+  [[nodiscard]] int slivers_saved(const point& point) const;
+  bool prepare_for_sliver(index t, point& point);
+  [[nodiscard]] wish surface_point_for(facet f, point& point) const;
+  bool collect_on_surface(index t, const point& point);
   /// Finds a point that the tetrahedron asks for, and its cavity.
   /// Facets of tetrahedra from `cursor` on are left to these.
-  attempt prepare(index t, index cursor, point& at);
+  attempt prepare(index t, index cursor, point& point);
 
   triangulation& mesh_;
   const quality_rule& rule_;

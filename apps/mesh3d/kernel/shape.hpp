@@ -17,15 +17,17 @@ struct sphere {
 /// The smallest sphere through the corners of a triangle.
 inline sphere circumsphere(const point& a, const point& b, const point& c) noexcept {
   const point u = b - a, v = c - a, normal = cross(u, v);
-  const point to = cross(v * -squared_length(u) + u * squared_length(v), normal) * (-0.5 / squared_length(normal));
-  return {a + to, squared_length(to)};
+  const point position =
+      cross(v * -squared_length(u) + u * squared_length(v), normal) * (-0.5 / squared_length(normal));
+  return {a + position, squared_length(position)};
 }
 
 /// The sphere through the corners of a tetrahedron. Not finite where that is flat.
 inline sphere circumsphere(const point& a, const point& b, const point& c, const point& d) noexcept {
   const point u = b - a, v = c - a, w = d - a, vw = cross(v, w), wu = cross(w, u), uv = cross(u, v);
-  const point to = (vw * squared_length(u) + wu * squared_length(v) + uv * squared_length(w)) * (0.5 / dot(u, vw));
-  return {a + to, squared_length(to)};
+  const point position =
+      (vw * squared_length(u) + wu * squared_length(v) + uv * squared_length(w)) * (0.5 / dot(u, vw));
+  return {a + position, squared_length(position)};
 }
 
 /// The squared length of the shortest of six edges.

@@ -31,44 +31,44 @@ std::uint8_t side_links::side_of_hull(facet f) {
   return known->second;
 }
 
-bool side_links::may_touch(const point& at) const {
+bool side_links::may_touch(const point& position) const {
   const point &low = mesh_.at(0), &high = mesh_.at(7);
   unsigned faces = 0;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const double here = coordinate(at, axis);
-    faces += here == coordinate(low, axis) || here == coordinate(high, axis) ? 1 : 0;
+    const double local_value = coordinate(position, axis);
+    faces += local_value == coordinate(low, axis) || local_value == coordinate(high, axis) ? 1 : 0;
   }
   if (faces != 1) return false;  // more than two subdomains
-  const std::optional<point> nearest = surface_.nearest(at, 2);
+  const std::optional<point> nearest = surface_.nearest(position, 2);
   return nearest && nearest->x >= low.x && nearest->y >= low.y && nearest->z >= low.z && nearest->x < high.x &&
          nearest->y < high.y && nearest->z < high.z;
 }
 
 edge_fan side_links::fan(std::array<index, 2> edge, index t) const {
-  edge_fan made{.edge = edge, .tetrahedra = {t}};
+  edge_fan result{.edge = edge, .tetrahedra = {t}};
   std::array<index, 2> others{none, none};
   for (const index v : mesh_.tetrahedra[t].corner) {
     if (v != edge[0] && v != edge[1]) others[others[0] == none ? 0 : 1] = v;
   }
   // Both ways around, should the first one end at the hull.
   for (const unsigned way : {1U, 0U}) {
-    index here = t, behind = others[1 - way], ahead = others[way];  // crosses the facet that has the one ahead
+    index site = t, rest = others[1 - way], ahead = others[way];  // crosses the facet that has the one ahead
     for (;;) {
-      const facet f = facet_of(here, position_of(mesh_.tetrahedra[here], behind)), twin = mesh_.twin(f);
+      const facet f = facet_of(site, position_of(mesh_.tetrahedra[site], rest)), twin = mesh_.twin(f);
       if (twin == none) {
-        made.hull[way] = f;
+        result.hull[way] = f;
         break;
       }
-      here = tetrahedron_of(twin);
-      if (here == t) return made;
-      behind = ahead;
-      ahead = mesh_.tetrahedra[here].corner[twin & 3];
-      made.tetrahedra.push_back(here);
+      site = tetrahedron_of(twin);
+      if (site == t) return result;
+      rest = ahead;
+      ahead = mesh_.tetrahedra[site].corner[twin & 3];
+      result.tetrahedra.push_back(site);
     }
-    if (way == 1) std::reverse(made.tetrahedra.begin(), made.tetrahedra.end());
+    if (way == 1) std::reverse(result.tetrahedra.begin(), result.tetrahedra.end());
   }
-  std::reverse(made.tetrahedra.begin(), made.tetrahedra.end());
-  return made;
+  std::reverse(result.tetrahedra.begin(), result.tetrahedra.end());
+  return result;
 }
 
 unsigned side_links::excess(const edge_fan& fan) {
@@ -117,14 +117,14 @@ void side_links::join_hull(index vertex, facet f, unsigned set) {
   const std::uint8_t side = side_of_hull(f);
   for (const index v : mesh_.corners(f)) {
     if (v == vertex) continue;
-    const auto beside =
+    const auto neighbour =
         std::find_if(waiting_.begin(), waiting_.end(), [&](const hull_edge& each) { return each.other == v; });
-    if (beside == waiting_.end()) {
+    if (neighbour == waiting_.end()) {
       waiting_.push_back({v, set, side});
-    } else if (beside->side != side) {
+    } else if (neighbour->side != side) {
       ++turns_;
     } else {
-      sets_[find(set)] = find(beside->set);
+      sets_[find(set)] = find(neighbour->set);
     }
   }
 }

@@ -53,7 +53,7 @@ class side_links {
 
  private:
   /// Whether a part of the surface that does not cross the face may have triangles at this place of the face.
-  [[nodiscard]] bool may_touch(const point& at) const;
+  [[nodiscard]] bool may_touch(const point& point) const;
   struct hull_edge {
     index other;   // end than the vertex
     unsigned set;  // of the facet

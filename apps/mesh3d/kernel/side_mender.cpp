@@ -30,14 +30,15 @@ bool side_mender::is_boundary(facet f) {
 }
 
 /// Tries the places of the facets of the boundary that have all these vertices; that of the largest empty sphere first.
-bool side_mender::insert(const list& around, const std::vector<index>& at) {
+bool side_mender::insert(const list& surroundings, const std::vector<index>& indexes) {
   std::vector<std::tuple<double, point, facet>> places;
-  for (const index t : around) {
+  for (const index t : surroundings) {
     for (unsigned k = 0; k < 4; ++k) {
       const facet f = facet_of(t, k);
       const auto corners = mesh_.corners(f);
-      const bool has_all = std::all_of(
-          at.begin(), at.end(), [&](index v) { return std::find(corners.begin(), corners.end(), v) != corners.end(); });
+      const bool has_all = std::all_of(indexes.begin(), indexes.end(), [&](index v) {
+        return std::find(corners.begin(), corners.end(), v) != corners.end();
+      });
       if (!has_all || !is_boundary(f)) continue;
       const std::optional<point> place = points_.on_surface_for(f);
       if (place) places.emplace_back(-squared_length(*place - mesh_.at(corners[0])), *place, f);
@@ -103,9 +104,9 @@ bool side_mender::turn(const std::vector<list>& choices) {
   double least = 0;
   for (const list& each : choices) {
     if (each.empty()) continue;
-    const unsigned before = excess_around(each);
+    const unsigned previous = excess_around(each);
     turn(each);
-    const int saved = static_cast<int>(before) - static_cast<int>(excess_around(each));
+    const int saved = static_cast<int>(previous) - static_cast<int>(excess_around(each));
     turn(each);
     const double size = volume(each);
     if (saved < most || saved <= 0 || (saved == most && size >= least)) continue;

@@ -43,7 +43,7 @@ class side_mender {
   using list = std::vector<index>;
   [[nodiscard]] bool is_boundary(facet f);
   void look(index t, mend_state& state);
-  [[nodiscard]] bool insert(const list& around, const std::vector<index>& at);
+  [[nodiscard]] bool insert(const list& list, const std::vector<index>& indexes);
   [[nodiscard]] bool turn(const std::vector<list>& choices);
   void turn(const list& tetrahedra);
   [[nodiscard]] unsigned excess_around(const list& tetrahedra);

@@ -25,8 +25,8 @@ struct told {
   side_list inner{};
   std::vector<index> turned{};
 
-  told(const options& asked, std::size_t which) : made(make_plan(asked)) {
-    const leaf_plan& leaf = made.leaves.at(which);
+  told(const options& asked, std::size_t index) : made(make_plan(asked)) {
+    const leaf_plan& leaf = made.leaves.at(index);
     const point low = to_point(leaf.box.low);
     const double side = to_length(leaf.box.size);
     mesh = triangulate(low, low + point{side, side, side}, hull_points(leaf, made.rule.size));
@@ -77,11 +77,11 @@ struct told {
   }
   /// Turns each tetrahedron of a sequence of numbers that is at the boundary.
   void spoil(std::uint32_t step) {
-    const side_list before = inner;
+    const side_list list = inner;
     for (index t = 0; t < mesh.tetrahedra.size(); t += step) {
       const auto& twin = mesh.tetrahedra[t].twin;
       if (std::any_of(twin.begin(), twin.end(),
-                      [&](facet f) { return mesh.in_use(t) && f != none && before[tetrahedron_of(f)] != before[t]; })) {
+                      [&](facet f) { return mesh.in_use(t) && f != none && list[tetrahedron_of(f)] != list[t]; })) {
         inner[t] ^= 1;
       }
     }
@@ -96,45 +96,45 @@ struct told {
 };
 
 TEST(SideMender, leaves_sides_alone_whose_boundary_is_a_surface) {
-  told of({.input = "sphere", .size = 0.08}, 0);
-  ASSERT_EQ(of.excess(), 0u);
-  const side_list before = of.inner;
-  EXPECT_EQ(of.mend({}), side_mender::progress::done);
-  EXPECT_EQ(of.inner, before);
-  EXPECT_TRUE(of.turned.empty());
+  told told({.input = "sphere", .size = 0.08}, 0);
+  ASSERT_EQ(told.excess(), 0u);
+  const side_list list = told.inner;
+  EXPECT_EQ(told.mend({}), side_mender::progress::done);
+  EXPECT_EQ(told.inner, list);
+  EXPECT_TRUE(told.turned.empty());
 }
 
 TEST(SideMender, turns_tetrahedra_until_the_boundary_is_a_surface) {
   for (const std::uint32_t step : {7u, 23u}) {
-    told of({.input = "sphere", .size = 0.08, .subdomains = 8}, 3);
-    EXPECT_EQ(of.bad_edges(), 0u);
-    of.spoil(step);
-    EXPECT_GT(of.bad_edges(), 0u);
-    const unsigned spoilt = of.excess();
+    told told({.input = "sphere", .size = 0.08, .subdomains = 8}, 3);
+    EXPECT_EQ(told.bad_edges(), 0u);
+    told.spoil(step);
+    EXPECT_GT(told.bad_edges(), 0u);
+    const unsigned spoilt = told.excess();
     EXPECT_GT(spoilt, 0u);
-    const side_list before = of.inner;
-    EXPECT_EQ(of.mend({.inserts = false}), side_mender::progress::done);
-    EXPECT_EQ(of.bad_edges(), 0u);
-    EXPECT_EQ(of.excess(), 0u);
-    for (index t = 0; t < of.inner.size(); ++t) {
-      EXPECT_EQ(of.inner[t] != before[t], std::binary_search(of.turned.begin(), of.turned.end(), t));
+    const side_list list = told.inner;
+    EXPECT_EQ(told.mend({.inserts = false}), side_mender::progress::done);
+    EXPECT_EQ(told.bad_edges(), 0u);
+    EXPECT_EQ(told.excess(), 0u);
+    for (index t = 0; t < told.inner.size(); ++t) {
+      EXPECT_EQ(told.inner[t] != list[t], std::binary_search(told.turned.begin(), told.turned.end(), t));
     }
   }
 }
 
 TEST(SideMender, inserts_points_of_the_surface_first) {
-  told of({.input = "sphere", .size = 0.08}, 0);
-  const std::size_t vertices = of.mesh.vertices.size();
-  of.spoil(7);
-  ASSERT_GT(of.excess(), 0u);
-  EXPECT_EQ(of.mend({}), side_mender::progress::inserted);
-  EXPECT_GT(of.mesh.vertices.size(), vertices);
-  for (std::size_t v = vertices; v < of.mesh.vertices.size(); ++v) {
-    EXPECT_TRUE(of.made.rule.size.surface->nearest(of.mesh.vertices[v], quality_rule::on_surface));
+  told told({.input = "sphere", .size = 0.08}, 0);
+  const std::size_t vertices = told.mesh.vertices.size();
+  told.spoil(7);
+  ASSERT_GT(told.excess(), 0u);
+  EXPECT_EQ(told.mend({}), side_mender::progress::inserted);
+  EXPECT_GT(told.mesh.vertices.size(), vertices);
+  for (std::size_t v = vertices; v < told.mesh.vertices.size(); ++v) {
+    EXPECT_TRUE(told.made.rule.size.surface->nearest(told.mesh.vertices[v], quality_rule::on_surface));
   }
-  of.refine();
-  EXPECT_EQ(of.mend({.rounds = 1}), side_mender::progress::done);
-  EXPECT_EQ(of.excess(), 0u);
+  told.refine();
+  EXPECT_EQ(told.mend({.rounds = 1}), side_mender::progress::done);
+  EXPECT_EQ(told.excess(), 0u);
 }
 
 }  // namespace

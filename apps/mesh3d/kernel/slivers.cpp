@@ -20,10 +20,10 @@ constexpr double reach = 0.3;
 constexpr double apart_factor = 0.45;
 
 /// Depends on the centre and the number only, so that the mesh does not depend on chance. The first one is the centre.
-point place_near(const sphere& around, std::uint64_t k) {
-  if (k == 0) return around.centre;
+point place_near(const sphere& sphere, std::uint64_t k) {
+  if (k == 0) return sphere.centre;
   std::uint64_t bits = meshing::mixed_bits(k);
-  for (const double each : {around.centre.x, around.centre.y, around.centre.z}) {
+  for (const double each : {sphere.centre.x, sphere.centre.y, sphere.centre.z}) {
     bits = meshing::mixed_bits(bits + std::bit_cast<std::uint64_t>(each));
   }
   const auto next = [&] {
@@ -31,7 +31,7 @@ point place_near(const sphere& around, std::uint64_t k) {
     return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
   };
   const point aside{next(), next(), next()};
-  return around.centre + aside * (std::sqrt(around.squared_radius) * reach);
+  return sphere.centre + aside * (std::sqrt(sphere.squared_radius) * reach);
 }
 
 }  // namespace
@@ -47,22 +47,22 @@ std::array<point, 4> refiner::corners_of(index t) const {
 }
 
 /// How many fewer slivers there would be, for the point whose cavity has been collected.
-int refiner::slivers_saved(const point& at) const {
+int refiner::slivers_saved(const point& point) const {
   int saved = 0;
   for (const index t : hole_.inside()) saved += least_dihedral(corners_of(t)) < rule_.sliver_degrees ? 1 : 0;
   for (const facet f : hole_.border()) {
     const auto [a, b, c] = mesh_.corners(f);
-    saved -= least_dihedral({mesh_.at(a), mesh_.at(b), mesh_.at(c), at}) < rule_.sliver_degrees ? 1 : 0;
+    saved -= least_dihedral({mesh_.at(a), mesh_.at(b), mesh_.at(c), point}) < rule_.sliver_degrees ? 1 : 0;
   }
   return saved;
 }
 
-bool refiner::prepare_for_sliver(index t, point& at) {
+bool refiner::prepare_for_sliver(index t, point& position) {
   const std::array<point, 4> corner = corners_of(t);
-  const sphere around = circumsphere(corner[0], corner[1], corner[2], corner[3]);
+  const sphere sphere = circumsphere(corner[0], corner[1], corner[2], corner[3]);
   int most = 0;
   for (std::uint64_t k = 0; k < places_tried; ++k) {
-    const point place = place_near(around, k);
+    const point place = place_near(sphere, k);
     if (!may_insert(t, place) || !collect(t, place)) continue;
     const double apart = rule_.size.at(place) * apart_factor;
     const bool near = std::any_of(hole_.border().begin(), hole_.border().end(), [&](facet f) {
@@ -73,9 +73,9 @@ bool refiner::prepare_for_sliver(index t, point& at) {
     const int saved = near ? 0 : slivers_saved(place);
     if (saved <= most) continue;
     most = saved;
-    at = place;
+    position = place;
   }
-  return most > 0 && collect(t, at);
+  return most > 0 && collect(t, position);
 }
 
 }  // namespace mesh3d

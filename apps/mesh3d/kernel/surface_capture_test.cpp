@@ -26,61 +26,61 @@ struct captured {
   side_list inner{};
 };
 
-captured capture(const options& asked, std::size_t which) {
-  captured of{.made = make_plan(asked)};
-  of.leaf = of.made.leaves.at(which % of.made.leaves.size());
-  const point low = to_point(of.leaf.box.low);
-  const double side = to_length(of.leaf.box.size);
-  of.mesh = triangulate(low, low + point{side, side, side}, hull_points(of.leaf, of.made.rule.size));
+captured capture(const options& asked, std::size_t number) {
+  captured subject{.made = make_plan(asked)};
+  subject.leaf = subject.made.leaves.at(number % subject.made.leaves.size());
+  const point low = to_point(subject.leaf.box.low);
+  const double side = to_length(subject.leaf.box.size);
+  subject.mesh = triangulate(low, low + point{side, side, side}, hull_points(subject.leaf, subject.made.rule.size));
   refine_state state;
-  refiner work(of.mesh, of.made.rule);
+  refiner work(subject.mesh, subject.made.rule);
   while (!work.refine(state, 200)) {
   }
-  for (index t = 0; t < of.mesh.tetrahedra.size(); ++t) {
-    of.inner.push_back(of.made.surface != nullptr && of.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
+  for (index t = 0; t < subject.mesh.tetrahedra.size(); ++t) {
+    subject.inner.push_back(subject.made.surface != nullptr && subject.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
   }
-  return of;
+  return subject;
 }
 
 const options sphere{.input = "sphere", .size = 0.08, .subdomains = 8};
 
-findings checked(captured& of) {
-  findings found = check_leaf(of.mesh, of.leaf, of.made.rule);
+findings checked(captured& captured) {
+  findings match = check_leaf(captured.mesh, captured.leaf, captured.made.rule);
   std::vector<std::array<point, 3>> boundary;
-  check_sides(of.mesh, of.made.rule, of.inner, {}, found, boundary);
-  EXPECT_EQ(boundary.size(), found.surface.triangles);
-  return found;
+  check_sides(captured.mesh, captured.made.rule, captured.inner, {}, match, boundary);
+  EXPECT_EQ(boundary.size(), match.surface.triangles);
+  return match;
 }
 
 TEST(Capture, puts_the_corners_between_both_sides_on_the_surface) {
-  for (std::size_t which = 0; which < 8; ++which) {
-    captured of = capture(sphere, which);
-    const findings found = checked(of);
-    EXPECT_EQ(found.faults, 0u) << (found.fault_texts.empty() ? "" : found.fault_texts.front());
-    EXPECT_GT(found.surface.triangles, 100u);
-    EXPECT_LE(found.surface.corners_off, found.surface.corners / 50);
-    EXPECT_LT(found.surface.to_surface.by_length, 0.6);
+  for (std::size_t index = 0; index < 8; ++index) {
+    captured captured = capture(sphere, index);
+    const findings findings = checked(captured);
+    EXPECT_EQ(findings.faults, 0u) << (findings.fault_texts.empty() ? "" : findings.fault_texts.front());
+    EXPECT_GT(findings.surface.triangles, 100u);
+    EXPECT_LE(findings.surface.corners_off, findings.surface.corners / 50);
+    EXPECT_LT(findings.surface.to_surface.by_length, 0.6);
     // An eighth of the sphere whose radius is 0.4.
-    EXPECT_NEAR(found.surface.inner_volume, 4.18879 * 0.064 / 8, 0.0008);
-    EXPECT_NEAR(found.surface.area, 12.56637 * 0.16 / 8, 0.006);
+    EXPECT_NEAR(findings.surface.inner_volume, 4.18879 * 0.064 / 8, 0.0008);
+    EXPECT_NEAR(findings.surface.area, 12.56637 * 0.16 / 8, 0.006);
   }
 }
 
 TEST(Capture, triangles_between_both_sides_are_as_small_as_asked_for) {
-  captured of = capture(sphere, 3);
-  const refiner look(of.mesh, of.made.rule);
+  captured captured = capture(sphere, 3);
+  const refiner look(captured.mesh, captured.made.rule);
   std::size_t seen = 0, without = 0;
-  for (index t = 0; t < of.mesh.tetrahedra.size(); ++t) {
-    for (unsigned k = 0; k < 4 && of.inner[t] != 0; ++k) {
-      const facet f = facet_of(t, k), twin = of.mesh.twin(f);
-      if (twin == none || of.inner[tetrahedron_of(twin)] != 0) continue;
+  for (index t = 0; t < captured.mesh.tetrahedra.size(); ++t) {
+    for (unsigned k = 0; k < 4 && captured.inner[t] != 0; ++k) {
+      const facet f = facet_of(t, k), twin = captured.mesh.twin(f);
+      if (twin == none || captured.inner[tetrahedron_of(twin)] != 0) continue;
       const auto at = look.on_surface_for(f);
       ++seen;
       if (!at) {  // a tetrahedron whose sphere has its centre outside of the box, and that is told apart by another one
         ++without;
         continue;
       }
-      EXPECT_LE(std::sqrt(squared_length(*at - of.mesh.at(of.mesh.corners(f)[0]))), 0.08 * 0.75);
+      EXPECT_LE(std::sqrt(squared_length(*at - captured.mesh.at(captured.mesh.corners(f)[0]))), 0.08 * 0.75);
     }
   }
   EXPECT_GT(seen, 100u);
@@ -100,25 +100,25 @@ std::uint64_t small_angles(const triangulation& mesh) {
 
 TEST(Slivers, become_fewer_and_the_mesh_stays_as_good_otherwise) {
   for (const char* input : {"", "sphere"}) {
-    captured of = capture({.input = input, .size = 0.05, .sliver_degrees = 10, .subdomains = 8}, 1);
-    const std::uint64_t before = small_angles(of.mesh);
-    const std::size_t vertices = of.mesh.vertices.size();
-    const auto hull = hull_triangles(of.mesh, of.leaf);
-    captured other = of;
-    for (auto& [each, slice] : {std::pair<captured&, std::size_t>{of, 3}, {other, 1000}}) {
+    captured subject = capture({.input = input, .size = 0.05, .sliver_degrees = 10, .subdomains = 8}, 1);
+    const std::uint64_t previous = small_angles(subject.mesh);
+    const std::size_t vertices = subject.mesh.vertices.size();
+    const auto hull = hull_triangles(subject.mesh, subject.leaf);
+    captured other = subject;
+    for (auto& [each, slice] : {std::pair<captured&, std::size_t>{subject, 3}, {other, 1000}}) {
       refine_state state;
       refiner work(each.mesh, each.made.rule, refiner::pass::slivers);
       while (!work.refine(state, slice)) {
       }
     }
-    EXPECT_EQ(of.mesh.vertices, other.mesh.vertices);  // slices change nothing
-    EXPECT_LT(small_angles(of.mesh), before * 2 / 3) << input;
-    EXPECT_GT(of.mesh.vertices.size(), vertices);
-    EXPECT_LT(of.mesh.vertices.size(), vertices * 6 / 5);
-    EXPECT_EQ(hull_triangles(of.mesh, of.leaf), hull);
-    EXPECT_EQ(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u);
-    of.made.rule.sliver_degrees = 14;
-    EXPECT_GT(check_leaf(of.mesh, of.leaf, of.made.rule).faults, 0u) << "more could be split";
+    EXPECT_EQ(subject.mesh.vertices, other.mesh.vertices);  // slices change nothing
+    EXPECT_LT(small_angles(subject.mesh), previous * 2 / 3) << input;
+    EXPECT_GT(subject.mesh.vertices.size(), vertices);
+    EXPECT_LT(subject.mesh.vertices.size(), vertices * 6 / 5);
+    EXPECT_EQ(hull_triangles(subject.mesh, subject.leaf), hull);
+    EXPECT_EQ(check_leaf(subject.mesh, subject.leaf, subject.made.rule).faults, 0u);
+    subject.made.rule.sliver_degrees = 14;
+    EXPECT_GT(check_leaf(subject.mesh, subject.leaf, subject.made.rule).faults, 0u) << "more could be split";
   }
 }
 

@@ -45,19 +45,19 @@ class judged_pair {
 
   /// Measured by boxes of a grid of so many a side.
   [[nodiscard]] findings judge(int boxes = 1) const {
-    findings found;
-    found.surface.inner_volume = enclosed_volume(boundary_.of().mesh);
+    findings match;
+    match.surface.inner_volume = enclosed_volume(boundary_.of().mesh);
     for (std::size_t t = 0; t < boundary_.of().mesh.triangles.size(); ++t) {
-      measure_boundary(boundary_.of().mesh.corners(t), size_, found.surface);
+      measure_boundary(boundary_.of().mesh.corners(t), size_, match.surface);
     }
     for (int k = 0; k < boxes * boxes * boxes; ++k) {
       const point low = point{1.0 * (k % boxes), 1.0 * (k / boxes % boxes), 1.0 * (k / boxes / boxes)} * (1.0 / boxes);
       findings part;
       measure_surface({low, low + point{1, 1, 1} * (1.0 / boxes)}, boundary_.tree(), size_, part.surface);
-      found.merge(part);
+      match.merge(part);
     }
-    judge_surface(surface_.of(), boundary_.of().mesh, found);
-    return found;
+    judge_surface(surface_.of(), boundary_.of().mesh, match);
+    return match;
   }
   [[nodiscard]] const surface_in_cube& surface() const { return surface_; }
   [[nodiscard]] const surface_in_cube& boundary() const { return boundary_; }
@@ -65,50 +65,50 @@ class judged_pair {
 
  private:
   static placed_surface placed(const surface_mesh& surface, double length_in_file) {
-    placed_surface made = place_surface(surface, {}, "surface");
-    std::fill(made.lengths.begin(), made.lengths.end(), length_in_file * made.place.scale);
-    return made;
+    placed_surface result = place_surface(surface, {}, "surface");
+    std::fill(result.lengths.begin(), result.lengths.end(), length_in_file * result.place.scale);
+    return result;
   }
   static placed_surface of_boundary(const surface_mesh& boundary, const placement& place) {
-    placed_surface made;
-    made.mesh = boundary;
-    for (point& p : made.mesh.points) p = place.into_cube(p);
-    made.lengths.resize(made.mesh.triangles.size());
-    return made;
+    placed_surface result;
+    result.mesh = boundary;
+    for (point& p : result.mesh.points) p = place.into_cube(p);
+    result.lengths.resize(result.mesh.triangles.size());
+    return result;
   }
 
   surface_in_cube surface_, boundary_;
   size_field size_{};
 };
 
-void expect_passed(const findings& found) {
-  EXPECT_EQ(found.faults, 0u) << (found.fault_texts.empty() ? "" : found.fault_texts.front());
+void expect_passed(const findings& findings) {
+  EXPECT_EQ(findings.faults, 0u) << (findings.fault_texts.empty() ? "" : findings.fault_texts.front());
 }
 
 /// There is one fault, and it says this.
-void expect_fault(const findings& found, const std::string& said) {
-  ASSERT_EQ(found.fault_texts.size(), 1u) << (found.fault_texts.empty() ? "" : found.fault_texts.back());
-  EXPECT_NE(found.fault_texts.front().find(said), std::string::npos) << found.fault_texts.front();
+void expect_fault(const findings& findings, const std::string& said) {
+  ASSERT_EQ(findings.fault_texts.size(), 1u) << (findings.fault_texts.empty() ? "" : findings.fault_texts.back());
+  EXPECT_NE(findings.fault_texts.front().find(said), std::string::npos) << findings.fault_texts.front();
 }
 
 /// A box without the edge at y = 1 and z = 1: a plane cuts it off, so far from it along both faces.
 surface_mesh box_without_edge(double cut) {
-  surface_mesh made;
+  surface_mesh mesh;
   for (const double x : {0.0, 1.0}) {
     for (const auto& [y, z] : {std::pair{0.0, 0.0}, {1.0, 0.0}, {1.0, 1 - cut}, {1 - cut, 1.0}, {0.0, 1.0}}) {
-      made.points.push_back({x, y, z});
+      mesh.points.push_back({x, y, z});
     }
   }
   for (std::uint32_t k = 0; k < 5; ++k) {
     const std::uint32_t next = (k + 1) % 5;
-    made.triangles.push_back({k, next, next + 5});
-    made.triangles.push_back({k, next + 5, k + 5});
+    mesh.triangles.push_back({k, next, next + 5});
+    mesh.triangles.push_back({k, next + 5, k + 5});
   }
   for (std::uint32_t k = 2; k < 5; ++k) {
-    made.triangles.push_back({0, k, k - 1});
-    made.triangles.push_back({5, k + 4, k + 5});
+    mesh.triangles.push_back({0, k, k - 1});
+    mesh.triangles.push_back({5, k + 4, k + 5});
   }
-  return made;
+  return mesh;
 }
 
 TEST(SurfaceCheck, passes_the_surface_itself_and_knows_its_volume) {
@@ -120,12 +120,12 @@ TEST(SurfaceCheck, passes_the_surface_itself_and_knows_its_volume) {
        {row{"sphere", 4 * std::numbers::pi / 3}, row{"torus", 2 * std::numbers::pi * std::numbers::pi * 0.16},
         row{"block", 0.48}, row{"spheres", 4 * std::numbers::pi / 3 * 1.125}}) {
     const judged_pair pair(*make_shape(name), *make_shape(name), 0.1);
-    const findings found = pair.judge();
-    expect_passed(found);
-    EXPECT_NEAR(found.surface.inner_volume / std::pow(pair.surface().of().place.scale, 3), volume, 0.005 * volume);
-    EXPECT_LT(found.surface.from_surface.by_length, 1e-9) << name;
-    EXPECT_LT(found.surface.to_surface.by_length, 1e-9) << name;
-    EXPECT_EQ(found.surface.corners_off, 0u) << name;
+    const findings findings = pair.judge();
+    expect_passed(findings);
+    EXPECT_NEAR(findings.surface.inner_volume / std::pow(pair.surface().of().place.scale, 3), volume, 0.005 * volume);
+    EXPECT_LT(findings.surface.from_surface.by_length, 1e-9) << name;
+    EXPECT_LT(findings.surface.to_surface.by_length, 1e-9) << name;
+    EXPECT_EQ(findings.surface.corners_off, 0u) << name;
   }
 }
 
@@ -135,12 +135,12 @@ TEST(SurfaceCheck, fails_a_box_that_has_lost_an_edge) {
   ASSERT_EQ(count_surface(box_without_edge(0.3)).euler_numbers, (std::vector<std::int64_t>{2}));
   // The middle of the cut is half of it from both faces, and so within a length; the edge is further from the cut.
   const judged_pair lost(polycube({"#"}), box_without_edge(1.15 * length), length);
-  const findings found = lost.judge();
-  expect_fault(found, "a part of the surface is lost at (");
-  expect_fault(found, "(bound 0.6)");
-  EXPECT_NEAR(found.surface.to_surface.by_length, 1.15 / 2, 0.2);
-  EXPECT_NEAR(found.surface.from_surface.by_length, 1.15 / std::sqrt(2.0), 0.11);
-  EXPECT_NEAR(found.surface.from_surface.distance / lost.surface().of().place.scale, 0.0813, 0.011);
+  const findings findings = lost.judge();
+  expect_fault(findings, "a part of the surface is lost at (");
+  expect_fault(findings, "(bound 0.6)");
+  EXPECT_NEAR(findings.surface.to_surface.by_length, 1.15 / 2, 0.2);
+  EXPECT_NEAR(findings.surface.from_surface.by_length, 1.15 / std::sqrt(2.0), 0.11);
+  EXPECT_NEAR(findings.surface.from_surface.distance / lost.surface().of().place.scale, 0.0813, 0.011);
   expect_passed(judged_pair(polycube({"#"}), box_without_edge(0.8 * length), length).judge());
 }
 
@@ -156,18 +156,18 @@ TEST(SurfaceCheck, fails_a_boundary_that_has_lost_a_handle) {
   const surface_mesh two = polycube({"###########", "##.#####.##", "###########", "###########"});
   expect_passed(judged_pair(three, three, 1).judge());
   expect_passed(judged_pair(two, two, 1).judge());
-  const findings found = judged_pair(three, two, 1).judge();  // all within the hole are half a length from its walls
-  expect_fault(found, "-2 of the boundary's 1 components, -4 of the surface's 1");
-  EXPECT_EQ(found.surface.counts.euler_numbers, (std::vector<std::int64_t>{-2}));
+  const findings findings = judged_pair(three, two, 1).judge();  // all within the hole are half a length from its walls
+  expect_fault(findings, "-2 of the boundary's 1 components, -4 of the surface's 1");
+  EXPECT_EQ(findings.surface.counts.euler_numbers, (std::vector<std::int64_t>{-2}));
   expect_fault(judged_pair(two, three, 1).judge(), "-4 of the boundary's 1 components, -2 of the surface's 1");
 }
 
 TEST(SurfaceCheck, fails_a_boundary_whose_sides_meet_at_an_edge) {
   const surface_mesh whole = polycube({"####", "####", "####", "####"});
   const surface_mesh touching = polycube({"##..", "##..", "..##", "..##"});
-  const findings found = judged_pair(whole, touching, 1).judge();
-  EXPECT_EQ(found.surface.counts.edges_not_of_two, 1u);
-  EXPECT_TRUE(std::any_of(found.fault_texts.begin(), found.fault_texts.end(), [](const std::string& text) {
+  const findings findings = judged_pair(whole, touching, 1).judge();
+  EXPECT_EQ(findings.surface.counts.edges_not_of_two, 1u);
+  EXPECT_TRUE(std::any_of(findings.fault_texts.begin(), findings.fault_texts.end(), [](const std::string& text) {
     return text.find("1 edges of the boundary do not have two triangles (bound 0)") != std::string::npos;
   }));
 }
@@ -195,8 +195,8 @@ TEST(SurfaceCheck, fails_a_sphere_with_a_dent) {
 }
 
 TEST(SurfaceCheck, fails_a_mesh_without_a_boundary) {
-  const findings found = judged_pair(*make_shape("block"), {}, 0.1).judge();
-  EXPECT_GE(found.faults, 3u);
+  const findings findings = judged_pair(*make_shape("block"), {}, 0.1).judge();
+  EXPECT_GE(findings.faults, 3u);
 }
 
 TEST(SurfaceCheck, finds_the_same_by_one_box_and_by_many) {
@@ -209,10 +209,10 @@ TEST(SurfaceCheck, finds_the_same_by_one_box_and_by_many) {
 }
 
 /// The greatest of the distances of random points of one surface from all triangles of the other one.
-double sampled_distance(const surface_mesh& from, const surface_mesh& to, nacre::rng& random) {
+double sampled_distance(const surface_mesh& source, const surface_mesh& target, nacre::rng& random) {
   double most = 0;
-  for (std::size_t t = 0; t < from.triangles.size(); ++t) {
-    const auto [a, b, c] = from.corners(t);
+  for (std::size_t t = 0; t < source.triangles.size(); ++t) {
+    const auto [a, b, c] = source.corners(t);
     for (int k = 0; k < 40; ++k) {
       double u = random.uniform(), v = random.uniform();
       if (u + v > 1) {
@@ -221,8 +221,8 @@ double sampled_distance(const surface_mesh& from, const surface_mesh& to, nacre:
       }
       const point p = a + (b - a) * u + (c - a) * v;
       double least = 10;
-      for (std::size_t s = 0; s < to.triangles.size(); ++s) {
-        least = std::min(least, squared_length(p - nearest_on_triangle(p, to.corners(s))));
+      for (std::size_t s = 0; s < target.triangles.size(); ++s) {
+        least = std::min(least, squared_length(p - nearest_on_triangle(p, target.corners(s))));
       }
       most = std::max(most, std::sqrt(least));
     }
@@ -238,9 +238,9 @@ TEST(Deviation, is_that_of_random_points_to_a_fifth_of_a_length_or_better) {
       p = p + point{random.uniform() - 0.5, random.uniform() - 0.5, random.uniform() - 0.5} * (0.1 * round);
     }
     const judged_pair pair(polycube({"###", "#.#"}), moved, 1);
-    const findings found = pair.judge(2);
+    const findings findings = pair.judge(2);
     const double length = pair.length();
-    const double there = sampled_distance(pair.surface().of().mesh, pair.boundary().of().mesh, random) / length;
+    const double remote_value = sampled_distance(pair.surface().of().mesh, pair.boundary().of().mesh, random) / length;
     const double back = sampled_distance(pair.boundary().of().mesh, pair.surface().of().mesh, random) / length;
     const auto expect_near = [](double sampled, double measured, double bound) {
       if (sampled > bound) {
@@ -249,8 +249,8 @@ TEST(Deviation, is_that_of_random_points_to_a_fifth_of_a_length_or_better) {
       EXPECT_GT(measured, sampled - 0.21);
       EXPECT_LT(measured, sampled + 0.15);  // random points miss the greatest by a little
     };
-    expect_near(there, found.surface.from_surface.by_length, surface_findings::from_surface_bound);
-    expect_near(back, found.surface.to_surface.by_length, surface_findings::to_surface_bound);
+    expect_near(remote_value, findings.surface.from_surface.by_length, surface_findings::from_surface_bound);
+    expect_near(back, findings.surface.to_surface.by_length, surface_findings::to_surface_bound);
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace mesh3d {
 
-index triangulation::find(const point& p, index from) const noexcept {
-  index t = from;
+index triangulation::find(const point& p, index source) const noexcept {
+  index t = source;
   facet came_by = none;
   for (;;) {
     facet across = none;

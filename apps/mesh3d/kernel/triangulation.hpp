@@ -58,8 +58,8 @@ struct triangulation {
     return in_perturbed_sphere(at(a), at(b), at(c), at(d), p) > 0;
   }
 
-  /// The tetrahedron that holds `p`, which lies in the box, by a walk that begins at `from`.
-  [[nodiscard]] index find(const point& p, index from) const noexcept;
+  /// The tetrahedron that holds `p`, which lies in the box, by a walk that begins at `source`.
+  [[nodiscard]] index find(const point& p, index source) const noexcept;
 
   template <class Archive>
   void serialize(Archive& ar) {

@@ -24,17 +24,17 @@ double bytes_a_tetrahedron(const result& done) {
 }
 
 /// With a column of the numbers before slivers were split, if they were.
-std::string histogram(const findings& found) {
+std::string histogram(const findings& findings) {
   constexpr std::size_t bars_max = 50;
   const std::uint64_t most =
-      std::max<std::uint64_t>(1, *std::max_element(found.dihedrals.begin(), found.dihedrals.end()));
-  const bool split = *std::max_element(found.unsplit.begin(), found.unsplit.end()) > 0;
+      std::max<std::uint64_t>(1, *std::max_element(findings.dihedrals.begin(), findings.dihedrals.end()));
+  const bool split = *std::max_element(findings.unsplit.begin(), findings.unsplit.end()) > 0;
   std::string text =
       fmt::format("dihedral angles, in degrees{}\n", split ? " (before slivers were split, and now)" : "");
-  for (std::size_t k = 0; k < found.dihedrals.size(); ++k) {
-    const std::uint64_t count = found.dihedrals[k];
+  for (std::size_t k = 0; k < findings.dihedrals.size(); ++k) {
+    const std::uint64_t count = findings.dihedrals[k];
     text += fmt::format("  {:3} to {:3} {}{:>12}  {}\n", 5 * k, 5 * k + 5,
-                        split ? fmt::format("{:>12}", found.unsplit[k]) : "", count,
+                        split ? fmt::format("{:>12}", findings.unsplit[k]) : "", count,
                         std::string((count * bars_max + most - 1) / most, '#'));
   }
   return text;
@@ -45,8 +45,10 @@ double in_file(const result& done, double value, int dimension) {
   return value / std::pow(done.surface->of().place.scale, dimension);
 }
 
-double percent_off(const surface_findings& found) {
-  return found.corners == 0 ? 0 : 100 * static_cast<double>(found.corners_off) / static_cast<double>(found.corners);
+double percent_off(const surface_findings& findings) {
+  return findings.corners == 0
+             ? 0
+             : 100 * static_cast<double>(findings.corners_off) / static_cast<double>(findings.corners);
 }
 
 std::string surface_text(const result& done) {
@@ -65,19 +67,19 @@ std::string deviation_text(const result& done, const deviation& measured, double
 }
 
 std::string surface_check_text(const result& done) {
-  const surface_findings& found = done.found.surface;
+  const surface_findings& findings = done.found.surface;
   const double wanted = done.surface->of().volume;
-  const double inside = in_file(done, found.inner_volume, 3), within = in_file(done, wanted, 3);
+  const double inside = in_file(done, findings.inner_volume, 3), limit = in_file(done, wanted, 3);
   std::string text = fmt::format(
       "  boundary of {} triangles; {:.2f} % of the corners are off the surface; {} tetrahedra changed sides\n",
-      found.triangles, percent_off(found), found.turned);
-  text += deviation_text(done, found.to_surface, surface_findings::to_surface_bound, "boundary to the surface");
-  text += deviation_text(done, found.from_surface, surface_findings::from_surface_bound, "surface to the boundary");
+      findings.triangles, percent_off(findings), findings.turned);
+  text += deviation_text(done, findings.to_surface, surface_findings::to_surface_bound, "boundary to the surface");
+  text += deviation_text(done, findings.from_surface, surface_findings::from_surface_bound, "surface to the boundary");
   text += fmt::format("  Euler numbers of components {} (surface: {}); edges without two triangles {} (bound 0)\n",
-                      list_of(found.counts.euler_numbers), list_of(found.wanted.euler_numbers),
-                      found.counts.edges_not_of_two);
-  text += fmt::format("  volume {:.6g} inside, {:.6g} within the surface ({:+.2f} %, bound {:.2f} %)\n", inside, within,
-                      100 * (inside / within - 1), 100 * found.volume_tolerance / wanted);
+                      list_of(findings.counts.euler_numbers), list_of(findings.wanted.euler_numbers),
+                      findings.counts.edges_not_of_two);
+  text += fmt::format("  volume {:.6g} inside, {:.6g} within the surface ({:+.2f} %, bound {:.2f} %)\n", inside, limit,
+                      100 * (inside / limit - 1), 100 * findings.volume_tolerance / wanted);
   return text;
 }
 
@@ -101,55 +103,55 @@ nlohmann::ordered_json surface_json(const options& asked, const result& done) {
                               {"tetrahedra_inside", done.counts.inner},
                               {"notes", surface.notes}};
   if (!done.checked) return json;
-  const surface_findings& found = done.found.surface;
-  json.update({{"mesh_triangles", found.triangles},
-               {"mesh_area", in_file(done, found.area, 2)},
-               {"mesh_volume", in_file(done, found.inner_volume, 3)},
-               {"volume_tolerance", in_file(done, found.volume_tolerance, 3)},
-               {"corners_off_percent", percent_off(found)},
-               {"tetrahedra_that_changed_sides", found.turned},
-               {"mesh_to_surface", deviation_json(done, found.to_surface, surface_findings::to_surface_bound)},
-               {"surface_to_mesh", deviation_json(done, found.from_surface, surface_findings::from_surface_bound)},
-               {"euler_numbers", found.wanted.euler_numbers},
-               {"mesh_euler_numbers", found.counts.euler_numbers},
-               {"mesh_edges_without_two_triangles", found.counts.edges_not_of_two}});
+  const surface_findings& findings = done.found.surface;
+  json.update({{"mesh_triangles", findings.triangles},
+               {"mesh_area", in_file(done, findings.area, 2)},
+               {"mesh_volume", in_file(done, findings.inner_volume, 3)},
+               {"volume_tolerance", in_file(done, findings.volume_tolerance, 3)},
+               {"corners_off_percent", percent_off(findings)},
+               {"tetrahedra_that_changed_sides", findings.turned},
+               {"mesh_to_surface", deviation_json(done, findings.to_surface, surface_findings::to_surface_bound)},
+               {"surface_to_mesh", deviation_json(done, findings.from_surface, surface_findings::from_surface_bound)},
+               {"euler_numbers", findings.wanted.euler_numbers},
+               {"mesh_euler_numbers", findings.counts.euler_numbers},
+               {"mesh_edges_without_two_triangles", findings.counts.edges_not_of_two}});
   return json;
 }
 
 std::string check_text(const result& done) {
-  const findings& found = done.found;
+  const findings& findings = done.found;
   std::string text = fmt::format(
       "check: {} in {:.3f} s; dihedral angles {:.2f} to {:.2f} degrees; volume {:.15g}\n"
       "  radius of spheres by shortest edge {:.3f} at most, by the length asked for {:.3f}\n",
-      found.faults == 0 ? "passed" : "FAILED", done.check_seconds, found.degrees_min, found.degrees_max, found.volume,
-      found.ratio_max, found.radius_max);
+      findings.faults == 0 ? "passed" : "FAILED", done.check_seconds, findings.degrees_min, findings.degrees_max,
+      findings.volume, findings.ratio_max, findings.radius_max);
   if (done.surface != nullptr) text += surface_check_text(done);
-  for (const std::string& each : found.fault_texts) text += "  fault: " + each + "\n";
-  if (found.faults > found.fault_texts.size()) {
-    text += fmt::format("  and {} more faults\n", found.faults - found.fault_texts.size());
+  for (const std::string& each : findings.fault_texts) text += "  fault: " + each + "\n";
+  if (findings.faults > findings.fault_texts.size()) {
+    text += fmt::format("  and {} more faults\n", findings.faults - findings.fault_texts.size());
   }
-  if (found.refused > 0) {
+  if (findings.refused > 0) {
     text += fmt::format("  {} tetrahedra miss a bound, since a point would come too near to a face of a subdomain{}\n",
-                        found.refused, done.surface == nullptr ? "" : " or to the surface");
+                        findings.refused, done.surface == nullptr ? "" : " or to the surface");
   }
-  return text + histogram(found);
+  return text + histogram(findings);
 }
 
 nlohmann::ordered_json check_json(const result& done) {
-  const findings& found = done.found;
-  return {{"passed", found.faults == 0},
-          {"faults", found.faults},
-          {"fault_texts", found.fault_texts},
-          {"refused", found.refused},
-          {"degrees_min", found.degrees_min},
-          {"degrees_max", found.degrees_max},
-          {"ratio_max", found.ratio_max},
-          {"radius_by_length_max", found.radius_max},
-          {"dihedrals", found.dihedrals},
-          {"dihedrals_before_slivers_were_split", found.unsplit},
-          {"volume", found.volume},
-          {"facets_between_subdomains", found.facets_shared / 2},
-          {"facets_of_domain", found.facets_of_domain},
+  const findings& findings = done.found;
+  return {{"passed", findings.faults == 0},
+          {"faults", findings.faults},
+          {"fault_texts", findings.fault_texts},
+          {"refused", findings.refused},
+          {"degrees_min", findings.degrees_min},
+          {"degrees_max", findings.degrees_max},
+          {"ratio_max", findings.ratio_max},
+          {"radius_by_length_max", findings.radius_max},
+          {"dihedrals", findings.dihedrals},
+          {"dihedrals_before_slivers_were_split", findings.unsplit},
+          {"volume", findings.volume},
+          {"facets_between_subdomains", findings.facets_shared / 2},
+          {"facets_of_domain", findings.facets_of_domain},
           {"seconds", done.check_seconds}};
 }
 

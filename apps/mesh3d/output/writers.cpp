@@ -50,11 +50,11 @@ std::vector<spot> section(const std::array<point, 4>& corner, double z) {
 
 }  // namespace
 
-void write_vtu(const whole_mesh& mesh, std::ostream& to) {
+void write_vtu(const whole_mesh& mesh, std::ostream& stream) {
   meshing::vtu_content content{.corners_a_cell = 4, .cell_type = 10};
   for (const point& in_cube : mesh.points) {
-    const point at = mesh.has_surface ? mesh.place.out_of_cube(in_cube) : in_cube;
-    content.points.insert(content.points.end(), {at.x, at.y, at.z});
+    const point position = mesh.has_surface ? mesh.place.out_of_cube(in_cube) : in_cube;
+    content.points.insert(content.points.end(), {position.x, position.y, position.z});
   }
   for (const auto& each : mesh.tetrahedra) {
     for (const std::uint32_t v : each) content.corners.push_back(static_cast<std::int32_t>(v));
@@ -62,10 +62,10 @@ void write_vtu(const whole_mesh& mesh, std::ostream& to) {
   content.cell_data = content.arrays.declare("UInt32", "subdomain", 1, mesh.subdomains) +
                       content.arrays.declare("UInt32", "rank", 1, mesh.ranks);
   content.cell_data += content.arrays.declare("UInt8", "side", 1, mesh.inner);
-  meshing::write_vtu(std::move(content), to);
+  meshing::write_vtu(std::move(content), stream);
 }
 
-void write_svg(const whole_mesh& mesh, double z, std::ostream& to) {
+void write_svg(const whole_mesh& mesh, double z, std::ostream& stream) {
   constexpr double width = 900;
   const bool by_rank = std::any_of(mesh.ranks.begin(), mesh.ranks.end(), [&](auto r) { return r != mesh.ranks[0]; });
   const std::vector<std::uint32_t>& colours = by_rank ? mesh.ranks : mesh.subdomains;
@@ -81,12 +81,12 @@ void write_svg(const whole_mesh& mesh, double z, std::ostream& to) {
     }
     path += "Z";
   }
-  to << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 910 910" stroke-linejoin="round">)" << '\n';
+  stream << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -5 910 910" stroke-linejoin="round">)" << '\n';
   for (const auto& [colour, path] : paths) {
-    to << fmt::format("<path fill=\"{}\"{} stroke=\"#333\" stroke-width=\"0.3\" d=\"{}\"/>\n",
-                      meshing::colour_of(colour.first), colour.second ? " opacity=\"0.25\"" : "", path);
+    stream << fmt::format("<path fill=\"{}\"{} stroke=\"#333\" stroke-width=\"0.3\" d=\"{}\"/>\n",
+                          meshing::colour_of(colour.first), colour.second ? " opacity=\"0.25\"" : "", path);
   }
-  to << "</svg>\n";
+  stream << "</svg>\n";
 }
 
 void write_costs(const std::vector<subdomain_cost>& costs, const std::string& name) {
@@ -94,8 +94,8 @@ void write_costs(const std::vector<subdomain_cost>& costs, const std::string& na
   for (const subdomain_cost& each : costs) {
     all.push_back({{"seconds", each.seconds}, {"tetrahedra", each.tetrahedra}, {"bytes", each.bytes}});
   }
-  meshing::write_file(name, [&](std::ostream& to) {
-    to << all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  meshing::write_file(name, [&](std::ostream& stream) {
+    stream << all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   });
 }
 
@@ -107,9 +107,9 @@ void check_output_name(const std::string& out) {
 }
 
 void write_mesh(const whole_mesh& mesh, const options& asked) {
-  meshing::write_file(asked.out, [&](std::ostream& to) {
-    if (meshing::ends_with(asked.out, ".vtu")) return write_vtu(mesh, to);
-    write_svg(mesh, asked.cut, to);
+  meshing::write_file(asked.out, [&](std::ostream& stream) {
+    if (meshing::ends_with(asked.out, ".vtu")) return write_vtu(mesh, stream);
+    write_svg(mesh, asked.cut, stream);
   });
 }
 

@@ -20,24 +20,24 @@ struct outcome {
 };
 
 /// `spoil` may change the plan before the mesh is made.
-inline outcome run_job(const settings& with, const options& asked, void (*spoil)(plan&) = nullptr) {
-  nacre::config made;
-  for (const auto& [name, value] : with) made.set(name, value);
-  outcome found;
-  const int failed = nacre::run(made, [&](nacre::runtime& rt) {
+inline outcome run_job(const settings& settings, const options& asked, void (*spoil)(plan&) = nullptr) {
+  nacre::config configuration;
+  for (const auto& [name, value] : settings) configuration.set(name, value);
+  outcome match;
+  const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
     plan planned;
     if (rt.rank().value() == 0) {
       planned = make_plan(asked);
       if (spoil != nullptr) spoil(planned);
     }
     whole_mesh mesh;
-    const result own = make_mesh(rt, asked, std::move(planned), &mesh);
+    const result result = make_mesh(rt, asked, std::move(planned), &mesh);
     if (rt.rank().value() != 0) return;
-    found.done = own;
-    found.mesh = std::move(mesh);
+    match.done = result;
+    match.mesh = std::move(mesh);
   });
   EXPECT_EQ(failed, 0);
-  return found;
+  return match;
 }
 
 }  // namespace mesh3d

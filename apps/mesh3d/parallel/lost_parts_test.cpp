@@ -20,10 +20,10 @@ class surface_file {
  public:
   explicit surface_file(const surface_mesh& mesh)
       : name_(std::filesystem::temp_directory_path() / fmt::format("lost_parts_{}.off", getpid())) {
-    std::ofstream to(name_);
-    to << fmt::format("OFF\n{} {} 0\n", mesh.points.size(), mesh.triangles.size());
-    for (const point& p : mesh.points) to << fmt::format("{} {} {}\n", p.x, p.y, p.z);
-    for (const auto& [a, b, c] : mesh.triangles) to << fmt::format("3 {} {} {}\n", a, b, c);
+    std::ofstream output(name_);
+    output << fmt::format("OFF\n{} {} 0\n", mesh.points.size(), mesh.triangles.size());
+    for (const point& p : mesh.points) output << fmt::format("{} {} {}\n", p.x, p.y, p.z);
+    for (const auto& [a, b, c] : mesh.triangles) output << fmt::format("3 {} {} {}\n", a, b, c);
   }
   ~surface_file() { std::filesystem::remove(name_); }
   surface_file(const surface_file&) = delete;
@@ -37,9 +37,9 @@ class surface_file {
 /// What the check says of a mesh of this surface.
 std::string faults_of(const surface_mesh& surface, double size, const char* ranks) {
   const surface_file file(surface);
-  const outcome found = run_job({{"ranks", ranks}}, {.input = file.name(), .size = size, .check = true});
+  const outcome outcome = run_job({{"ranks", ranks}}, {.input = file.name(), .size = size, .check = true});
   std::string text;
-  for (const std::string& each : found.done.found.fault_texts) text += each + "\n";
+  for (const std::string& each : outcome.done.found.fault_texts) text += each + "\n";
   return text;
 }
 

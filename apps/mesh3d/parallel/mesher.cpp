@@ -57,7 +57,7 @@ std::shared_ptr<const surface_in_cube> measure_surface(nacre::runtime& rt, const
   return known;
 }
 
-void check_all(nacre::runtime& rt, const subdomains& all, const subdomain_groups& groups, const plan& made,
+void check_all(nacre::runtime& rt, const subdomains& all, const subdomain_groups& groups, const plan& plan,
                result& done) {
   const double started = rt.now();
   if (rt.rank().value() == 0) rt.send<&subdomain::check>(all);
@@ -66,8 +66,8 @@ void check_all(nacre::runtime& rt, const subdomains& all, const subdomain_groups
   if (rt.local(groups.surfaces).known != nullptr) boundary = measure_surface(rt, all, groups);
   if (rt.rank().value() == 0) {
     done.found = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
-    judge_whole(made.leaves, done.found);
-    if (boundary != nullptr) judge_surface(made.surface->of(), boundary->of().mesh, done.found);
+    judge_whole(plan.leaves, done.found);
+    if (boundary != nullptr) judge_surface(plan.surface->of(), boundary->of().mesh, done.found);
     done.checked = true;
   }
   done.check_seconds = rt.now() - started;
@@ -80,40 +80,41 @@ whole_mesh gather(nacre::runtime& rt, const subdomains& all, std::uint32_t count
 }
 
 /// Gives each rank a copy of the surface.
-subdomain_groups share_surface(nacre::runtime& rt, const std::shared_ptr<const surface_in_cube>& made) {
+subdomain_groups share_surface(nacre::runtime& rt, const std::shared_ptr<const surface_in_cube>& result) {
   subdomain_groups groups{rt.create_group<meshing::rank_clock>(), rt.create_group<rank_surface>()};
   const bool first = rt.rank().value() == 0;
-  if (rt.broadcast(made != nullptr, nacre::rank_id{0})) {
-    placed_surface surface = rt.broadcast(first ? made->of() : placed_surface{}, nacre::rank_id{0});
-    rt.local(groups.surfaces).known = first ? made : std::make_shared<const surface_in_cube>(std::move(surface));
+  if (rt.broadcast(result != nullptr, nacre::rank_id{0})) {
+    placed_surface surface = rt.broadcast(first ? result->of() : placed_surface{}, nacre::rank_id{0});
+    rt.local(groups.surfaces).known = first ? result : std::make_shared<const surface_in_cube>(std::move(surface));
   }
   return groups;
 }
 
 }  // namespace
 
-void judge_whole(const std::vector<leaf_plan>& leaves, findings& found) {
+void judge_whole(const std::vector<leaf_plan>& leaves, findings& findings) {
   std::uint64_t cubes = 0;
   for (const leaf_plan& leaf : leaves) cubes += std::uint64_t{leaf.box.size} * leaf.box.size * leaf.box.size;
-  if (cubes != std::uint64_t{cube_size} * cube_size * cube_size) found.fault("the leaves do not fill the cube");
-  if (found.facets_shared % 2 != 0) found.fault("facets between subdomains do not come in pairs");
+  if (cubes != std::uint64_t{cube_size} * cube_size * cube_size) findings.fault("the leaves do not fill the cube");
+  if (findings.facets_shared % 2 != 0) findings.fault("facets between subdomains do not come in pairs");
   // Each tetrahedron's volume has a relative error of some roundings of its longest edges' products.
-  if (!(std::abs(found.volume - 1) <= 1e-9)) found.fault(fmt::format("the volumes add up to {:.17g}", found.volume));
+  if (!(std::abs(findings.volume - 1) <= 1e-9))
+    findings.fault(fmt::format("the volumes add up to {:.17g}", findings.volume));
 }
 
-result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole) {
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& plan, whole_mesh* whole) {
   result done;
-  done.subdomains = rt.broadcast(static_cast<std::uint32_t>(made.leaves.size()), nacre::rank_id{0});
+  done.subdomains = rt.broadcast(static_cast<std::uint32_t>(plan.leaves.size()), nacre::rank_id{0});
   done.ranks = rt.size();
   done.workers = rt.workers();
-  const subdomain_groups groups = share_surface(rt, made.surface);
+  const subdomain_groups groups = share_surface(rt, plan.surface);
   const auto all = rt.create_array<subdomain>(nacre::extents{static_cast<int>(done.subdomains)});
   const std::uint64_t moved_before = rt.counters().migrations_in;
   rt.barrier();
   const double started = rt.now();
   if (rt.rank().value() == 0) {
-    for (std::size_t k = 0; k < made.leaves.size(); ++k) {
-      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, groups, made.leaves[k], made.rule, made.expected[k]);
+    for (std::size_t k = 0; k < plan.leaves.size(); ++k) {
+      rt.send<&subdomain::begin>(all[{static_cast<int>(k)}], all, groups, plan.leaves[k], plan.rule, plan.expected[k]);
     }
   }
   rt.wait_quiescence();
@@ -121,9 +122,9 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   done.moves = rt.all_reduce(rt.counters().migrations_in - moved_before, std::plus<>{});
   done.busiest_rank_seconds =
       rt.all_reduce(rt.local(groups.clocks).seconds(), [](double a, double b) { return std::max(a, b); });
-  if (asked.check) check_all(rt, all, groups, made, done);
+  if (asked.check) check_all(rt, all, groups, plan, done);
   if (rt.rank().value() != 0) return done;
-  done.surface = made.surface;
+  done.surface = plan.surface;
   done.counts = rt.reduce<&subdomain::counts>(all, sum_of_counts{}).get();
   if (!asked.costs.empty()) {
     for (int k = 0; k < static_cast<int>(done.subdomains); ++k) {
@@ -132,8 +133,8 @@ result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_me
   }
   if (whole != nullptr) {
     *whole = gather(rt, all, done.subdomains, asked.keep);
-    whole->has_surface = made.surface != nullptr;
-    if (whole->has_surface) whole->place = made.surface->of().place;
+    whole->has_surface = plan.surface != nullptr;
+    if (whole->has_surface) whole->place = plan.surface->of().place;
   }
   return done;
 }

@@ -40,12 +40,12 @@ struct result {
 };
 
 /// Collective. Rank 0 has made the plan and returns the result; `whole` is filled there when it is not null.
-result make_mesh(nacre::runtime& rt, const options& asked, plan&& made, whole_mesh* whole);
+result make_mesh(nacre::runtime& rt, const options& asked, plan&& plan, whole_mesh* whole);
 
 /// Puts the copies of all subdomains together.
 whole_mesh join(const std::vector<mesh_copy>& parts);
 
 /// Says what only the whole can show: whether volumes add up to that of the cube.
-void judge_whole(const std::vector<leaf_plan>& leaves, findings& found);
+void judge_whole(const std::vector<leaf_plan>& leaves, findings& findings);
 
 }  // namespace mesh3d

@@ -22,13 +22,12 @@ namespace {
 
 const options graded{.size = 0.1, .sources = {{{0.3, 0.2, 0.4}, 0.02, 0.3}}, .subdomains = 16, .check = true};
 
-void expect_sound(const outcome& found) {
-  EXPECT_TRUE(found.done.checked);
-  EXPECT_EQ(found.done.found.faults, 0u) << (found.done.found.fault_texts.empty()
-                                                 ? ""
-                                                 : found.done.found.fault_texts.front());
-  EXPECT_EQ(found.done.found.tetrahedra, found.done.counts.tetrahedra);
-  EXPECT_EQ(found.mesh.tetrahedra.size(), found.done.counts.tetrahedra);
+void expect_sound(const outcome& outcome) {
+  EXPECT_TRUE(outcome.done.checked);
+  EXPECT_EQ(outcome.done.found.faults, 0u)
+      << (outcome.done.found.fault_texts.empty() ? "" : outcome.done.found.fault_texts.front());
+  EXPECT_EQ(outcome.done.found.tetrahedra, outcome.done.counts.tetrahedra);
+  EXPECT_EQ(outcome.mesh.tetrahedra.size(), outcome.done.counts.tetrahedra);
 }
 
 TEST(Mesher, makes_one_mesh_whatever_runs_it) {
@@ -36,7 +35,7 @@ TEST(Mesher, makes_one_mesh_whatever_runs_it) {
   expect_sound(first);
   EXPECT_GT(first.mesh.tetrahedra.size(), 10'000u);
   std::uint64_t moves = 0;
-  for (const settings& with :
+  for (const settings& tuning :
        {settings{{"ranks", "1"}, {"workers", "3"}}, settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
         settings{{"ranks", "2"}, {"balancer", "diffusion"}},
         settings{{"transport", "sim"}, {"ranks", "5"}, {"seed", "3"}, {"balancer", "lifeline"}},
@@ -46,7 +45,7 @@ TEST(Mesher, makes_one_mesh_whatever_runs_it) {
                  {"balancer", "rotate"},
                  {"balance.rotate.interval", "100us"},
                  {"check_serialization", "true"}}}) {
-    const outcome other = run_job(with, graded);
+    const outcome other = run_job(tuning, graded);
     expect_sound(other);
     EXPECT_EQ(other.mesh.points, first.mesh.points);
     EXPECT_EQ(other.mesh.tetrahedra, first.mesh.tetrahedra);
@@ -68,10 +67,10 @@ TEST(Mesher, subdomains_that_move_while_they_are_refined_go_on_as_they_were) {
 }
 
 TEST(Mesher, joins_subdomains_at_their_faces) {
-  const outcome found = run_job({{"ranks", "2"}}, graded);
+  const outcome outcome = run_job({{"ranks", "2"}}, graded);
   std::map<std::array<std::uint32_t, 3>, int> facets;
   std::set<std::array<std::uint32_t, 2>> edges;
-  for (const auto& each : found.mesh.tetrahedra) {
+  for (const auto& each : outcome.mesh.tetrahedra) {
     for (unsigned k = 0; k < 4; ++k) {
       std::array<std::uint32_t, 3> facet{each[(k + 1) % 4], each[(k + 2) % 4], each[(k + 3) % 4]};
       std::sort(facet.begin(), facet.end());
@@ -82,8 +81,9 @@ TEST(Mesher, joins_subdomains_at_their_faces) {
     }
   }
   for (const auto& [facet, count] : facets) {
-    const auto on_face = [&](double point::*axis, double at) {
-      return std::all_of(facet.begin(), facet.end(), [&](std::uint32_t v) { return found.mesh.points[v].*axis == at; });
+    const auto on_face = [&](double point::*axis, double time) {
+      return std::all_of(facet.begin(), facet.end(),
+                         [&](std::uint32_t v) { return outcome.mesh.points[v].*axis == time; });
     };
     bool at_boundary = false;
     for (double point::*axis : {&point::x, &point::y, &point::z}) {
@@ -92,8 +92,8 @@ TEST(Mesher, joins_subdomains_at_their_faces) {
     ASSERT_EQ(count, at_boundary ? 1 : 2);
   }
   // Points - edges + facets - tetrahedra of a ball: any crack between subdomains would add to it.
-  EXPECT_EQ(static_cast<long>(found.mesh.points.size()) - static_cast<long>(edges.size()) +
-                static_cast<long>(facets.size()) - static_cast<long>(found.mesh.tetrahedra.size()),
+  EXPECT_EQ(static_cast<long>(outcome.mesh.points.size()) - static_cast<long>(edges.size()) +
+                static_cast<long>(facets.size()) - static_cast<long>(outcome.mesh.tetrahedra.size()),
             1);
 }
 
@@ -121,14 +121,14 @@ TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
   EXPECT_LT(first.done.found.dihedrals[0], first.done.found.unsplit[0] * 3 / 4);
   EXPECT_GT(first.mesh.tetrahedra.size(), 2000u);
   std::uint64_t moves = 0;
-  for (const settings& with : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
-                               settings{{"transport", "sim"},
-                                        {"ranks", "7"},
-                                        {"seed", "9"},
-                                        {"balancer", "rotate"},
-                                        {"balance.rotate.interval", "100us"},
-                                        {"check_serialization", "true"}}}) {
-    const outcome other = run_job(with, torus);
+  for (const settings& tuning : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
+                                 settings{{"transport", "sim"},
+                                          {"ranks", "7"},
+                                          {"seed", "9"},
+                                          {"balancer", "rotate"},
+                                          {"balance.rotate.interval", "100us"},
+                                          {"check_serialization", "true"}}}) {
+    const outcome other = run_job(tuning, torus);
     EXPECT_EQ(other.done.found.faults, 0u);
     EXPECT_EQ(other.mesh.points, first.mesh.points);
     EXPECT_EQ(other.mesh.tetrahedra, first.mesh.tetrahedra);
@@ -154,62 +154,63 @@ boundary boundary_of(const whole_mesh& mesh) {
       EXPECT_LE(++facets[facet], 2);
     }
   }
-  boundary made;
+  boundary result;
   for (const auto& [facet, count] : facets) {
     if (count == 2) continue;
-    ++made.triangles;
-    ++made.edges[{facet[0], facet[1]}];
-    ++made.edges[{facet[1], facet[2]}];
-    ++made.edges[{facet[0], facet[2]}];
-    made.corners.insert(facet.begin(), facet.end());
+    ++result.triangles;
+    ++result.edges[{facet[0], facet[1]}];
+    ++result.edges[{facet[1], facet[2]}];
+    ++result.edges[{facet[0], facet[2]}];
+    result.corners.insert(facet.begin(), facet.end());
   }
-  return made;
+  return result;
 }
 
 TEST(Mesher, what_is_kept_of_a_torus_has_the_boundary_of_one) {
-  const outcome found = run_job({{"ranks", "2"}}, torus);
-  const boundary around = boundary_of(found.mesh);
-  EXPECT_TRUE(std::all_of(around.edges.begin(), around.edges.end(), [](const auto& each) { return each.second == 2; }));
-  EXPECT_EQ(around.triangles, found.done.found.surface.triangles);
-  EXPECT_EQ(around.corners.size() + around.triangles, around.edges.size());  // no handle more or less
+  const outcome outcome = run_job({{"ranks", "2"}}, torus);
+  const boundary boundary = boundary_of(outcome.mesh);
+  EXPECT_TRUE(
+      std::all_of(boundary.edges.begin(), boundary.edges.end(), [](const auto& each) { return each.second == 2; }));
+  EXPECT_EQ(boundary.triangles, outcome.done.found.surface.triangles);
+  EXPECT_EQ(boundary.corners.size() + boundary.triangles, boundary.edges.size());  // no handle more or less
   std::size_t off = 0;
-  for (const std::uint32_t v : around.corners) {
-    const auto nearest = found.done.surface->tree().nearest(found.mesh.points[v], 0.06);
+  for (const std::uint32_t v : boundary.corners) {
+    const auto nearest = outcome.done.surface->tree().nearest(outcome.mesh.points[v], 0.06);
     ASSERT_TRUE(nearest);
-    off += squared_length(*nearest - found.mesh.points[v]) > 1e-20 ? 1 : 0;
+    off += squared_length(*nearest - outcome.mesh.points[v]) > 1e-20 ? 1 : 0;
   }
-  EXPECT_LT(off, around.corners.size() / 20);
-  EXPECT_NEAR(found.done.found.surface.inner_volume / found.done.surface->of().volume, 1, 0.05);
+  EXPECT_LT(off, boundary.corners.size() / 20);
+  EXPECT_NEAR(outcome.done.found.surface.inner_volume / outcome.done.surface->of().volume, 1, 0.05);
 }
 
 TEST(Mesher, keeps_the_sides_that_are_asked_for) {
   for (const sides keep : {sides::outside, sides::both}) {
     options asked = torus;
     asked.keep = keep;
-    const outcome found = run_job({{"ranks", "1"}}, asked);
-    const std::uint64_t inner = found.done.counts.inner, all = found.done.counts.tetrahedra;
-    EXPECT_EQ(found.mesh.tetrahedra.size(), keep == sides::outside ? all - inner : all);
-    EXPECT_EQ(std::count(found.mesh.inner.begin(), found.mesh.inner.end(), 1),
+    const outcome outcome = run_job({{"ranks", "1"}}, asked);
+    const std::uint64_t inner = outcome.done.counts.inner, all = outcome.done.counts.tetrahedra;
+    EXPECT_EQ(outcome.mesh.tetrahedra.size(), keep == sides::outside ? all - inner : all);
+    EXPECT_EQ(std::count(outcome.mesh.inner.begin(), outcome.mesh.inner.end(), 1),
               keep == sides::outside ? 0 : static_cast<std::ptrdiff_t>(inner));
-    const boundary around = boundary_of(found.mesh);
+    const boundary boundary = boundary_of(outcome.mesh);
     EXPECT_TRUE(
-        std::all_of(around.edges.begin(), around.edges.end(), [](const auto& each) { return each.second == 2; }));
+        std::all_of(boundary.edges.begin(), boundary.edges.end(), [](const auto& each) { return each.second == 2; }));
   }
 }
 
 TEST(Mesher, parts_within_parts_and_side_by_side_are_told_apart) {
   for (const char* name : {"shell", "spheres"}) {
-    const outcome found = run_job({{"ranks", "2"}}, {.input = name, .size = 0.09, .subdomains = 8, .check = true});
-    EXPECT_EQ(found.done.found.faults, 0u) << name;
-    const boundary around = boundary_of(found.mesh);
-    EXPECT_EQ(around.corners.size() + around.triangles, around.edges.size() + 4) << name;  // two spheres
+    const outcome outcome = run_job({{"ranks", "2"}}, {.input = name, .size = 0.09, .subdomains = 8, .check = true});
+    EXPECT_EQ(outcome.done.found.faults, 0u) << name;
+    const boundary boundary = boundary_of(outcome.mesh);
+    EXPECT_EQ(boundary.corners.size() + boundary.triangles, boundary.edges.size() + 4) << name;  // two spheres
   }
 }
 
 TEST(Mesher, a_mesh_that_is_too_coarse_for_the_surface_fails_the_check) {
-  const outcome found =
+  const outcome outcome =
       run_job({{"ranks", "1"}}, {.input = "knot", .surface = {.edges_a_turn = 0}, .size = 0.5, .check = true});
-  EXPECT_GT(found.done.found.faults, 0u);
+  EXPECT_GT(outcome.done.found.faults, 0u);
 }
 
 TEST(Mesher, a_volume_that_differs_from_that_of_the_surface_fails_the_check) {
@@ -224,13 +225,13 @@ TEST(Mesher, a_volume_that_differs_from_that_of_the_surface_fails_the_check) {
 
 TEST(Writers, files_hold_the_mesh) {
   const options small{.size = 0.3};
-  const outcome found = run_job({{"ranks", "1"}}, small);
+  const outcome outcome = run_job({{"ranks", "1"}}, small);
   std::ostringstream vtu, svg;
-  write_vtu(found.mesh, vtu);
-  const std::string cells = "NumberOfCells=\"" + std::to_string(found.mesh.tetrahedra.size()) + "\"";
+  write_vtu(outcome.mesh, vtu);
+  const std::string cells = "NumberOfCells=\"" + std::to_string(outcome.mesh.tetrahedra.size()) + "\"";
   EXPECT_NE(vtu.str().find(cells), std::string::npos);
-  EXPECT_GT(vtu.str().size(), found.mesh.points.size() * 24 + found.mesh.tetrahedra.size() * 33);
-  write_svg(found.mesh, 0.47, svg);
+  EXPECT_GT(vtu.str().size(), outcome.mesh.points.size() * 24 + outcome.mesh.tetrahedra.size() * 33);
+  write_svg(outcome.mesh, 0.47, svg);
   const std::string picture = svg.str();
   EXPECT_GT(std::count(picture.begin(), picture.end(), 'Z'), 30);
   EXPECT_THROW(check_output_name("mesh.obj"), nacre::setup_error);

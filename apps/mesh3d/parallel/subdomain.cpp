@@ -88,11 +88,11 @@ void subdomain::go_on(nacre::context& ctx) {
     stage_ = stage::meshed;
     ctx.charge(static_cast<double>(points.size()) * seconds_a_hull_point);
   } else if (stage_ == stage::meshed || stage_ == stage::refined) {
-    const std::size_t before = mesh_.count();
+    const std::size_t previous = mesh_.count();
     const auto pass = stage_ == stage::meshed ? refiner::pass::sizes : refiner::pass::slivers;
     if (refiner(mesh_, rule_, pass).refine(state_, points_a_slice)) end_stage();
     const double seconds_each = rule_.size.surface == nullptr ? seconds_a_tetrahedron : seconds_with_surface;
-    ctx.charge(static_cast<double>(mesh_.count() - before) * seconds_each);
+    ctx.charge(static_cast<double>(mesh_.count() - previous) * seconds_each);
   } else {
     stage_ == stage::split ? tell_sides() : mend_sides();
     ctx.charge(static_cast<double>(sides_a_slice) * seconds_a_side);
@@ -104,30 +104,30 @@ void subdomain::go_on(nacre::context& ctx) {
 }
 
 std::vector<std::uint32_t> subdomain::neighbours() const {
-  std::vector<std::uint32_t> made;
+  std::vector<std::uint32_t> values;
   for (const cube_face& face : leaf_.faces) {
-    if (face.neighbour != cube_face::nobody) made.push_back(face.neighbour);
+    if (face.neighbour != cube_face::nobody) values.push_back(face.neighbour);
   }
-  std::sort(made.begin(), made.end());
-  made.erase(std::unique(made.begin(), made.end()), made.end());
-  return made;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 std::vector<std::vector<shared_triangle>> subdomain::shared_with(std::uint32_t neighbour) {
   if (hull_.empty()) hull_ = hull_triangles(mesh_, leaf_, inner_);
-  std::vector<std::vector<shared_triangle>> made;
+  std::vector<std::vector<shared_triangle>> shared_triangles;
   for (std::size_t k = 0; k < leaf_.faces.size(); ++k) {
-    if (leaf_.faces[k].neighbour == neighbour) made.push_back(hull_[k]);
+    if (leaf_.faces[k].neighbour == neighbour) shared_triangles.push_back(hull_[k]);
   }
-  return made;
+  return shared_triangles;
 }
 
 void subdomain::check(nacre::context& ctx) {
   find_surface(ctx);
-  findings own = check_leaf(mesh_, leaf_, rule_);
-  if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, turned_, own, boundary_);
-  own.unsplit = unsplit_;
-  found_.merge(own);  // a neighbour may have compared first
+  findings findings = check_leaf(mesh_, leaf_, rule_);
+  if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, turned_, findings, boundary_);
+  findings.unsplit = unsplit_;
+  found_.merge(findings);  // a neighbour may have compared first
   for (const std::uint32_t neighbour : neighbours()) {
     ctx.send<&subdomain::compare>(all_[{neighbour}], leaf_.number, shared_with(neighbour));
   }
@@ -184,21 +184,21 @@ subdomain_counts subdomain::counts() const {
 subdomain_cost subdomain::cost() const { return {seconds_, mesh_.count(), counts().bytes}; }
 
 mesh_copy subdomain::copy(nacre::context& ctx, sides keep) const {
-  mesh_copy made{.points = mesh_.vertices, .rank = ctx.rank().value()};
-  made.on_hull.resize(made.points.size());
+  mesh_copy copy{.points = mesh_.vertices, .rank = ctx.rank().value()};
+  copy.on_hull.resize(copy.points.size());
   for (index t = 0; t < mesh_.tetrahedra.size(); ++t) {
     if (!mesh_.in_use(t)) continue;
     const bool inner = !inner_.empty() && inner_[t] != 0;
     if (inner_.empty() || keep == sides::both || inner == (keep == sides::inside)) {
-      made.tetrahedra.push_back(mesh_.tetrahedra[t].corner);
-      made.inner.push_back(inner ? 1 : 0);
+      copy.tetrahedra.push_back(mesh_.tetrahedra[t].corner);
+      copy.inner.push_back(inner ? 1 : 0);
     }
     for (unsigned k = 0; k < 4; ++k) {
       if (mesh_.twin(facet_of(t, k)) != none) continue;
-      for (const index v : mesh_.corners(facet_of(t, k))) made.on_hull[v] = 1;
+      for (const index v : mesh_.corners(facet_of(t, k))) copy.on_hull[v] = 1;
     }
   }
-  return made;
+  return copy;
 }
 
 double subdomain::load() const {

@@ -67,8 +67,8 @@ class face_sampler {
     return std::min(static_cast<std::size_t>(std::max(u, 0.0) / extent_ * static_cast<double>(rows_)), rows_ - 1);
   }
   using grid = std::vector<std::vector<place_on_face>>;
-  [[nodiscard]] bool keeps_from(const grid& others, const dart& at, double distance) const;
-  [[nodiscard]] bool lies_in_circle(const dart& at) const;
+  [[nodiscard]] bool keeps_from(const grid& others, const dart& dart, double distance) const;
+  [[nodiscard]] bool lies_in_circle(const dart& dart) const;
 
   cube_face face_;
   const size_field& size_;
@@ -105,9 +105,9 @@ face_sampler::face_sampler(const cube_face& face, const std::vector<cube_edge>& 
       for (const point& each : points_within(edge, size)) chain.push_back(each);
       chain.push_back(to_point(end));
       for (std::size_t k = 0; k < chain.size(); ++k) {
-        const place_on_face here = on_face(chain[k]);
-        add(here.u, here.v);
-        if (k > 0) steps_.emplace_back(on_face(chain[k - 1]), here);
+        const place_on_face site = on_face(chain[k]);
+        add(site.u, site.v);
+        if (k > 0) steps_.emplace_back(on_face(chain[k - 1]), site);
       }
     }
   }
@@ -159,11 +159,11 @@ void face_sampler::throw_darts_at_curve() {
   }
 }
 
-bool face_sampler::keeps_from(const grid& others, const dart& at, double distance) const {
-  for (std::size_t i = row_of(at.u - distance); i <= row_of(at.u + distance); ++i) {
-    for (std::size_t j = row_of(at.v - distance); j <= row_of(at.v + distance); ++j) {
+bool face_sampler::keeps_from(const grid& others, const dart& dart, double distance) const {
+  for (std::size_t i = row_of(dart.u - distance); i <= row_of(dart.u + distance); ++i) {
+    for (std::size_t j = row_of(dart.v - distance); j <= row_of(dart.v + distance); ++j) {
       for (const place_on_face& other : others[i * rows_ + j]) {
-        const double du = other.u - at.u, dv = other.v - at.v;
+        const double du = other.u - dart.u, dv = other.v - dart.v;
         if (du * du + dv * dv < distance * distance) return false;
       }
     }
@@ -172,11 +172,11 @@ bool face_sampler::keeps_from(const grid& others, const dart& at, double distanc
 }
 
 /// Over a step of a side.
-bool face_sampler::lies_in_circle(const dart& at) const {
+bool face_sampler::lies_in_circle(const dart& dart) const {
   return std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
     const auto& [a, b] = step;
     const double length = std::abs(a.u - b.u) + std::abs(a.v - b.v);  // one of both is 0
-    return (a.u - at.u) * (b.u - at.u) + (a.v - at.v) * (b.v - at.v) <= 1e-3 * length * length;
+    return (a.u - dart.u) * (b.u - dart.u) + (a.v - dart.v) * (b.v - dart.v) <= 1e-3 * length * length;
   });
 }
 
@@ -211,26 +211,26 @@ class edge_divider {
   }
   [[nodiscard]] double length_at(double t) const { return std::min(size_.at(at(t)), extent_ / steps_min); }
 
-  void divide(double from, double to, std::vector<point>& points) {
-    integrate(from, to, 64);
-    if (sums_.back() > 16) integrate(from, to, static_cast<std::size_t>(4 * std::min(sums_.back(), 1e7)));
+  void divide(double source, double end, std::vector<point>& points) {
+    integrate(source, end, 64);
+    if (sums_.back() > 16) integrate(source, end, static_cast<std::size_t>(4 * std::min(sums_.back(), 1e7)));
     const auto steps = static_cast<std::size_t>(std::ceil(sums_.back() * (1 - 1e-9)));
     std::size_t k = 0;
     for (std::size_t n = 1; n < steps; ++n) {
       const double wanted = sums_.back() * static_cast<double>(n) / static_cast<double>(steps);
       while (sums_[k + 1] < wanted) ++k;
-      const double within = (wanted - sums_[k]) / (sums_[k + 1] - sums_[k]);
-      const double part = (static_cast<double>(k) + within) / static_cast<double>(sums_.size() - 1);
-      points.push_back(at(from + (to - from) * part));
+      const double limit = (wanted - sums_[k]) / (sums_[k + 1] - sums_[k]);
+      const double part = (static_cast<double>(k) + limit) / static_cast<double>(sums_.size() - 1);
+      points.push_back(at(source + (end - source) * part));
     }
   }
 
  private:
-  void integrate(double from, double to, std::size_t count) {
+  void integrate(double source, double end, std::size_t count) {
     sums_.assign(1, 0);
-    const double step = (to - from) / static_cast<double>(count);
+    const double step = (end - source) / static_cast<double>(count);
     for (std::size_t k = 0; k < count; ++k) {
-      sums_.push_back(sums_.back() + step * extent_ / length_at(from + (static_cast<double>(k) + 0.5) * step));
+      sums_.push_back(sums_.back() + step * extent_ / length_at(source + (static_cast<double>(k) + 0.5) * step));
     }
   }
 
@@ -246,17 +246,17 @@ class edge_divider {
 std::vector<point> points_within(const cube_edge& edge, const size_field& size) {
   edge_divider divider(edge, size);
   std::vector<point> points;
-  double from = 0;
+  double source = 0;
   if (size.surface != nullptr) {
     for (const double t : crossings_of(edge, *size.surface)) {
       const double apart = edge_factor * divider.length_at(t) / to_length(edge.size);
-      if (t - from < apart || 1 - t < apart) continue;
-      divider.divide(from, t, points);
+      if (t - source < apart || 1 - t < apart) continue;
+      divider.divide(source, t, points);
       points.push_back(divider.at(t));
-      from = t;
+      source = t;
     }
   }
-  divider.divide(from, 1, points);
+  divider.divide(source, 1, points);
   return points;
 }
 

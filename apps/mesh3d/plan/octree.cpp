@@ -21,12 +21,12 @@ std::array<cube_edge, 4> sides_of(const cube_face& face) noexcept {
           cube_edge{up, face.size, u}};
 }
 
-octree::octree(std::uint32_t leaves_min, const weight& of, const std::function<bool(const cube&)>& may_split) {
+octree::octree(std::uint32_t leaves_min, const weight& weight, const std::function<bool(const cube&)>& may_split) {
   nodes_.push_back({});
   std::priority_queue<std::pair<double, std::uint32_t>> heaviest;
   const auto offer = [&](std::uint32_t n) {
     const cube& box = nodes_[n].box;
-    if (box.size > 1 && may_split(box)) heaviest.emplace(of(box), n);
+    if (box.size > 1 && may_split(box)) heaviest.emplace(weight(box), n);
   };
   offer(0);
   for (std::uint32_t leaves = 1; leaves < leaves_min && !heaviest.empty(); leaves += 7) {
@@ -50,12 +50,12 @@ void octree::split(std::uint32_t n) {
   }
 }
 
-std::uint32_t octree::leaf_at(const place& at) const noexcept {
+std::uint32_t octree::leaf_at(const place& place) const noexcept {
   std::uint32_t n = 0;
   while (nodes_[n].first_child != 0) {
     const cube& box = nodes_[n].box;
     std::uint32_t child = 0;
-    for (unsigned axis = 0; axis < 3; ++axis) child |= (at[axis] >= box.low[axis] + box.size / 2 ? 1u : 0u) << axis;
+    for (unsigned axis = 0; axis < 3; ++axis) child |= (place[axis] >= box.low[axis] + box.size / 2 ? 1u : 0u) << axis;
     n = nodes_[n].first_child + child;
   }
   return n;
@@ -70,14 +70,14 @@ void octree::balance() {
     if (nodes_[n].first_child != 0) continue;
     const cube box = nodes_[n].box;
     for (std::uint32_t direction = 0; direction < 27; ++direction) {
-      place beside = box.low;
+      place place = box.low;
       bool inside = true;
       for (unsigned axis = 0, rest = direction; axis < 3; ++axis, rest /= 3) {
-        beside[axis] += (rest % 3) * box.size - box.size;  // wraps below 0
-        inside = inside && beside[axis] < cube_size;
+        place[axis] += (rest % 3) * box.size - box.size;  // wraps below 0
+        inside = inside && place[axis] < cube_size;
       }
       if (!inside) continue;
-      const std::uint32_t other = leaf_at(beside);
+      const std::uint32_t other = leaf_at(place);
       if (nodes_[other].box.size <= 2 * box.size) continue;
       split(other);
       for (std::uint32_t k = 0; k < 8; ++k) to_look.push_back(nodes_[other].first_child + k);
@@ -127,11 +127,11 @@ void octree::collect_edges(const cube_edge& stretch, std::vector<cube_edge>& edg
   // Along the stretch, each quarter of the space around it has leaves that are all at least that long, or all shorter.
   bool shorter = false;
   for (std::uint32_t k = 0; k < 4; ++k) {
-    place beside = stretch.low;
-    beside[(stretch.axis + 1) % 3] -= k & 1;  // wraps below 0
-    beside[(stretch.axis + 2) % 3] -= k >> 1;
-    if (std::any_of(beside.begin(), beside.end(), [](std::uint32_t each) { return each >= cube_size; })) continue;
-    shorter = shorter || nodes_[leaf_at(beside)].box.size < stretch.size;
+    place place = stretch.low;
+    place[(stretch.axis + 1) % 3] -= k & 1;  // wraps below 0
+    place[(stretch.axis + 2) % 3] -= k >> 1;
+    if (std::any_of(place.begin(), place.end(), [](std::uint32_t each) { return each >= cube_size; })) continue;
+    shorter = shorter || nodes_[leaf_at(place)].box.size < stretch.size;
   }
   if (!shorter) {
     edges.push_back(stretch);
@@ -145,7 +145,7 @@ void octree::collect_edges(const cube_edge& stretch, std::vector<cube_edge>& edg
 }
 
 std::vector<leaf_plan> octree::leaves() const {
-  std::vector<leaf_plan> made;
+  std::vector<leaf_plan> leaf_plans;
   for (const std::uint32_t n : ordered_) {
     leaf_plan leaf{.box = nodes_[n].box, .number = nodes_[n].number};
     for (std::uint32_t axis = 0; axis < 3; ++axis) {
@@ -160,9 +160,9 @@ std::vector<leaf_plan> octree::leaves() const {
     }
     std::sort(leaf.edges.begin(), leaf.edges.end());
     leaf.edges.erase(std::unique(leaf.edges.begin(), leaf.edges.end()), leaf.edges.end());
-    made.push_back(std::move(leaf));
+    leaf_plans.push_back(std::move(leaf));
   }
-  return made;
+  return leaf_plans;
 }
 
 }  // namespace mesh3d

@@ -18,7 +18,9 @@ inline constexpr unsigned depth_max = 16;
 inline constexpr std::uint32_t cube_size = 1u << depth_max;
 
 inline double to_length(std::uint32_t size) noexcept { return static_cast<double>(size) / cube_size; }
-inline point to_point(const place& at) noexcept { return {to_length(at[0]), to_length(at[1]), to_length(at[2])}; }
+inline point to_point(const place& position) noexcept {
+  return {to_length(position[0]), to_length(position[1]), to_length(position[2])};
+}
 
 struct cube {
   place low{};
@@ -65,7 +67,7 @@ class octree {
   using weight = std::function<double(const cube&)>;
   /// Splits the leaf that weighs most until there are `leaves_min`, or all leaves are as small as `may_split` allows.
   /// Then splits leaves until no two that touch differ by a factor of more than 2 in size.
-  octree(std::uint32_t leaves_min, const weight& of, const std::function<bool(const cube&)>& may_split);
+  octree(std::uint32_t leaves_min, const weight& weight, const std::function<bool(const cube&)>& may_split);
 
   /// By the order of a depth-first search, in which neighbours are near to each other.
   [[nodiscard]] std::vector<leaf_plan> leaves() const;
@@ -77,7 +79,7 @@ class octree {
     std::uint32_t number = 0;       // of a leaf
   };
   void split(std::uint32_t n);
-  [[nodiscard]] std::uint32_t leaf_at(const place& at) const noexcept;
+  [[nodiscard]] std::uint32_t leaf_at(const place& position) const noexcept;
   void balance();
   void number_leaves();
   void collect_faces(cube_face face, bool upper, std::vector<cube_face>& faces) const;

@@ -122,26 +122,26 @@ double least_length(const size_field& size, const surface_in_cube* surface) {
   return std::min(least, size.surface_factor * *std::min_element(lengths.begin(), lengths.end()));
 }
 
-void choose_size(const options& asked, plan& into) {
+void choose_size(const options& asked, plan& plan) {
   size_field size{.everywhere = asked.size > 0 ? asked.size : 0.1, .sources = asked.sources};
-  into.surface = make_surface(asked, size.everywhere);
-  if (into.surface != nullptr) {
-    size.surface = &into.surface->tree();
-    size.surface_growth = into.surface->of().growth;
-    for (size_source& each : size.sources) each.at = into.surface->of().place.into_cube(each.at);
+  plan.surface = make_surface(asked, size.everywhere);
+  if (plan.surface != nullptr) {
+    size.surface = &plan.surface->tree();
+    size.surface_growth = plan.surface->of().growth;
+    for (size_source& each : size.sources) each.at = plan.surface->of().place.into_cube(each.at);
   }
   if (asked.tetrahedra > 0) {
     std::optional<kept_share> kept;
-    if (into.surface != nullptr) kept.emplace(*into.surface, asked.keep);
+    if (plan.surface != nullptr) kept.emplace(*plan.surface, asked.keep);
     size = with_tetrahedra(size, static_cast<double>(asked.tetrahedra), kept ? &*kept : nullptr);
   }
   size.everywhere = std::min(size.everywhere, 1.0);
-  const double least = least_length(size, into.surface.get());
+  const double least = least_length(size, plan.surface.get());
   if (least < length_min) {
     throw nacre::setup_error({fmt::format("edges would have to be as short as {:.3g}", least),
                               fmt::format("lengths are at least {}", length_min), "ask for fewer tetrahedra"});
   }
-  into.rule = {size, asked.ratio_max, asked.sliver_degrees};
+  plan.rule = {size, asked.ratio_max, asked.sliver_degrees};
 }
 
 }  // namespace
@@ -149,9 +149,9 @@ void choose_size(const options& asked, plan& into) {
 double expected_tetrahedra(const cube& part, const size_field& size) { return expectation(size).of(part); }
 
 plan make_plan(const options& asked, double memory_bytes) {
-  plan made;
-  choose_size(asked, made);
-  const size_field& size = made.rule.size;
+  plan result;
+  choose_size(asked, result);
+  const size_field& size = result.rule.size;
   expectation expected(size);
   const double all = expected.of({});
   meshing::demand_memory({.elements = all,
@@ -171,14 +171,14 @@ plan make_plan(const options& asked, double memory_bytes) {
   const auto may_split = [&](const cube& box) {
     return expected.of(box) >= 8 * tetrahedra_a_cube * std::pow(steps_min, 3);
   };
-  made.leaves = octree(static_cast<std::uint32_t>(count), weight, may_split).leaves();
-  for (const leaf_plan& leaf : made.leaves) {
-    made.expected.push_back(expected.of(leaf.box));
-    if (made.expected.back() < 1.2e8) continue;
-    throw nacre::setup_error({fmt::format("a subdomain would have {:.3g} tetrahedra", made.expected.back()),
+  result.leaves = octree(static_cast<std::uint32_t>(count), weight, may_split).leaves();
+  for (const leaf_plan& leaf : result.leaves) {
+    result.expected.push_back(expected.of(leaf.box));
+    if (result.expected.back() < 1.2e8) continue;
+    throw nacre::setup_error({fmt::format("a subdomain would have {:.3g} tetrahedra", result.expected.back()),
                               "one holds 120 million at most", "ask for more subdomains"});
   }
-  return made;
+  return result;
 }
 
 }  // namespace mesh3d

@@ -29,13 +29,13 @@ plan graded_plan(std::uint32_t subdomains) {
 auto name_of(const cube_face& face) { return std::tuple(face.low, face.size, face.axis); }
 
 TEST(Octree, fills_the_cube_and_both_sides_of_a_face_know_each_other) {
-  const plan made = graded_plan(150);
-  EXPECT_GE(made.leaves.size(), 150u);
+  const plan plan = graded_plan(150);
+  EXPECT_GE(plan.leaves.size(), 150u);
   double volume = 0;
   std::map<std::tuple<place, std::uint32_t, std::uint32_t>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> sides;
   std::set<std::uint32_t> sizes;
-  for (std::size_t k = 0; k < made.leaves.size(); ++k) {
-    const leaf_plan& leaf = made.leaves[k];
+  for (std::size_t k = 0; k < plan.leaves.size(); ++k) {
+    const leaf_plan& leaf = plan.leaves[k];
     EXPECT_EQ(leaf.number, k);
     volume += std::pow(to_length(leaf.box.size), 3);
     sizes.insert(leaf.box.size);
@@ -51,23 +51,23 @@ TEST(Octree, fills_the_cube_and_both_sides_of_a_face_know_each_other) {
     ASSERT_EQ(of.size(), 2u);
     EXPECT_EQ(of[0].second, of[1].first);
     EXPECT_EQ(of[1].second, of[0].first);
-    const std::uint32_t one = made.leaves[of[0].first].box.size, other = made.leaves[of[1].first].box.size;
+    const std::uint32_t one = plan.leaves[of[0].first].box.size, other = plan.leaves[of[1].first].box.size;
     EXPECT_LE(std::max(one, other), 2 * std::min(one, other));
   }
 }
 
 TEST(Octree, no_leaf_has_a_corner_within_an_edge) {
-  const plan made = graded_plan(100);
+  const plan plan = graded_plan(100);
   std::set<place> corners;
-  for (const leaf_plan& leaf : made.leaves) {
+  for (const leaf_plan& leaf : plan.leaves) {
     for (std::uint32_t k = 0; k < 8; ++k) {
-      place at = leaf.box.low;
-      for (unsigned axis = 0; axis < 3; ++axis) at[axis] += (k >> axis & 1) * leaf.box.size;
-      corners.insert(at);
+      place position = leaf.box.low;
+      for (unsigned axis = 0; axis < 3; ++axis) position[axis] += (k >> axis & 1) * leaf.box.size;
+      corners.insert(position);
     }
   }
   std::size_t halves = 0;
-  for (const leaf_plan& leaf : made.leaves) {
+  for (const leaf_plan& leaf : plan.leaves) {
     for (const cube_edge& edge : leaf.edges) {
       place middle = edge.low;
       middle[edge.axis] += edge.size / 2;
@@ -79,17 +79,17 @@ TEST(Octree, no_leaf_has_a_corner_within_an_edge) {
 }
 
 TEST(HullPoints, are_the_same_on_both_sides_of_a_face) {
-  const plan made = graded_plan(60);
+  const plan plan = graded_plan(60);
   std::map<std::tuple<place, std::uint32_t, std::uint32_t>, std::vector<point>> known;
   std::size_t compared = 0, points = 0;
-  for (const leaf_plan& leaf : made.leaves) {
+  for (const leaf_plan& leaf : plan.leaves) {
     for (const cube_face& face : leaf.faces) {
-      const std::vector<point> here = points_within(face, leaf.edges, made.rule.size);
-      const auto [there, fresh] = known.try_emplace(name_of(face), here);
+      const std::vector<point> site = points_within(face, leaf.edges, plan.rule.size);
+      const auto [there, fresh] = known.try_emplace(name_of(face), site);
       if (fresh) continue;
-      EXPECT_EQ(there->second, here);
+      EXPECT_EQ(there->second, site);
       ++compared;
-      points += here.size();
+      points += site.size();
     }
   }
   EXPECT_GT(compared, 100u);
@@ -97,27 +97,27 @@ TEST(HullPoints, are_the_same_on_both_sides_of_a_face) {
 }
 
 TEST(HullPoints, keep_their_distance_and_lie_in_no_circle_over_a_step) {
-  const plan made = graded_plan(30);
-  for (const leaf_plan& leaf : made.leaves) {
+  const plan plan = graded_plan(30);
+  for (const leaf_plan& leaf : plan.leaves) {
     for (const cube_face& face : leaf.faces) {
-      const std::vector<point> within = points_within(face, leaf.edges, made.rule.size);
+      const std::vector<point> points = points_within(face, leaf.edges, plan.rule.size);
       for (const cube_edge& side : sides_of(face)) {
         if (std::find(leaf.edges.begin(), leaf.edges.end(), side) == leaf.edges.end()) continue;
         place end = side.low;
         end[side.axis] += side.size;
         std::vector<point> chain{to_point(side.low)};
-        for (const point& p : points_within(side, made.rule.size)) chain.push_back(p);
+        for (const point& p : points_within(side, plan.rule.size)) chain.push_back(p);
         chain.push_back(to_point(end));
         EXPECT_GE(chain.size(), 4u);
         for (std::size_t k = 1; k < chain.size(); ++k) {
-          for (const point& p : within) EXPECT_GT(dot(chain[k - 1] - p, chain[k] - p), 0);
+          for (const point& p : points) EXPECT_GT(dot(chain[k - 1] - p, chain[k] - p), 0);
         }
       }
-      for (std::size_t i = 0; i < within.size(); ++i) {
+      for (std::size_t i = 0; i < points.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
           const double length =
-              std::min({made.rule.size.at(within[i]), made.rule.size.at(within[j]), to_length(face.size) / steps_min});
-          EXPECT_GT(std::sqrt(squared_length(within[i] - within[j])), 0.74 * length);
+              std::min({plan.rule.size.at(points[i]), plan.rule.size.at(points[j]), to_length(face.size) / steps_min});
+          EXPECT_GT(std::sqrt(squared_length(points[i] - points[j])), 0.74 * length);
         }
       }
     }
@@ -134,8 +134,8 @@ TEST(Plan, lengths_follow_the_number_of_tetrahedra_that_is_asked_for) {
 
 TEST(Plan, counts_the_tetrahedra_that_are_kept) {
   const auto expected = [](const char* input, sides keep) {  // in the whole cube
-    const plan made = make_plan({.input = input, .surface = {.edges_a_turn = 0}, .keep = keep, .tetrahedra = 100'000});
-    return expected_tetrahedra({}, made.rule.size);
+    const plan plan = make_plan({.input = input, .surface = {.edges_a_turn = 0}, .keep = keep, .tetrahedra = 100'000});
+    return expected_tetrahedra({}, plan.rule.size);
   };
   for (const char* input : {"sphere", "knot", "block"}) {  // edges have one length in all of the cube
     const double share = make_plan({.input = input}).surface->of().volume;

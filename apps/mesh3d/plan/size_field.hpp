@@ -52,18 +52,18 @@ struct size_field {
       most = std::min(most, each.length + each.growth * (away + distance));
     }
     if (surface == nullptr) return {least, most};
-    const double here = at(p);  // grows by no more than surface_growth where the surface decides
-    return {
-        std::min(least, std::max(here - surface_growth * distance, surface->length_near(p, surface_factor, 0, least))),
-        std::min(most, here + surface_growth * distance)};
+    const double local_value = at(p);  // grows by no more than surface_growth where the surface decides
+    return {std::min(least, std::max(local_value - surface_growth * distance,
+                                     surface->length_near(p, surface_factor, 0, least))),
+            std::min(most, local_value + surface_growth * distance)};
   }
   /// The field with all lengths multiplied. Growth stays: it is a ratio of lengths.
   [[nodiscard]] size_field scaled(double factor) const {
-    size_field made = *this;
-    made.everywhere *= factor;
-    for (size_source& each : made.sources) each.length *= factor;
-    made.surface_factor *= factor;
-    return made;
+    size_field result = *this;
+    result.everywhere *= factor;
+    for (size_source& each : result.sources) each.length *= factor;
+    result.surface_factor *= factor;
+    return result;
   }
   template <class Archive>
   void serialize(Archive& ar) {

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t looks_an_edge = 1000, looks_min = 10'000'000;
 
-bool shares(const surface_mesh::triangle& of, std::uint32_t v) {
-  return std::find(of.begin(), of.end(), v) != of.end();
+bool shares(const surface_mesh::triangle& triangle, std::uint32_t v) {
+  return std::find(triangle.begin(), triangle.end(), v) != triangle.end();
 }
 
 /// Two triangles at one edge that lie upon each other.
@@ -51,9 +51,9 @@ crossing_search find_crossing(const surface_mesh& mesh, const std::vector<surfac
   for (const surface_edge& edge : edges) {
     const auto [own, other] = edge.triangles;
     if (own != other && is_folded(mesh, own, other)) search.found = {own, other};
-    const point &from = mesh.points[edge.ends[0]], &to = mesh.points[edge.ends[1]];
+    const point &source = mesh.points[edge.ends[0]], &target = mesh.points[edge.ends[1]];
     looks += tree.for_each_near(edge.ends, [&, own = own](std::uint32_t t) {
-      if (meets(from, to, mesh.corners(t))) search.found = {own, t};
+      if (meets(source, target, mesh.corners(t))) search.found = {own, t};
       return !search.found;
     });
     search.complete = looks <= looks_max;

@@ -23,15 +23,15 @@ namespace mesh3d {
 namespace {
 
 std::vector<surface_edge> edges_of(const surface_mesh& mesh) {
-  std::map<std::array<std::uint32_t, 2>, std::vector<std::uint32_t>> found;
+  std::map<std::array<std::uint32_t, 2>, std::vector<std::uint32_t>> table;
   for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const auto [a, b] = std::minmax({mesh.triangles[t][k], mesh.triangles[t][(k + 1) % 3]});
-      found[{a, b}].push_back(t);
+      table[{a, b}].push_back(t);
     }
   }
   std::vector<surface_edge> edges;
-  for (const auto& [ends, beside] : found) {
+  for (const auto& [ends, beside] : table) {
     for (const std::uint32_t t : beside) edges.push_back({ends, {beside.front(), t}});
   }
   return edges;
@@ -48,8 +48,10 @@ bool an_edge_meets_a_triangle(const surface_mesh& mesh) {
   for (const surface_edge& edge : edges_of(mesh)) {
     const auto [a, b] = edge.ends;
     for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
-      const auto& of = mesh.triangles[t];
-      if (std::find(of.begin(), of.end(), a) != of.end() || std::find(of.begin(), of.end(), b) != of.end()) continue;
+      const auto& value = mesh.triangles[t];
+      if (std::find(value.begin(), value.end(), a) != value.end() ||
+          std::find(value.begin(), value.end(), b) != value.end())
+        continue;
       if (meets(mesh.points[a], mesh.points[b], mesh.corners(t))) return true;
     }
   }
@@ -64,7 +66,7 @@ TEST(Crossings, are_found_between_triangles_that_share_a_corner_or_an_edge) {
 }
 
 TEST(Crossings, are_those_of_all_pairs) {
-  std::uint64_t found = 0, clean = 0;
+  std::uint64_t found_count = 0, clean = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     surface_mesh mesh = troubled_surface::make(seed);
     const auto [low, high] = bounds_of(mesh);
@@ -79,7 +81,7 @@ TEST(Crossings, are_those_of_all_pairs) {
     }
     const bool wanted = an_edge_meets_a_triangle(mesh), got = crosses(mesh);
     EXPECT_TRUE(got || !wanted) << seed;
-    (wanted ? found : clean) += 1;
+    (wanted ? found_count : clean) += 1;
     if (got && !wanted) {  // two triangles at one edge, folded upon each other
       const auto [s, t] = *search_in(mesh).found;
       const auto& corners = mesh.triangles[s];
@@ -89,7 +91,7 @@ TEST(Crossings, are_those_of_all_pairs) {
       EXPECT_GE(shared, 2) << seed;
     }
   }
-  EXPECT_GT(found, 60u);
+  EXPECT_GT(found_count, 60u);
   EXPECT_GT(clean, 60u);
 }
 
@@ -97,28 +99,28 @@ TEST(Crossings, are_those_of_all_pairs) {
 enum class cut : std::uint8_t { centre, corner, zigzag };
 
 /// A cylinder of triangles that are ever thinner the more sides it has, askew to the axes.
-surface_mesh cylinder(std::uint32_t sides, cut how) {
-  surface_mesh made;
+surface_mesh cylinder(std::uint32_t sides, cut cut) {
+  surface_mesh mesh;
   const point along{0.36, 0.48, 0.5}, u{0.4, -0.3, 0}, v{0.15, 0.2, -0.3};
   for (std::uint32_t k = 0; k < 2 * sides; ++k) {
     const double turn = 2 * std::numbers::pi * (k % sides) / sides;
-    made.points.push_back(u * std::cos(turn) + v * std::sin(turn) + along * (k < sides ? 0 : 1));
+    mesh.points.push_back(u * std::cos(turn) + v * std::sin(turn) + along * (k < sides ? 0 : 1));
   }
-  made.points.push_back({0, 0, 0});
-  made.points.push_back(along);
+  mesh.points.push_back({0, 0, 0});
+  mesh.points.push_back(along);
   const auto add_end = [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     const auto above = [&](std::uint32_t k) { return k == 2 * sides ? k + 1 : k + sides; };
-    made.triangles.push_back({a, b, c});
-    made.triangles.push_back({above(a), above(c), above(b)});
+    mesh.triangles.push_back({a, b, c});
+    mesh.triangles.push_back({above(a), above(c), above(b)});
   };
   for (std::uint32_t k = 0; k < sides; ++k) {
     const std::uint32_t next = (k + 1) % sides;
-    made.triangles.push_back({k, next, next + sides});
-    made.triangles.push_back({k, next + sides, k + sides});
-    if (how == cut::centre) add_end(2 * sides, next, k);
-    if (how == cut::corner && k > 0 && next > 0) add_end(0, next, k);
+    mesh.triangles.push_back({k, next, next + sides});
+    mesh.triangles.push_back({k, next + sides, k + sides});
+    if (cut == cut::centre) add_end(2 * sides, next, k);
+    if (cut == cut::corner && k > 0 && next > 0) add_end(0, next, k);
   }
-  if (how != cut::zigzag) return made;
+  if (cut != cut::zigzag) return mesh;
   add_end(0, sides - 1, 1);
   for (std::uint32_t i = 1, j = sides - 1; i + 1 < j;) {
     if (i + j == sides) {
@@ -129,7 +131,7 @@ surface_mesh cylinder(std::uint32_t sides, cut how) {
       --j;
     }
   }
-  return made;
+  return mesh;
 }
 
 class Thin : public testing::TestWithParam<cut> {};
@@ -155,8 +157,8 @@ TEST_P(Thin, triangles_answer_as_all_of_them_do) {
     bool met = false;
     int above = 0;
     for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
-      const point at = nearest_on_triangle(p, mesh.corners(t));
-      if (squared_length(p - at) < squared_length(p - nearest)) nearest = at;
+      const point position = nearest_on_triangle(p, mesh.corners(t));
+      if (squared_length(p - position) < squared_length(p - nearest)) nearest = position;
       met = met || meets(p, q, mesh.corners(t));
       above += meets(p, p + point{0, 0, 10}, mesh.corners(t)) ? 1 : 0;
     }

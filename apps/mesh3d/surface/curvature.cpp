@@ -44,9 +44,9 @@ std::vector<double> curvatures(const surface_mesh& mesh, const std::vector<surfa
       for (unsigned k = 0; k < 6; ++k) sums[v][k] += part[k];
     }
   }
-  std::vector<double> made;
-  for (std::size_t v = 0; v < sums.size(); ++v) made.push_back(areas[v] > 0 ? norm(sums[v]) / areas[v] : 0);
-  return made;
+  std::vector<double> values;
+  for (std::size_t v = 0; v < sums.size(); ++v) values.push_back(areas[v] > 0 ? norm(sums[v]) / areas[v] : 0);
+  return values;
 }
 
 }  // namespace mesh3d

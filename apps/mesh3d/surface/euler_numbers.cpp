@@ -87,19 +87,19 @@ std::string list_of(const std::vector<std::int64_t>& numbers) {
 
 surface_mesh share_points(std::vector<std::array<point, 3>> triangles) {
   std::sort(triangles.begin(), triangles.end());
-  surface_mesh made;
-  for (const auto& corners : triangles) made.points.insert(made.points.end(), corners.begin(), corners.end());
-  std::sort(made.points.begin(), made.points.end());
-  made.points.erase(std::unique(made.points.begin(), made.points.end()), made.points.end());
+  surface_mesh mesh;
+  for (const auto& corners : triangles) mesh.points.insert(mesh.points.end(), corners.begin(), corners.end());
+  std::sort(mesh.points.begin(), mesh.points.end());
+  mesh.points.erase(std::unique(mesh.points.begin(), mesh.points.end()), mesh.points.end());
   for (const auto& corners : triangles) {
     surface_mesh::triangle numbers{};
     for (unsigned k = 0; k < 3; ++k) {
-      const auto place = std::lower_bound(made.points.begin(), made.points.end(), corners[k]);
-      numbers[k] = static_cast<std::uint32_t>(place - made.points.begin());
+      const auto place = std::lower_bound(mesh.points.begin(), mesh.points.end(), corners[k]);
+      numbers[k] = static_cast<std::uint32_t>(place - mesh.points.begin());
     }
-    made.triangles.push_back(numbers);
+    mesh.triangles.push_back(numbers);
   }
-  return made;
+  return mesh;
 }
 
 }  // namespace mesh3d

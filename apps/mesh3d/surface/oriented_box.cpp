@@ -24,9 +24,9 @@ std::array<point, 3> axes_of(const surface_mesh& mesh, std::span<const std::uint
         longest_square = square;
       }
     }
-    const point own = cross(b - a, c - a);
-    if (const double square = squared_length(own); square > normal_square) {
-      normal = own;
+    const point position = cross(b - a, c - a);
+    if (const double square = squared_length(position); square > normal_square) {
+      normal = position;
       normal_square = square;
     }
   }
@@ -46,20 +46,22 @@ std::array<point, 3> axes_of(const surface_mesh& mesh, std::span<const std::uint
 
 oriented_box box_around(const surface_mesh& mesh, std::span<const std::uint32_t> triangles) {
   constexpr double far = std::numeric_limits<double>::infinity();
-  oriented_box made{axes_of(mesh, triangles), {far, far, far}, {-far, -far, -far}};
+  oriented_box result{axes_of(mesh, triangles), {far, far, far}, {-far, -far, -far}};
   double largest = 0;
   for (const std::uint32_t t : triangles) {
     for (const point& corner : mesh.corners(t)) {
-      const point at = made.coordinates(corner);
-      made.low = {std::min(made.low.x, at.x), std::min(made.low.y, at.y), std::min(made.low.z, at.z)};
-      made.high = {std::max(made.high.x, at.x), std::max(made.high.y, at.y), std::max(made.high.z, at.z)};
+      const point position = result.coordinates(corner);
+      result.low = {std::min(result.low.x, position.x), std::min(result.low.y, position.y),
+                    std::min(result.low.z, position.z)};
+      result.high = {std::max(result.high.x, position.x), std::max(result.high.y, position.y),
+                     std::max(result.high.z, position.z)};
       largest = std::max({largest, std::abs(corner.x), std::abs(corner.y), std::abs(corner.z)});
     }
   }
   const double room = 1e-14 * largest;
-  made.low = made.low - point{room, room, room};
-  made.high = made.high + point{room, room, room};
-  return made;
+  result.low = result.low - point{room, room, room};
+  result.high = result.high + point{room, room, room};
+  return result;
 }
 
 }  // namespace mesh3d

@@ -23,9 +23,10 @@ struct oriented_box {
   }
   /// Of a point from the box; 0 inside. No more than the distance from any point of the triangles in it.
   [[nodiscard]] double squared_distance(const point& p) const noexcept {
-    const point at = coordinates(p);
-    const point off{std::max({low.x - at.x, at.x - high.x, 0.0}), std::max({low.y - at.y, at.y - high.y, 0.0}),
-                    std::max({low.z - at.z, at.z - high.z, 0.0})};
+    const point position = coordinates(p);
+    const point off{std::max({low.x - position.x, position.x - high.x, 0.0}),
+                    std::max({low.y - position.y, position.y - high.y, 0.0}),
+                    std::max({low.z - position.z, position.z - high.z, 0.0})};
     return squared_length(off) * (1 - 1e-12);  // the axes are rounded
   }
 };
@@ -33,12 +34,12 @@ struct oriented_box {
 /// The box around some triangles, along the longest of their edges and the normal of the largest one.
 oriented_box box_around(const surface_mesh& mesh, std::span<const std::uint32_t> triangles);
 
-/// Whether the part of the line from `from` along `way` that lies between `enter` and `leave`, as multiples of `way`,
-/// meets the box from `low` to `high`.
-inline bool line_meets(const point& from, const point& way, double enter, double leave, const point& low,
+/// Whether the part of the line from `position` along `way` that lies between `enter` and `leave`, as multiples of
+/// `way`, meets the box from `low` to `high`.
+inline bool line_meets(const point& position, const point& way, double enter, double leave, const point& low,
                        const point& high) noexcept {
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const double start = coordinate(from, axis), step = coordinate(way, axis);
+    const double start = coordinate(position, axis), step = coordinate(way, axis);
     double first = coordinate(low, axis) - start, last = coordinate(high, axis) - start;
     if (step == 0) {
       if (first > 0 || last < 0) return false;

@@ -93,17 +93,17 @@ std::pair<std::size_t, std::size_t> merge_points(surface_mesh& mesh) {
   return {merged, dropped};
 }
 
-void demand_no_crossing(const placed_surface& of, const std::vector<surface_edge>& edges, const triangle_tree& tree,
-                        const surface_names& names, std::vector<std::string>& notes) {
-  const crossing_search search = find_crossing(of.mesh, edges, tree);
+void demand_no_crossing(const placed_surface& placed_surface, const std::vector<surface_edge>& edges,
+                        const triangle_tree& tree, const surface_names& names, std::vector<std::string>& notes) {
+  const crossing_search search = find_crossing(placed_surface.mesh, edges, tree);
   if (!search.complete) notes.emplace_back("the triangles are too long and thin to look whether they cross each other");
   if (!search.found) return;
   const auto [s, t] = *search.found;
-  const point near = of.mesh.corners(s)[0];
-  throw nacre::setup_error({fmt::format("{}: {} and {} meet near {}", names.file, names.triangle(of.mesh, s),
-                                        names.triangle(of.mesh, t), names.at(near)),
-                            "a surface that crosses or touches itself has no clear inside",
-                            "mend it, for example with meshlab or MeshFix"});
+  const point near = placed_surface.mesh.corners(s)[0];
+  throw nacre::setup_error(
+      {fmt::format("{}: {} and {} meet near {}", names.file, names.triangle(placed_surface.mesh, s),
+                   names.triangle(placed_surface.mesh, t), names.at(near)),
+       "a surface that crosses or touches itself has no clear inside", "mend it, for example with meshlab or MeshFix"});
 }
 
 /// The volume of the space in an odd number of components. They do not cross, so each is inside of another one as a
@@ -129,15 +129,15 @@ double volume_inside(const surface_mesh& mesh, const surface_topology& topology,
 std::vector<double> lengths_by_curvature(const surface_mesh& mesh, const surface_topology& topology,
                                          const surface_rule& rule) {
   const std::vector<double> curvature = curvatures(mesh, topology.edges);
-  std::vector<double> made;
+  std::vector<double> values;
   for (const auto& corner : mesh.triangles) {
     double most = 0;
     for (const std::uint32_t v : corner) most = std::max(most, curvature[v]);
     const double wanted =
         rule.edges_a_turn > 0 && most > 0 ? 2 * std::numbers::pi / (rule.edges_a_turn * most) : rule.length_max;
-    made.push_back(std::clamp(wanted, std::max(rule.length_max * finest, length_min), rule.length_max));
+    values.push_back(std::clamp(wanted, std::max(rule.length_max * finest, length_min), rule.length_max));
   }
-  return made;
+  return values;
 }
 
 }  // namespace
@@ -147,36 +147,36 @@ placed_surface place_surface(surface_mesh mesh, const surface_rule& rule, const 
   if (mesh.triangles.empty()) {
     throw nacre::setup_error({name + " has no faces", "nothing is inside of it", "check that it is a surface"});
   }
-  placed_surface made;
-  made.growth = rule.growth;
+  placed_surface result;
+  result.growth = rule.growth;
   if (mesh.joined > 0)
-    made.notes.push_back(fmt::format("{} points were nearly at the place of another one", mesh.joined));
-  made.place = place_into_cube(mesh, rule.margin, name);
+    result.notes.push_back(fmt::format("{} points were nearly at the place of another one", mesh.joined));
+  result.place = place_into_cube(mesh, rule.margin, name);
   const auto [merged, dropped] = merge_points(mesh);
-  if (merged > 0) made.notes.push_back(fmt::format("{} points were at the place of another one", merged));
-  if (dropped > 0) made.notes.push_back(fmt::format("{} triangles had a corner twice", dropped));
-  made.mesh = std::move(mesh);
+  if (merged > 0) result.notes.push_back(fmt::format("{} points were at the place of another one", merged));
+  if (dropped > 0) result.notes.push_back(fmt::format("{} triangles had a corner twice", dropped));
+  result.mesh = std::move(mesh);
   const surface_names names{name, [&](const point& p) {
-                              const point q = made.place.out_of_cube(p);
+                              const point q = result.place.out_of_cube(p);
                               const auto rounded = [&](double x) {
-                                return std::abs(x) * made.place.scale < 1e-12 ? 0 : x;
+                                return std::abs(x) * result.place.scale < 1e-12 ? 0 : x;
                               };
                               return point{rounded(q.x), rounded(q.y), rounded(q.z)};
                             }};
-  const surface_topology topology = orient_surface(made.mesh, names);
-  if (topology.turned > 0) made.notes.push_back(fmt::format("{} triangles faced inwards", topology.turned));
-  made.components = topology.component_count;
-  const triangle_tree tree(made.mesh, std::vector<double>(made.mesh.triangles.size()));
-  demand_no_crossing(made, topology.edges, tree, names, made.notes);
-  made.area = area_of(made.mesh);
-  made.volume = volume_inside(made.mesh, topology, tree);
-  if (!(made.volume > 1e-12)) {
+  const surface_topology topology = orient_surface(result.mesh, names);
+  if (topology.turned > 0) result.notes.push_back(fmt::format("{} triangles faced inwards", topology.turned));
+  result.components = topology.component_count;
+  const triangle_tree tree(result.mesh, std::vector<double>(result.mesh.triangles.size()));
+  demand_no_crossing(result, topology.edges, tree, names, result.notes);
+  result.area = area_of(result.mesh);
+  result.volume = volume_inside(result.mesh, topology, tree);
+  if (!(result.volume > 1e-12)) {
     throw nacre::setup_error(
-        {fmt::format("{}: the surface encloses a volume of {:.3g} of the cube around it", name, made.volume),
+        {fmt::format("{}: the surface encloses a volume of {:.3g} of the cube around it", name, result.volume),
          "there is no room for tetrahedra", "check the coordinates"});
   }
-  made.lengths = lengths_by_curvature(made.mesh, topology, rule);
-  return made;
+  result.lengths = lengths_by_curvature(result.mesh, topology, rule);
+  return result;
 }
 
 }  // namespace mesh3d

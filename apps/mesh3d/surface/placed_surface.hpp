@@ -65,7 +65,8 @@ struct placed_surface {
 /// A surface that can be asked. Neither copied nor moved, since the tree refers to the triangles.
 class surface_in_cube {
  public:
-  explicit surface_in_cube(placed_surface&& of) : of_(std::move(of)), tree_(of_.mesh, of_.lengths) {}
+  explicit surface_in_cube(placed_surface&& placed_surface)
+      : of_(std::move(placed_surface)), tree_(of_.mesh, of_.lengths) {}
   surface_in_cube(const surface_in_cube&) = delete;
   surface_in_cube& operator=(const surface_in_cube&) = delete;
   [[nodiscard]] const placed_surface& of() const noexcept { return of_; }

@@ -21,11 +21,11 @@ inline surface_mesh polycube(const std::vector<std::string>& picture) {
            x < static_cast<int>(picture[static_cast<std::size_t>(y)].size()) &&
            picture[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] == '#';
   };
-  surface_mesh made;
+  surface_mesh mesh;
   std::map<std::array<int, 3>, std::uint32_t> numbers;
   const auto number = [&](const std::array<int, 3>& corner) {
-    const auto [known, is_fresh] = numbers.try_emplace(corner, static_cast<std::uint32_t>(made.points.size()));
-    if (is_fresh) made.points.push_back({1.0 * corner[0], 1.0 * corner[1], 1.0 * corner[2]});
+    const auto [known, is_fresh] = numbers.try_emplace(corner, static_cast<std::uint32_t>(mesh.points.size()));
+    if (is_fresh) mesh.points.push_back({1.0 * corner[0], 1.0 * corner[1], 1.0 * corner[2]});
     return known->second;
   };
   const auto add_face = [&](std::array<int, 3> low, unsigned axis, int side) {
@@ -36,21 +36,21 @@ inline surface_mesh polycube(const std::vector<std::string>& picture) {
     ++corners[2][u];
     ++corners[2][v];
     ++corners[3][v];
-    made.triangles.push_back({number(corners[0]), number(corners[1]), number(corners[2])});
-    made.triangles.push_back({number(corners[0]), number(corners[2]), number(corners[3])});
+    mesh.triangles.push_back({number(corners[0]), number(corners[1]), number(corners[2])});
+    mesh.triangles.push_back({number(corners[0]), number(corners[2]), number(corners[3])});
   };
   for (int y = 0; y < static_cast<int>(picture.size()); ++y) {
     for (int x = 0; x < static_cast<int>(picture[static_cast<std::size_t>(y)].size()); ++x) {
       for (unsigned axis = 0; is_full(x, y, 0) && axis < 3; ++axis) {
         for (const int side : {-1, 1}) {
-          std::array<int, 3> beside{x, y, 0};
-          beside[axis] += side;
-          if (!is_full(beside[0], beside[1], beside[2])) add_face({x, y, 0}, axis, side);
+          std::array<int, 3> values{x, y, 0};
+          values[axis] += side;
+          if (!is_full(values[0], values[1], values[2])) add_face({x, y, 0}, axis, side);
         }
       }
     }
   }
-  return made;
+  return mesh;
 }
 
 }  // namespace mesh3d

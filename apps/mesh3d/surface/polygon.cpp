@@ -109,20 +109,20 @@ class remaining_polygon {
 
 std::vector<std::array<std::uint32_t, 3>> cut_polygon(const std::vector<point>& points,
                                                       const std::vector<std::uint32_t>& corners) {
-  std::vector<std::array<std::uint32_t, 3>> made;
+  std::vector<std::array<std::uint32_t, 3>> values;
   remaining_polygon left(flattened(points, corners));
   if (corners.size() > 3 && !left.turns_once()) return {};
   if (corners.size() == 3 || left.is_fan()) {
-    for (std::size_t k = 2; k < corners.size(); ++k) made.push_back({corners[0], corners[k - 1], corners[k]});
-    return made;
+    for (std::size_t k = 2; k < corners.size(); ++k) values.push_back({corners[0], corners[k - 1], corners[k]});
+    return values;
   }
   if (corners.size() > concave_corners_max) return {};
   while (left.corners() > 2) {
     std::array<std::uint32_t, 3> ear{};
     if (!left.cut(ear)) return {};
-    made.push_back({corners[ear[0]], corners[ear[1]], corners[ear[2]]});
+    values.push_back({corners[ear[0]], corners[ear[1]], corners[ear[2]]});
   }
-  return made;
+  return values;
 }
 
 }  // namespace mesh3d

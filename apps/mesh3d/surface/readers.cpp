@@ -18,23 +18,23 @@ namespace {
 
 constexpr std::int64_t count_max = 1 << 28;
 
-void add_polygon(const word_reader& words, const std::vector<std::uint32_t>& corners, surface_mesh& into) {
+void add_polygon(const word_reader& words, const std::vector<std::uint32_t>& corners, surface_mesh& mesh) {
   if (corners.size() < 3) {
     words.refuse(fmt::format("a face of {} corners", corners.size()), "a face has three at least", "remove or mend it");
   }
-  if (into.triangles.size() + corners.size() > static_cast<std::size_t>(count_max)) {
+  if (mesh.triangles.size() + corners.size() > static_cast<std::size_t>(count_max)) {
     words.refuse("too many triangles", "a surface has at most 2^28", "coarsen it");
   }
-  const auto made = cut_polygon(into.points, corners);
-  if (made.empty()) {
+  const auto values = cut_polygon(mesh.points, corners);
+  if (values.empty()) {
     words.refuse(
         fmt::format("a face of {} corners whose boundary touches or crosses itself, or is very long", corners.size()),
         fmt::format("a face that is not convex is cut into triangles if it has at most {} corners",
                     concave_corners_max),
         "cut it into triangles");
   }
-  into.triangles.insert(into.triangles.end(), made.begin(), made.end());
-  into.lines.insert(into.lines.end(), made.size(), words.line());
+  mesh.triangles.insert(mesh.triangles.end(), values.begin(), values.end());
+  mesh.lines.insert(mesh.lines.end(), values.size(), words.line());
 }
 
 std::size_t count_at(const word_reader& words, std::size_t position, const char* wanted) {
@@ -62,15 +62,15 @@ std::size_t begin_off(word_reader& words) {
 
 }  // namespace
 
-surface_mesh read_off(std::istream& from, const std::string& name) {
-  word_reader words(from, name);
-  const std::size_t at = begin_off(words);
-  const std::size_t points = count_at(words, at, "the number of points");
-  const std::size_t faces = count_at(words, at + 1, "the number of faces");
-  surface_mesh made;
+surface_mesh read_off(std::istream& stream, const std::string& name) {
+  word_reader words(stream, name);
+  const std::size_t index = begin_off(words);
+  const std::size_t points = count_at(words, index, "the number of points");
+  const std::size_t faces = count_at(words, index + 1, "the number of faces");
+  surface_mesh mesh;
   for (std::size_t k = 0; k < points; ++k) {
     words.demand(fmt::format("point {} of {}", k + 1, points));
-    made.points.push_back(words.place(0));
+    mesh.points.push_back(words.place(0));
   }
   std::vector<std::uint32_t> corners;
   for (std::size_t k = 0; k < faces; ++k) {
@@ -86,20 +86,20 @@ surface_mesh read_off(std::istream& from, const std::string& name) {
       }
       corners.push_back(static_cast<std::uint32_t>(v));
     }
-    add_polygon(words, corners, made);
+    add_polygon(words, corners, mesh);
   }
-  return made;
+  return mesh;
 }
 
-surface_mesh read_obj(std::istream& from, const std::string& name) {
-  word_reader words(from, name, continued_lines::joined);
-  surface_mesh made;
+surface_mesh read_obj(std::istream& stream, const std::string& name) {
+  word_reader words(stream, name, continued_lines::joined);
+  surface_mesh mesh;
   std::vector<std::uint32_t> corners;
   while (words.next()) {
-    if (words.word(0) == "v") made.points.push_back(words.place(1));
+    if (words.word(0) == "v") mesh.points.push_back(words.place(1));
     if (words.word(0) != "f") continue;  // normals, textures, groups, materials
     corners.clear();
-    const auto count = static_cast<std::int64_t>(made.points.size());
+    const auto count = static_cast<std::int64_t>(mesh.points.size());
     for (std::size_t k = 1; k < words.size(); ++k) {
       const std::string_view word = words.word(k).substr(0, words.word(k).find('/'));
       const auto given = words.number_in<std::int64_t>(word, "the number of a point");
@@ -110,9 +110,9 @@ surface_mesh read_obj(std::istream& from, const std::string& name) {
       }
       corners.push_back(static_cast<std::uint32_t>(v));
     }
-    add_polygon(words, corners, made);
+    add_polygon(words, corners, mesh);
   }
-  return made;
+  return mesh;
 }
 
 bool names_surface_file(const std::string& input) {

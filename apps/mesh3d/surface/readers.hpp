@@ -18,11 +18,11 @@ surface_mesh read_surface(const std::string& path);
 bool names_surface_file(const std::string& input);
 
 /// `name` is for messages.
-surface_mesh read_off(std::istream& from, const std::string& name);
+surface_mesh read_off(std::istream& stream, const std::string& name);
 /// A line that ends in a backslash is continued in the next one.
-surface_mesh read_obj(std::istream& from, const std::string& name);
+surface_mesh read_obj(std::istream& stream, const std::string& name);
 /// A file that begins with "solid" is text, unless its length is that of a binary file with the number of triangles
 /// that it would have.
-surface_mesh read_stl(std::istream& from, const std::string& name);
+surface_mesh read_stl(std::istream& stream, const std::string& name);
 
 }  // namespace mesh3d

@@ -26,14 +26,14 @@ namespace {
 
 using reader = surface_mesh (*)(std::istream&, const std::string&);
 
-surface_mesh read(reader by, const std::string& text) {
-  std::istringstream from(text);
-  return by(from, "file");
+surface_mesh read(reader reader, const std::string& text) {
+  std::istringstream input(text);
+  return reader(input, "file");
 }
 
-std::string refusal(reader by, const std::string& text) {
+std::string refusal(reader reader, const std::string& text) {
   try {
-    read(by, text);
+    read(reader, text);
   } catch (const nacre::setup_error& error) {
     return error.what();
   }
@@ -174,16 +174,16 @@ TEST(Obj, that_is_broken_is_refused_with_its_line) {
 }
 
 std::string stl_text_of(const surface_mesh& mesh, int digits = 6) {
-  std::ostringstream to;
-  to.precision(digits);
-  to << "solid x\n";
+  std::ostringstream output;
+  output.precision(digits);
+  output << "solid x\n";
   for (const auto& corner : all_corners(mesh)) {
-    to << "facet normal 0 0 0\n outer loop\n";
-    for (const point& p : corner) to << "  vertex " << p.x << ' ' << p.y << ' ' << p.z << '\n';
-    to << " endloop\nendfacet\n";
+    output << "facet normal 0 0 0\n outer loop\n";
+    for (const point& p : corner) output << "  vertex " << p.x << ' ' << p.y << ' ' << p.z << '\n';
+    output << " endloop\nendfacet\n";
   }
-  to << "endsolid x\n";
-  return to.str();
+  output << "endsolid x\n";
+  return output.str();
 }
 
 std::string stl_bytes_of(const surface_mesh& mesh, const std::string& header) {
@@ -260,8 +260,8 @@ TEST(Stl, of_text_may_be_in_capitals_behind_blanks_and_a_byte_order_mark) {
   const surface_mesh tetrahedron = read(read_off, tetrahedron_off);
   std::string text = stl_text_of(tetrahedron);
   for (char& each : text) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
-  for (const char* before : {"", "\n  ", "\xef\xbb\xbf", "\xef\xbb\xbf \r\n"}) {
-    EXPECT_EQ(all_corners(read(read_stl, before + text)), all_corners(tetrahedron));
+  for (const char* previous : {"", "\n  ", "\xef\xbb\xbf", "\xef\xbb\xbf \r\n"}) {
+    EXPECT_EQ(all_corners(read(read_stl, previous + text)), all_corners(tetrahedron));
   }
   EXPECT_EQ(read(read_off, "\xef\xbb\xbf" + tetrahedron_off).points.size(), 4u);
 }

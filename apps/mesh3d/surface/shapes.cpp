@@ -20,53 +20,53 @@ point normalized(const point& p) { return p * (1 / std::sqrt(squared_length(p)))
 
 /// An octahedron whose triangles are cut in four, so often, and brought onto the sphere.
 surface_mesh make_sphere(unsigned rounds) {
-  surface_mesh made;
-  made.points = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-  made.triangles = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+  surface_mesh mesh;
+  mesh.points = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+  mesh.triangles = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
   for (unsigned round = 0; round < rounds; ++round) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middles;
     const auto middle = [&](std::uint32_t a, std::uint32_t b) {
       const auto [at, fresh] =
-          middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<std::uint32_t>(made.points.size()));
-      if (fresh) made.points.push_back(normalized(made.points[a] + made.points[b]));
+          middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<std::uint32_t>(mesh.points.size()));
+      if (fresh) mesh.points.push_back(normalized(mesh.points[a] + mesh.points[b]));
       return at->second;
     };
     std::vector<surface_mesh::triangle> finer;
-    for (const auto& [a, b, c] : made.triangles) {
+    for (const auto& [a, b, c] : mesh.triangles) {
       const std::uint32_t ab = middle(a, b), bc = middle(b, c), ca = middle(c, a);
       for (const surface_mesh::triangle& each :
            {surface_mesh::triangle{a, ab, ca}, {ab, b, bc}, {ca, bc, c}, {ab, bc, ca}}) {
         finer.push_back(each);
       }
     }
-    made.triangles = std::move(finer);
+    mesh.triangles = std::move(finer);
   }
-  return made;
+  return mesh;
 }
 
 /// A tube around a closed curve through `centre(t)` for t from 0 to 2 pi.
 template <class Centre>
-surface_mesh make_tube(Centre centre, double radius, std::uint32_t along, std::uint32_t around) {
-  surface_mesh made;
+surface_mesh make_tube(Centre centre, double radius, std::uint32_t along, std::uint32_t neighbourhood) {
+  surface_mesh mesh;
   for (std::uint32_t i = 0; i < along; ++i) {
     const double t = 2 * std::numbers::pi * i / along, step = 1e-4;
-    const point at = centre(t), tangent = normalized(centre(t + step) - centre(t - step));
+    const point position = centre(t), tangent = normalized(centre(t + step) - centre(t - step));
     const point aside = normalized(cross({0, 0, 1}, tangent)), upwards = cross(tangent, aside);
-    for (std::uint32_t j = 0; j < around; ++j) {
-      const double u = 2 * std::numbers::pi * j / around;
-      made.points.push_back(at + aside * (radius * std::cos(u)) + upwards * (radius * std::sin(u)));
+    for (std::uint32_t j = 0; j < neighbourhood; ++j) {
+      const double u = 2 * std::numbers::pi * j / neighbourhood;
+      mesh.points.push_back(position + aside * (radius * std::cos(u)) + upwards * (radius * std::sin(u)));
     }
   }
   for (std::uint32_t i = 0; i < along; ++i) {
-    for (std::uint32_t j = 0; j < around; ++j) {
-      const std::uint32_t next_i = (i + 1) % along, next_j = (j + 1) % around;
-      const std::uint32_t a = i * around + j, b = next_i * around + j, c = next_i * around + next_j,
-                          d = i * around + next_j;
-      made.triangles.push_back({a, c, b});
-      made.triangles.push_back({a, d, c});
+    for (std::uint32_t j = 0; j < neighbourhood; ++j) {
+      const std::uint32_t next_i = (i + 1) % along, next_j = (j + 1) % neighbourhood;
+      const std::uint32_t a = i * neighbourhood + j, b = next_i * neighbourhood + j,
+                          c = next_i * neighbourhood + next_j, d = i * neighbourhood + next_j;
+      mesh.triangles.push_back({a, c, b});
+      mesh.triangles.push_back({a, d, c});
     }
   }
-  return made;
+  return mesh;
 }
 
 surface_mesh transformed(surface_mesh mesh, const point& factor, const point& shift) {
@@ -84,9 +84,9 @@ surface_mesh together(surface_mesh a, const surface_mesh& b) {
 }
 
 surface_mesh make_block() {
-  surface_mesh made;
+  surface_mesh mesh;
   for (unsigned k = 0; k < 8; ++k) {
-    made.points.push_back({1.0 * (k & 1), 0.8 * (k >> 1 & 1), 0.6 * (k >> 2 & 1)});
+    mesh.points.push_back({1.0 * (k & 1), 0.8 * (k >> 1 & 1), 0.6 * (k >> 2 & 1)});
   }
   for (const auto& [a, b, c, d] : {std::array<std::uint32_t, 4>{0, 2, 3, 1},
                                    {4, 5, 7, 6},
@@ -94,10 +94,10 @@ surface_mesh make_block() {
                                    {2, 6, 7, 3},
                                    {0, 4, 6, 2},
                                    {1, 3, 7, 5}}) {
-    made.triangles.push_back({a, b, c});
-    made.triangles.push_back({a, c, d});
+    mesh.triangles.push_back({a, b, c});
+    mesh.triangles.push_back({a, c, d});
   }
-  return made;
+  return mesh;
 }
 
 }  // namespace

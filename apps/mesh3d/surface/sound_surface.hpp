@@ -30,19 +30,20 @@ class sound_surface {
   std::uint32_t count() const { return static_cast<std::uint32_t>(mesh_.points.size()); }
 
   /// The triangles of a grid whose rows are closed.
-  void add_rows(std::uint32_t first, std::uint32_t rows, std::uint32_t around, bool is_ring) {
+  void add_rows(std::uint32_t first, std::uint32_t rows, std::uint32_t neighbourhood, bool is_ring) {
     for (std::uint32_t row = 0; row + (is_ring ? 0 : 1) < rows; ++row) {
-      for (std::uint32_t k = 0; k < around; ++k) {
-        const std::uint32_t here = first + row * around, next = first + (row + 1) % rows * around, l = (k + 1) % around;
-        mesh_.triangles.push_back({here + k, here + l, next + k});
-        mesh_.triangles.push_back({here + l, next + l, next + k});
+      for (std::uint32_t k = 0; k < neighbourhood; ++k) {
+        const std::uint32_t local_count = first + row * neighbourhood, next = first + (row + 1) % rows * neighbourhood,
+                            l = (k + 1) % neighbourhood;
+        mesh_.triangles.push_back({local_count + k, local_count + l, next + k});
+        mesh_.triangles.push_back({local_count + l, next + l, next + k});
       }
     }
   }
 
   /// Of bands of latitude, which turn by no more than 30 degrees.
   void ball(const point& centre, const point& radii) {
-    const std::uint32_t around = 12 + below(8), bands = 7 + below(6);
+    const std::uint32_t neighbourhood = 12 + below(8), bands = 7 + below(6);
     const auto add = [&](double height, double ring, double turn) {
       mesh_.points.push_back(centre +
                              point{radii.x * ring * std::cos(turn), radii.y * ring * std::sin(turn), radii.z * height});
@@ -50,31 +51,31 @@ class sound_surface {
     const std::uint32_t first = count();
     for (std::uint32_t band = 1; band <= bands; ++band) {
       const double rise = std::numbers::pi * (1.0 * band / (bands + 1) - 0.5);
-      for (std::uint32_t k = 0; k < around; ++k) {
-        add(std::sin(rise), std::cos(rise), 2 * std::numbers::pi * k / around);
+      for (std::uint32_t k = 0; k < neighbourhood; ++k) {
+        add(std::sin(rise), std::cos(rise), 2 * std::numbers::pi * k / neighbourhood);
       }
     }
-    add_rows(first, bands, around, false);
-    const std::uint32_t south = count(), north = south + 1, top = first + (bands - 1) * around;
+    add_rows(first, bands, neighbourhood, false);
+    const std::uint32_t south = count(), north = south + 1, top = first + (bands - 1) * neighbourhood;
     add(-1, 0, 0);
     add(1, 0, 0);
-    for (std::uint32_t k = 0; k < around; ++k) {
-      mesh_.triangles.push_back({south, first + (k + 1) % around, first + k});
-      mesh_.triangles.push_back({north, top + k, top + (k + 1) % around});
+    for (std::uint32_t k = 0; k < neighbourhood; ++k) {
+      mesh_.triangles.push_back({south, first + (k + 1) % neighbourhood, first + k});
+      mesh_.triangles.push_back({north, top + k, top + (k + 1) % neighbourhood});
     }
   }
 
   void ring() {
-    const std::uint32_t along = 16 + below(16), around = 12 + below(8);
+    const std::uint32_t along = 16 + below(16), neighbourhood = 12 + below(8);
     const double tube = between(0.4, 0.6);
     for (std::uint32_t row = 0; row < along; ++row) {
-      for (std::uint32_t k = 0; k < around; ++k) {
-        const double t = 2 * std::numbers::pi * row / along, u = 2 * std::numbers::pi * k / around;
+      for (std::uint32_t k = 0; k < neighbourhood; ++k) {
+        const double t = 2 * std::numbers::pi * row / along, u = 2 * std::numbers::pi * k / neighbourhood;
         const double out = 1 + tube * std::cos(u);
         mesh_.points.push_back({out * std::cos(t), out * std::sin(t), tube * std::sin(u)});
       }
     }
-    add_rows(0, along, around, true);
+    add_rows(0, along, neighbourhood, true);
   }
 
   void body() {

@@ -34,7 +34,7 @@ bool is_text(std::string_view bytes) {
 /// Gives points with the same coordinates one number.
 class point_numbers {
  public:
-  explicit point_numbers(surface_mesh& into) : into_(into) {}
+  explicit point_numbers(surface_mesh& mesh) : into_(mesh) {}
   std::uint32_t number(point p) {
     p = p + point{0, 0, 0};  // -0 and 0 are one place
     const auto [at, fresh] = known_.try_emplace(p, static_cast<std::uint32_t>(into_.points.size()));
@@ -137,10 +137,10 @@ void join_near_points(surface_mesh& mesh) {
   }
 }
 
-surface_mesh read_text(std::istream& from, const std::string& name) {
-  word_reader words(from, name);
-  surface_mesh made;
-  point_numbers numbers(made);
+surface_mesh read_text(std::istream& stream, const std::string& name) {
+  word_reader words(stream, name);
+  surface_mesh mesh;
+  point_numbers numbers(mesh);
   std::vector<std::uint32_t> corners;
   std::uint32_t begun = 0;
   while (words.next()) {
@@ -155,8 +155,8 @@ surface_mesh read_text(std::istream& from, const std::string& name) {
         words.refuse(fmt::format("a facet of {} corners", corners.size()), "facets of an STL file have three",
                      "mend it");
       }
-      made.triangles.push_back({corners[0], corners[1], corners[2]});
-      made.lines.push_back(begun);
+      mesh.triangles.push_back({corners[0], corners[1], corners[2]});
+      mesh.lines.push_back(begun);
       begun = 0;
     } else if (word != "solid" && word != "endsolid" && word != "outer" && word != "endloop") {
       words.refuse(fmt::format("the word '{}' is unknown", word_reader::shown(words.word(0))),
@@ -164,20 +164,20 @@ surface_mesh read_text(std::istream& from, const std::string& name) {
     }
   }
   if (begun != 0) words.refuse("the file ends within a facet", "endfacet should follow", "fetch the file again");
-  join_near_points(made);
-  return made;
+  join_near_points(mesh);
+  return mesh;
 }
 
-point place_at(const char* at) {
+point place_at(const char* position) {
   static_assert(std::endian::native == std::endian::little, "the floats are copied as they are");
   float value[3];
-  std::memcpy(value, at, sizeof value);
+  std::memcpy(value, position, sizeof value);
   return {value[0], value[1], value[2]};
 }
 
 surface_mesh read_binary(const std::string& bytes, std::uint32_t count, const std::string& name) {
-  surface_mesh made;
-  point_numbers numbers(made);
+  surface_mesh mesh;
+  point_numbers numbers(mesh);
   for (std::uint32_t t = 0; t < count; ++t) {
     const std::size_t begin = header_bytes + t * triangle_bytes;
     surface_mesh::triangle corners{};
@@ -189,16 +189,16 @@ surface_mesh read_binary(const std::string& bytes, std::uint32_t count, const st
       }
       corners[k] = numbers.number(p);
     }
-    made.triangles.push_back(corners);
+    mesh.triangles.push_back(corners);
   }
-  join_near_points(made);
-  return made;
+  join_near_points(mesh);
+  return mesh;
 }
 
 }  // namespace
 
-surface_mesh read_stl(std::istream& from, const std::string& name) {
-  const std::string bytes{std::istreambuf_iterator<char>(from), {}};
+surface_mesh read_stl(std::istream& stream, const std::string& name) {
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   std::uint32_t count = 0;
   if (bytes.size() >= header_bytes) std::memcpy(&count, bytes.data() + header_bytes - sizeof count, sizeof count);
   const std::size_t wanted = header_bytes + std::size_t{count} * triangle_bytes;

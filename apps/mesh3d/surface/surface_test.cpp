@@ -123,11 +123,11 @@ TEST(PlacedSurface, with_one_side_only_is_refused) {
       mesh.points.push_back({(2 + std::cos(v)) * std::cos(u), (2 + std::cos(v)) * std::sin(u), std::sin(v)});
     }
   }
-  const auto at = [](std::uint32_t i, std::uint32_t j) { return i < 6 ? i * 6 + j % 6 : (6 - j % 6) % 6; };
+  const auto function = [](std::uint32_t i, std::uint32_t j) { return i < 6 ? i * 6 + j % 6 : (6 - j % 6) % 6; };
   for (std::uint32_t i = 0; i < 6; ++i) {
     for (std::uint32_t j = 0; j < 6; ++j) {
-      mesh.triangles.push_back({at(i, j), at(i + 1, j), at(i + 1, j + 1)});
-      mesh.triangles.push_back({at(i, j), at(i + 1, j + 1), at(i, j + 1)});
+      mesh.triangles.push_back({function(i, j), function(i + 1, j), function(i + 1, j + 1)});
+      mesh.triangles.push_back({function(i, j), function(i + 1, j + 1), function(i, j + 1)});
     }
   }
   expect_refused(mesh, "it: the surface has one side only");
@@ -136,22 +136,22 @@ TEST(PlacedSurface, with_one_side_only_is_refused) {
 TEST(PlacedSurface, with_a_triangle_of_no_area_is_refused_or_sound) {
   surface_mesh mesh = block;  // the edge from 0 to 1 gets a point in its middle on one side, and a flat triangle
   mesh.points.push_back((mesh.points[0] + mesh.points[1]) * 0.5);
-  std::vector<surface_mesh::triangle> made;
+  std::vector<surface_mesh::triangle> triangles;
   bool split = false;
   for (const auto& [a, b, c] : mesh.triangles) {
     const surface_mesh::triangle turned[3] = {{a, b, c}, {b, c, a}, {c, a, b}};
     bool done = false;
     for (const auto& each : turned) {
       if (each[0] != 0 || each[1] != 1 || split) continue;
-      made.push_back({0, 8, each[2]});
-      made.push_back({8, 1, each[2]});
-      made.push_back({0, 1, 8});
+      triangles.push_back({0, 8, each[2]});
+      triangles.push_back({8, 1, each[2]});
+      triangles.push_back({0, 1, 8});
       split = done = true;
     }
-    if (!done) made.push_back({a, b, c});
+    if (!done) triangles.push_back({a, b, c});
   }
   ASSERT_TRUE(split);
-  mesh.triangles = made;
+  mesh.triangles = triangles;
   mesh.lines.assign(mesh.triangles.size(), 12);
   const std::string said = refusal(mesh);  // by rounding it may keep an area
   if (!said.empty()) {
@@ -199,11 +199,11 @@ TEST(TriangleTree, rays_through_edges_and_corners_count_once) {
   for (int i = -4; i <= 4; ++i) {
     for (int j = -4; j <= 4; ++j) {  // the diagonals and the sides of both horizontal faces are among these places
       const point step{(high.x - low.x) / 6 * i, (high.y - low.y) / 6 * j, 0};
-      const bool within = std::abs(i) < 3 && std::abs(j) < 3;
-      const bool at_side = !within && std::abs(i) <= 3 && std::abs(j) <= 3;
+      const bool is_within = std::abs(i) < 3 && std::abs(j) < 3;
+      const bool at_side = !is_within && std::abs(i) <= 3 && std::abs(j) <= 3;
       const point p = middle + step;
       if (!at_side) {
-        EXPECT_EQ(tree.inside(p), within) << i << ' ' << j;
+        EXPECT_EQ(tree.inside(p), is_within) << i << ' ' << j;
       }
       EXPECT_FALSE(tree.inside({p.x, p.y, low.z - 0.01})) << i << ' ' << j;
     }
@@ -243,16 +243,16 @@ TEST(TriangleTree, finds_the_nearest_point_and_the_first_crossing_as_brute_force
 
 TEST(TriangleTree, lengths_are_nearly_those_of_all_triangles) {
   const surface_in_cube known{place_surface(*make_shape("ellipsoid"), {.length_max = 0.2}, "ellipsoid")};
-  const placed_surface& of = known.of();
-  EXPECT_LT(*std::min_element(of.lengths.begin(), of.lengths.end()),
-            0.5 * *std::max_element(of.lengths.begin(), of.lengths.end()));
+  const placed_surface& placed_surface = known.of();
+  EXPECT_LT(*std::min_element(placed_surface.lengths.begin(), placed_surface.lengths.end()),
+            0.5 * *std::max_element(placed_surface.lengths.begin(), placed_surface.lengths.end()));
   nacre::rng random(7);
   for (int k = 0; k < 40; ++k) {
     const point p{random.uniform(), random.uniform(), random.uniform()};
     double least = 0.2;
-    for (std::size_t t = 0; t < of.mesh.triangles.size(); ++t) {
-      const double distance = std::sqrt(squared_length(p - nearest_on_triangle(p, of.mesh.corners(t))));
-      least = std::min(least, 1.5 * of.lengths[t] + 0.3 * distance);
+    for (std::size_t t = 0; t < placed_surface.mesh.triangles.size(); ++t) {
+      const double distance = std::sqrt(squared_length(p - nearest_on_triangle(p, placed_surface.mesh.corners(t))));
+      least = std::min(least, 1.5 * placed_surface.lengths[t] + 0.3 * distance);
     }
     const double got = known.tree().length_near(p, 1.5, 0.3, 0.2);
     EXPECT_GE(got, least * 0.79);
@@ -275,11 +275,11 @@ TEST(Curvature, is_that_of_spheres_and_tubes) {
   const surface_names names{"it", [](const point& p) { return p; }};
   const auto edges = orient_surface(sphere, names).edges;
   EXPECT_EQ(edges.size(), sphere.triangles.size() * 3 / 2);
-  std::vector<double> found = curvatures(sphere, edges);
-  std::sort(found.begin(), found.end());
-  EXPECT_NEAR(found[found.size() / 2], 4 * std::sqrt(2.0), 0.3);
-  EXPECT_GT(found.front(), 4.5);
-  EXPECT_LT(found.back(), 9);
+  std::vector<double> values = curvatures(sphere, edges);
+  std::sort(values.begin(), values.end());
+  EXPECT_NEAR(values[values.size() / 2], 4 * std::sqrt(2.0), 0.3);
+  EXPECT_GT(values.front(), 4.5);
+  EXPECT_LT(values.back(), 9);
   surface_mesh cube = block;
   for (const double each : curvatures(cube, orient_surface(cube, names).edges)) EXPECT_LT(each, 1e-9);  // creases only
 }

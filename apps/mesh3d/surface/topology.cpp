@@ -29,18 +29,18 @@ struct half_edge {
 };
 
 std::vector<half_edge> half_edges(const surface_mesh& mesh) {
-  std::vector<half_edge> made;
-  made.reserve(3 * mesh.triangles.size());
+  std::vector<half_edge> result;
+  result.reserve(3 * mesh.triangles.size());
   for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const std::uint32_t a = mesh.triangles[t][k], b = mesh.triangles[t][(k + 1) % 3];
-      made.push_back({std::min(a, b), std::max(a, b), t, a < b});
+      result.push_back({std::min(a, b), std::max(a, b), t, a < b});
     }
   }
-  std::sort(made.begin(), made.end(), [](const half_edge& a, const half_edge& b) {
+  std::sort(result.begin(), result.end(), [](const half_edge& a, const half_edge& b) {
     return std::tie(a.low, a.high, a.triangle) < std::tie(b.low, b.high, b.triangle);
   });
-  return made;
+  return result;
 }
 
 /// Refuses edges that do not have two triangles.
@@ -71,8 +71,8 @@ void demand_fans(const surface_mesh& mesh, const std::vector<half_edge>& sides, 
     return corner;
   };
   const auto corner_at = [&](std::uint32_t t, std::uint32_t p) {
-    const auto& of = mesh.triangles[t];
-    return 3 * t + (of[0] == p ? 0U : of[1] == p ? 1U : 2U);
+    const auto& value = mesh.triangles[t];
+    return 3 * t + (value[0] == p ? 0U : value[1] == p ? 1U : 2U);
   };
   for (std::size_t k = 0; k < sides.size(); k += 2) {
     for (const std::uint32_t p : {sides[k].low, sides[k].high}) {
@@ -102,12 +102,12 @@ class turner {
     }
   }
 
-  void turn_all(surface_topology& made) {
-    made.components.assign(mesh_.triangles.size(), unseen);
+  void turn_all(surface_topology& surface_topology) {
+    surface_topology.components.assign(mesh_.triangles.size(), unseen);
     for (std::uint32_t t = 0; t < mesh_.triangles.size(); ++t) {
-      if (made.components[t] != unseen) continue;
-      turn_component(t, made);
-      ++made.component_count;
+      if (surface_topology.components[t] != unseen) continue;
+      turn_component(t, surface_topology);
+      ++surface_topology.component_count;
     }
   }
 
@@ -120,18 +120,18 @@ class turner {
     neighbours_[t].of[neighbours_[t].count++] = {other, against};
   }
 
-  void turn_component(std::uint32_t first, surface_topology& made) {
-    std::vector<std::uint32_t> found{first};
-    made.components[first] = made.component_count;
-    for (std::size_t next = 0; next < found.size(); ++next) {
-      const std::uint32_t t = found[next];
+  void turn_component(std::uint32_t first, surface_topology& surface_topology) {
+    std::vector<std::uint32_t> values{first};
+    surface_topology.components[first] = surface_topology.component_count;
+    for (std::size_t next = 0; next < values.size(); ++next) {
+      const std::uint32_t t = values[next];
       for (unsigned k = 0; k < neighbours_[t].count; ++k) {
         const auto [other, against] = neighbours_[t].of[k];
         const bool wanted = turn_[t] != against;
-        if (made.components[other] == unseen) {
-          made.components[other] = made.component_count;
+        if (surface_topology.components[other] == unseen) {
+          surface_topology.components[other] = surface_topology.component_count;
           turn_[other] = wanted;
-          found.push_back(other);
+          values.push_back(other);
         } else if (turn_[other] != wanted) {
           throw nacre::setup_error({fmt::format("{}: the surface has one side only, as {} shows", names_.file,
                                                 names_.triangle(mesh_, other)),
@@ -139,10 +139,10 @@ class turner {
         }
       }
     }
-    apply(found, made);
+    apply(values, surface_topology);
   }
 
-  void apply(const std::vector<std::uint32_t>& component, surface_topology& made) {
+  void apply(const std::vector<std::uint32_t>& component, surface_topology& surface_topology) {
     double volume = 0;
     const point origin = mesh_.corners(component.front())[0];
     for (const std::uint32_t t : component) {
@@ -154,7 +154,7 @@ class turner {
     for (const std::uint32_t t : component) {
       auto& corner = mesh_.triangles[t];
       if (volume < 0) std::swap(corner[1], corner[2]);
-      made.turned += turn_[t] != (volume < 0) ? 1 : 0;
+      surface_topology.turned += turn_[t] != (volume < 0) ? 1 : 0;
     }
   }
 
@@ -180,15 +180,15 @@ surface_topology orient_surface(surface_mesh& mesh, const surface_names& names) 
   std::vector<half_edge> sides = half_edges(mesh);
   demand_pairs(mesh, sides, names);
   demand_fans(mesh, sides, names);
-  surface_topology made;
-  turner(mesh, sides, names).turn_all(made);
+  surface_topology result;
+  turner(mesh, sides, names).turn_all(result);
   sides = half_edges(mesh);
   for (std::size_t k = 0; k < sides.size(); k += 2) {
     const auto &first = sides[k].upwards ? sides[k] : sides[k + 1],
                &second = sides[k].upwards ? sides[k + 1] : sides[k];
-    made.edges.push_back({{first.low, first.high}, {first.triangle, second.triangle}});
+    result.edges.push_back({{first.low, first.high}, {first.triangle, second.triangle}});
   }
-  return made;
+  return result;
 }
 
 }  // namespace mesh3d

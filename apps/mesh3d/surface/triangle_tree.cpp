@@ -30,7 +30,9 @@ double half_area(const point& low, const point& high) {
   return size.x * size.y + size.y * size.z + size.z * size.x;
 }
 
-bool has_corner(const surface_mesh::triangle& of, std::uint32_t v) { return of[0] == v || of[1] == v || of[2] == v; }
+bool has_corner(const surface_mesh::triangle& triangle, std::uint32_t v) {
+  return triangle[0] == v || triangle[1] == v || triangle[2] == v;
+}
 
 double squared_distance(const point& p, const point& low, const point& high) {
   const point out{std::max({low.x - p.x, p.x - high.x, 0.0}), std::max({low.y - p.y, p.y - high.y, 0.0}),
@@ -48,8 +50,8 @@ int turn(const point& a, const point& b, const point& p) {
 }
 
 /// Whether the vertical ray upwards from `p`, moved as in `turn`, meets the triangle.
-bool ray_meets(const point& p, const std::array<point, 3>& at) {
-  const auto& [a, b, c] = at;
+bool ray_meets(const point& p, const std::array<point, 3>& points) {
+  const auto& [a, b, c] = points;
   const int first = turn(a, b, p);
   if (first == 0 || turn(b, c, p) != first || turn(c, a, p) != first) return false;
   // Seen from above, the triangle turns left when `first` is positive; it is above p when p is on its lower side.
@@ -61,10 +63,10 @@ bool ray_meets(const point& p, const std::array<point, 3>& at) {
 
 point nearest_on_triangle(const point& p, const std::array<point, 3>& corner) noexcept {
   const auto& [a, b, c] = corner;
-  const auto on_edge = [&p](const point& from, const point& to) {
-    const double square = squared_length(to - from);
-    const double t = square > 0 ? std::clamp(dot(p - from, to - from) / square, 0.0, 1.0) : 0;
-    return from + (to - from) * t;
+  const auto on_edge = [&p](const point& source, const point& target) {
+    const double square = squared_length(target - source);
+    const double t = square > 0 ? std::clamp(dot(p - source, target - source) / square, 0.0, 1.0) : 0;
+    return source + (target - source) * t;
   };
   const point u = b - a, v = c - a, normal = cross(u, v);
   const double square = squared_length(normal);
@@ -79,11 +81,11 @@ point nearest_on_triangle(const point& p, const std::array<point, 3>& corner) no
   return best;
 }
 
-bool meets(const point& from, const point& to, const std::array<point, 3>& corner) noexcept {
+bool meets(const point& source, const point& target, const std::array<point, 3>& corner) noexcept {
   const auto& [a, b, c] = corner;
-  const double start = orient(a, b, c, from), end = orient(a, b, c, to);
+  const double start = orient(a, b, c, source), end = orient(a, b, c, target);
   if ((start > 0 && end > 0) || (start < 0 && end < 0) || (start == 0 && end == 0)) return false;
-  const double ab = orient(from, to, a, b), bc = orient(from, to, b, c), ca = orient(from, to, c, a);
+  const double ab = orient(source, target, a, b), bc = orient(source, target, b, c), ca = orient(source, target, c, a);
   return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
 }
 
@@ -95,40 +97,40 @@ triangle_tree::triangle_tree(const surface_mesh& mesh, std::vector<double> lengt
 
 triangle_tree::node triangle_tree::bounds(std::uint32_t begin, std::uint32_t end) {
   constexpr double far = std::numeric_limits<double>::infinity();
-  const std::span<const std::uint32_t> own(order_.data() + begin, end - begin);
-  node made{{far, far, far}, {-far, -far, -far}, far, 0, begin, end - begin, nothing, nothing};
-  for (const std::uint32_t t : own) {
+  const std::span<const std::uint32_t> values(order_.data() + begin, end - begin);
+  node node{{far, far, far}, {-far, -far, -far}, far, 0, begin, end - begin, nothing, nothing};
+  for (const std::uint32_t t : values) {
     for (const point& p : mesh_->corners(t)) {
-      made.low = {std::min(made.low.x, p.x), std::min(made.low.y, p.y), std::min(made.low.z, p.z)};
-      made.high = {std::max(made.high.x, p.x), std::max(made.high.y, p.y), std::max(made.high.z, p.z)};
+      node.low = {std::min(node.low.x, p.x), std::min(node.low.y, p.y), std::min(node.low.z, p.z)};
+      node.high = {std::max(node.high.x, p.x), std::max(node.high.y, p.y), std::max(node.high.z, p.z)};
     }
-    made.length_min = std::min(made.length_min, lengths_[t]);
-    made.length_max = std::max(made.length_max, lengths_[t]);
+    node.length_min = std::min(node.length_min, lengths_[t]);
+    node.length_max = std::max(node.length_max, lengths_[t]);
   }
-  for (const std::uint32_t v : mesh_->triangles[own.front()]) {
+  for (const std::uint32_t v : mesh_->triangles[values.front()]) {
     const auto has = [&](std::uint32_t t) { return has_corner(mesh_->triangles[t], v); };
-    if (made.common == nothing && std::all_of(own.begin(), own.end(), has)) made.common = v;
+    if (node.common == nothing && std::all_of(values.begin(), values.end(), has)) node.common = v;
   }
-  const oriented_box turned = box_around(*mesh_, own);
-  if (half_area(turned.low, turned.high) < turned_area_max * half_area(made.low, made.high)) {
-    made.turned = static_cast<std::uint32_t>(turned_.size());
+  const oriented_box turned = box_around(*mesh_, values);
+  if (half_area(turned.low, turned.high) < turned_area_max * half_area(node.low, node.high)) {
+    node.turned = static_cast<std::uint32_t>(turned_.size());
     turned_.push_back(turned);
   }
-  return made;
+  return node;
 }
 
-double triangle_tree::square_to(const node& here, const point& p, double counts) const noexcept {
-  const double square = squared_distance(p, here.low, here.high);
-  if (here.turned == nothing || square > counts) return square;
-  return std::max(square, turned_[here.turned].squared_distance(p));
+double triangle_tree::square_to(const node& node, const point& p, double counts) const noexcept {
+  const double square = squared_distance(p, node.low, node.high);
+  if (node.turned == nothing || square > counts) return square;
+  return std::max(square, turned_[node.turned].squared_distance(p));
 }
 
-bool triangle_tree::line_meets_node(const node& here, const point& from, const point& way,
+bool triangle_tree::line_meets_node(const node& node, const point& position, const point& way,
                                     double leave) const noexcept {
-  if (!line_meets(from, way, 0, leave, here.low, here.high)) return false;
-  if (here.turned == nothing) return true;
-  const oriented_box& box = turned_[here.turned];
-  return line_meets(box.coordinates(from), box.coordinates(way), 0, leave, box.low, box.high);
+  if (!line_meets(position, way, 0, leave, node.low, node.high)) return false;
+  if (node.turned == nothing) return true;
+  const oriented_box& box = turned_[node.turned];
+  return line_meets(box.coordinates(position), box.coordinates(way), 0, leave, box.low, box.high);
 }
 
 /// Halves by the centres of the triangles: these lie apart also where long triangles lie side by side.
@@ -142,9 +144,9 @@ void triangle_tree::build(std::uint32_t begin, std::uint32_t end) {
   };
   point low = centre(order_[begin]), high = low;
   for (std::uint32_t k = begin; k < end; ++k) {
-    const point at = centre(order_[k]);
-    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
-    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
+    const point position = centre(order_[k]);
+    low = {std::min(low.x, position.x), std::min(low.y, position.y), std::min(low.z, position.z)};
+    high = {std::max(high.x, position.x), std::max(high.y, position.y), std::max(high.z, position.z)};
   }
   const point extent = high - low;
   const unsigned axis = extent.x >= extent.y && extent.x >= extent.z ? 0 : extent.y >= extent.z ? 1 : 2;
@@ -168,11 +170,11 @@ void triangle_tree::walk(Enter enter, Leaf leaf) const {
   waiting[count++] = 0;
   while (count > 0) {
     const std::uint32_t n = waiting[--count];
-    const node& here = nodes_[n];
-    if (!enter(here)) continue;
-    for (std::uint32_t k = 0; k < here.count; ++k) leaf(order_[here.first + k]);
-    if (here.count != 0) continue;
-    waiting[count++] = here.first;
+    const node& node = nodes_[n];
+    if (!enter(node)) continue;
+    for (std::uint32_t k = 0; k < node.count; ++k) leaf(order_[node.first + k]);
+    if (node.count != 0) continue;
+    waiting[count++] = node.first;
     waiting[count++] = n + 1;
   }
 }
@@ -189,11 +191,11 @@ void triangle_tree::walk_nearest_first(Bound bound, Skip skip, Leaf leaf) const 
   waiting[count++] = {bound(nodes_[0]), 0};
   while (count > 0) {
     const auto [least, n] = waiting[--count];
-    const node& here = nodes_[n];
-    if (skip(here, least)) continue;
-    for (std::uint32_t k = 0; k < here.count; ++k) leaf(order_[here.first + k]);
-    if (here.count != 0) continue;
-    entry near{bound(nodes_[n + 1]), n + 1}, far{bound(nodes_[here.first]), here.first};
+    const node& node = nodes_[n];
+    if (skip(node, least)) continue;
+    for (std::uint32_t k = 0; k < node.count; ++k) leaf(order_[node.first + k]);
+    if (node.count != 0) continue;
+    entry near{bound(nodes_[n + 1]), n + 1}, far{bound(nodes_[node.first]), node.first};
     if (far.bound < near.bound) std::swap(near, far);
     waiting[count++] = far;
     waiting[count++] = near;
@@ -203,9 +205,9 @@ void triangle_tree::walk_nearest_first(Bound bound, Skip skip, Leaf leaf) const 
 bool triangle_tree::inside(const point& p, const std::function<bool(std::uint32_t)>& counts) const {
   bool odd = false;
   walk(
-      [&](const node& here) {
-        return here.low.x <= p.x && p.x <= here.high.x && here.low.y <= p.y && p.y <= here.high.y &&
-               p.z <= here.high.z && line_meets_node(here, p, {0, 0, 1}, here.high.z - p.z);
+      [&](const node& node) {
+        return node.low.x <= p.x && p.x <= node.high.x && node.low.y <= p.y && p.y <= node.high.y &&
+               p.z <= node.high.z && line_meets_node(node, p, {0, 0, 1}, node.high.z - p.z);
       },
       [&](std::uint32_t t) {
         if (counts != nullptr && !counts(t)) return;
@@ -214,33 +216,33 @@ bool triangle_tree::inside(const point& p, const std::function<bool(std::uint32_
   return odd;
 }
 
-std::optional<point> triangle_tree::first_crossing(const point& from, const point& to) const {
-  const point way = to - from;
+std::optional<point> triangle_tree::first_crossing(const point& source, const point& target) const {
+  const point way = target - source;
   double first = 2;  // as a part of the way
-  walk([&](const node& here) { return line_meets_node(here, from, way, std::min(first, 1.0)); },
+  walk([&](const node& node) { return line_meets_node(node, source, way, std::min(first, 1.0)); },
        [&](std::uint32_t t) {
          const std::array<point, 3> corner = mesh_->corners(t);
-         if (!meets(from, to, corner)) return;
+         if (!meets(source, target, corner)) return;
          const auto& [a, b, c] = corner;
-         const double start = orient(a, b, c, from), end = orient(a, b, c, to);
+         const double start = orient(a, b, c, source), end = orient(a, b, c, target);
          first = std::min(first, start / (start - end));
        });
   if (first > 1) return std::nullopt;
-  return from + way * first;
+  return source + way * first;
 }
 
 std::optional<point> triangle_tree::nearest(const point& p, double distance_max) const {
   std::optional<point> best;
   double least = distance_max * distance_max;
-  walk_nearest_first([&](const node& here) { return square_to(here, p, least); },
+  walk_nearest_first([&](const node& site) { return square_to(site, p, least); },
                      [&](const node&, double bound) { return bound > least; },
                      [&](std::uint32_t t) {
-                       const point at = nearest_on_triangle(p, mesh_->corners(t));
-                       const double square = squared_length(p - at);
+                       const point position = nearest_on_triangle(p, mesh_->corners(t));
+                       const double square = squared_length(p - position);
                        // Of points at one distance the least one is taken, in whichever order the triangles come.
-                       if (square > least || (best && square == least && !(at < *best))) return;
+                       if (square > least || (best && square == least && !(position < *best))) return;
                        least = square;
-                       best = at;
+                       best = position;
                      });
   return best;
 }
@@ -249,15 +251,15 @@ double triangle_tree::length_near(const point& p, double factor, double growth, 
   constexpr double tolerance = 0.2, far = 1e100;
   double least = most;
   walk_nearest_first(
-      [&](const node& here) {
-        const double own = here.length_min * factor, reach = growth > 0 ? (least - own) / growth : far;
-        return own + growth * std::sqrt(square_to(here, p, reach > 0 ? reach * reach : 0));
+      [&](const node& node) {
+        const double own_value = node.length_min * factor, reach = growth > 0 ? (least - own_value) / growth : far;
+        return own_value + growth * std::sqrt(square_to(node, p, reach > 0 ? reach * reach : 0));
       },
-      [&](const node& here, double bound) {
+      [&](const node& node, double bound) {
         if (bound >= least * (1 - tolerance)) return true;
-        const double spread = (here.length_max - here.length_min) * factor;
+        const double spread = (node.length_max - node.length_min) * factor;
         const double room = bound * tolerance - spread;
-        if (room < 0 || growth * growth * squared_length(here.high - here.low) > room * room) return false;
+        if (room < 0 || growth * growth * squared_length(node.high - node.low) > room * room) return false;
         least = std::min(least, bound);
         return true;
       },
@@ -270,17 +272,17 @@ double triangle_tree::length_near(const point& p, double factor, double growth, 
 
 std::size_t triangle_tree::for_each_near(const std::array<std::uint32_t, 2>& edge,
                                          const std::function<bool(std::uint32_t)>& see) const {
-  const point &from = mesh_->points[edge[0]], way = mesh_->points[edge[1]] - from;
+  const point &point = mesh_->points[edge[0]], way = mesh_->points[edge[1]] - point;
   bool go_on = true;
   std::size_t looked = 0;
   walk(
-      [&](const node& here) {
+      [&](const node& node) {
         ++looked;
-        return go_on && here.common != edge[0] && here.common != edge[1] && line_meets_node(here, from, way, 1);
+        return go_on && node.common != edge[0] && node.common != edge[1] && line_meets_node(node, point, way, 1);
       },
       [&](std::uint32_t t) {
-        const auto& of = mesh_->triangles[t];
-        if (go_on && !has_corner(of, edge[0]) && !has_corner(of, edge[1])) go_on = see(t);
+        const auto& value = mesh_->triangles[t];
+        if (go_on && !has_corner(value, edge[0]) && !has_corner(value, edge[1])) go_on = see(t);
       });
   return looked;
 }
@@ -289,9 +291,9 @@ void triangle_tree::for_each_in(const point& low, const point& high,
                                 const std::function<bool(std::uint32_t)>& see) const {
   bool go_on = true;
   walk(
-      [&](const node& here) {
-        return go_on && here.low.x <= high.x && here.low.y <= high.y && here.low.z <= high.z && here.high.x >= low.x &&
-               here.high.y >= low.y && here.high.z >= low.z;
+      [&](const node& node) {
+        return go_on && node.low.x <= high.x && node.low.y <= high.y && node.low.z <= high.z && node.high.x >= low.x &&
+               node.high.y >= low.y && node.high.z >= low.z;
       },
       [&](std::uint32_t t) { go_on = go_on && see(t); });
 }

@@ -22,7 +22,7 @@ point nearest_on_triangle(const point& p, const std::array<point, 3>& corner) no
 
 /// Whether the closed segment meets the closed triangle, by exact predicates; false where the segment lies in the
 /// triangle's plane.
-bool meets(const point& from, const point& to, const std::array<point, 3>& corner) noexcept;
+bool meets(const point& source, const point& target, const std::array<point, 3>& corner) noexcept;
 
 /// Answers depend on the surface and the question only, so all ranks and subdomains get the same ones. Coordinates are
 /// within the bounds of geometry/point.hpp. Queries are const and may run at the same time.
@@ -41,7 +41,7 @@ class triangle_tree {
   [[nodiscard]] bool inside(const point& p, const std::function<bool(std::uint32_t)>& counts = nullptr) const;
 
   /// The first point of the segment that is on the surface, but for rounding.
-  [[nodiscard]] std::optional<point> first_crossing(const point& from, const point& to) const;
+  [[nodiscard]] std::optional<point> first_crossing(const point& source, const point& target) const;
 
   /// The nearest point of the surface that is no further than `distance_max`.
   [[nodiscard]] std::optional<point> nearest(const point& p, double distance_max) const;
@@ -72,9 +72,9 @@ class triangle_tree {
   void build(std::uint32_t begin, std::uint32_t end);
   [[nodiscard]] node bounds(std::uint32_t begin, std::uint32_t end);
   /// At most the squared distance from the triangles of a node; no better a bound than that it is above `counts`.
-  [[nodiscard]] double square_to(const node& here, const point& p, double counts) const noexcept;
+  [[nodiscard]] double square_to(const node& node, const point& p, double counts) const noexcept;
   /// Whether a part of a line, as in surface/oriented_box.hpp, meets the boxes of a node.
-  [[nodiscard]] bool line_meets_node(const node& here, const point& from, const point& way,
+  [[nodiscard]] bool line_meets_node(const node& node, const point& position, const point& way,
                                      double leave) const noexcept;
   /// Calls `enter(node)` from the root on, and `leaf(triangle)` for the triangles of the leaves that it admits.
   template <class Enter, class Leaf>

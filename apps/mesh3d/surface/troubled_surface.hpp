@@ -33,14 +33,14 @@ class troubled_surface {
   point place() { return grid_ ? point{1.0 * below(7), 1.0 * below(7), 1.0 * below(7)} : vector(0, 6); }
   point vector(double low, double high) { return {between(low, high), between(low, high), between(low, high)}; }
 
-  std::uint32_t add_point(const point& at) {
-    mesh_.points.push_back(at);
+  std::uint32_t add_point(const point& point) {
+    mesh_.points.push_back(point);
     return static_cast<std::uint32_t>(mesh_.points.size() - 1);
   }
   void add_triangle(std::uint32_t a, std::uint32_t b, std::uint32_t c) { mesh_.triangles.push_back({a, b, c}); }
   std::uint32_t any_point() { return below(mesh_.points.size()); }
   surface_mesh::triangle& any_triangle() { return mesh_.triangles[below(mesh_.triangles.size())]; }
-  point& corner_of(const surface_mesh::triangle& of, std::uint32_t k) { return mesh_.points[of[k]]; }
+  point& corner_of(const surface_mesh::triangle& triangle, std::uint32_t k) { return mesh_.points[triangle[k]]; }
 
   void box(const point& low, const point& size) {
     const auto first = static_cast<std::uint32_t>(mesh_.points.size());
@@ -57,21 +57,24 @@ class troubled_surface {
 
   /// A ball of bands of latitude, whose radius may differ from point to point.
   void ball(const point& centre, double radius, double roughness) {
-    const std::uint32_t around = 3 + below(6), bands = 1 + below(4);
+    const std::uint32_t neighbourhood = 3 + below(6), bands = 1 + below(4);
     const auto first = static_cast<std::uint32_t>(mesh_.points.size());
     const auto add = [&](double height, double turn) {
       const double r = radius * (1 + roughness * between(-1, 1)), ring = std::sqrt(std::max(0.0, 1 - height * height));
-      const point at = centre + point{r * ring * std::cos(turn), r * ring * std::sin(turn), r * height};
-      add_point(grid_ ? point{std::round(at.x), std::round(at.y), std::round(at.z)} : at);
+      const point position = centre + point{r * ring * std::cos(turn), r * ring * std::sin(turn), r * height};
+      add_point(grid_ ? point{std::round(position.x), std::round(position.y), std::round(position.z)} : position);
     };
     add(-1, 0);
     for (std::uint32_t band = 1; band <= bands; ++band) {
-      for (std::uint32_t k = 0; k < around; ++k) add(2.0 * band / (bands + 1) - 1, 2 * std::numbers::pi * k / around);
+      for (std::uint32_t k = 0; k < neighbourhood; ++k)
+        add(2.0 * band / (bands + 1) - 1, 2 * std::numbers::pi * k / neighbourhood);
     }
     add(1, 0);
-    const auto number = [&](std::uint32_t band, std::uint32_t k) { return first + 1 + band * around + k % around; };
+    const auto number = [&](std::uint32_t band, std::uint32_t k) {
+      return first + 1 + band * neighbourhood + k % neighbourhood;
+    };
     const auto last = static_cast<std::uint32_t>(mesh_.points.size() - 1);
-    for (std::uint32_t k = 0; k < around; ++k) {
+    for (std::uint32_t k = 0; k < neighbourhood; ++k) {
       add_triangle(first, number(0, k + 1), number(0, k));
       add_triangle(last, number(bands - 1, k), number(bands - 1, k + 1));
       for (std::uint32_t band = 0; band + 1 < bands; ++band) {
@@ -83,21 +86,22 @@ class troubled_surface {
 
   /// A ring with corners, whose tube may be so thick that it has no hole.
   void ring(const point& centre) {
-    const std::uint32_t along = 3 + below(5), around = 3 + below(3);
+    const std::uint32_t along = 3 + below(5), neighbourhood = 3 + below(3);
     const double radius = between(1, 2.5), tube = between(0.1, 1.2) * radius, twist = one_in(3) ? between(0, 7) : 0;
     const auto first = static_cast<std::uint32_t>(mesh_.points.size());
     for (std::uint32_t i = 0; i < along; ++i) {
-      for (std::uint32_t j = 0; j < around; ++j) {
-        const double t = 2 * std::numbers::pi * i / along, u = 2 * std::numbers::pi * j / around + twist * i / along;
+      for (std::uint32_t j = 0; j < neighbourhood; ++j) {
+        const double t = 2 * std::numbers::pi * i / along,
+                     u = 2 * std::numbers::pi * j / neighbourhood + twist * i / along;
         const double out = radius + tube * std::cos(u);
         add_point(centre + point{out * std::cos(t), out * std::sin(t), tube * std::sin(u)});
       }
     }
     for (std::uint32_t i = 0; i < along; ++i) {
-      for (std::uint32_t j = 0; j < around; ++j) {
-        const std::uint32_t a = first + i * around + j, b = first + (i + 1) % along * around + j,
-                            c = first + (i + 1) % along * around + (j + 1) % around,
-                            d = first + i * around + (j + 1) % around;
+      for (std::uint32_t j = 0; j < neighbourhood; ++j) {
+        const std::uint32_t a = first + i * neighbourhood + j, b = first + (i + 1) % along * neighbourhood + j,
+                            c = first + (i + 1) % along * neighbourhood + (j + 1) % neighbourhood,
+                            d = first + i * neighbourhood + (j + 1) % neighbourhood;
         add_triangle(a, b, c);
         add_triangle(a, c, d);
       }
@@ -130,8 +134,8 @@ class troubled_surface {
     const auto [a, b, c] = mesh_.triangles[t];
     const point &p = mesh_.points[a], &q = mesh_.points[b], &r = mesh_.points[c];
     const double u = between(0.1, 0.8), v = side ? 1 - u : between(0, 1 - u);
-    const point at = p * u + q * v + r * (1 - u - v) + point{0, 0, off};
-    const std::uint32_t m = add_point(at);
+    const point position = p * u + q * v + r * (1 - u - v) + point{0, 0, off};
+    const std::uint32_t m = add_point(position);
     if (!side) {
       mesh_.triangles[t] = {a, b, m};
       add_triangle(b, c, m);
@@ -141,21 +145,21 @@ class troubled_surface {
     for (std::size_t k = mesh_.triangles.size(); k-- > 0;) {
       if (k != t && !both) continue;
       for (unsigned first = 0; first < 3; ++first) {
-        const std::uint32_t from = mesh_.triangles[k][first], to = mesh_.triangles[k][(first + 1) % 3],
+        const std::uint32_t source = mesh_.triangles[k][first], target = mesh_.triangles[k][(first + 1) % 3],
                             apex = mesh_.triangles[k][(first + 2) % 3];
-        if (std::minmax(from, to) != std::minmax(a, b)) continue;
-        mesh_.triangles[k] = {from, m, apex};
-        add_triangle(m, to, apex);
+        if (std::minmax(source, target) != std::minmax(a, b)) continue;
+        mesh_.triangles[k] = {source, m, apex};
+        add_triangle(m, target, apex);
         break;
       }
     }
   }
 
   void other_body() {
-    const point at = place();
+    const point position = place();
     if (one_in(3)) return ball({3, 3, 3}, between(0.1, 1.2), 0);  // within the first in most cases
-    if (one_in(3)) return box(at, vector(0, 1));
-    if (one_in(2)) return ball(at + point{10, 0, 0}, between(0.5, 2), 0);
+    if (one_in(3)) return box(position, vector(0, 1));
+    if (one_in(2)) return ball(position + point{10, 0, 0}, between(0.5, 2), 0);
     const std::size_t points = mesh_.points.size(), triangles = mesh_.triangles.size();
     const point shift = one_in(2) ? point{small(), 0, 0} : point{0, 0, 6};  // upon the first one, or beside it
     for (std::size_t k = 0; k < points; ++k) add_point(mesh_.points[k] + shift);
@@ -172,17 +176,17 @@ class troubled_surface {
         mesh_.points[any_point()] = place();
         break;
       case 1: {  // a spike
-        point& at = mesh_.points[any_point()];
-        at = at + (at - point{3, 3, 3}) * between(-0.5, 3);
+        point& position = mesh_.points[any_point()];
+        position = position + (position - point{3, 3, 3}) * between(-0.5, 3);
         break;
       }
       case 2:  // two corners at one place
         mesh_.points[any_point()] = mesh_.points[any_point()];
         break;
       case 3: {  // a corner of its own for one triangle, at the same place
-        auto& of = any_triangle();
+        auto& triangle = any_triangle();
         const std::uint32_t k = below(3);
-        of[k] = add_point(mesh_.points[of[k]] + point{one_in(3) ? small() : 0, 0, 0});
+        triangle[k] = add_point(mesh_.points[triangle[k]] + point{one_in(3) ? small() : 0, 0, 0});
         break;
       }
       case 4:
@@ -201,8 +205,8 @@ class troubled_surface {
         std::swap(any_triangle()[0], any_triangle()[1]);
         break;
       case 10: {  // turned
-        auto& of = any_triangle();
-        std::swap(of[0], of[1]);
+        auto& triangle = any_triangle();
+        std::swap(triangle[0], triangle[1]);
         break;
       }
       case 11:

@@ -39,18 +39,18 @@ enum class continued_lines : std::uint8_t { refused, joined };
 /// Reads a text file line by line. Every problem is a nacre::setup_error that names file and line.
 class word_reader {
  public:
-  word_reader(std::istream& from, std::string name, continued_lines continued = continued_lines::refused)
-      : from_(from), name_(std::move(name)), continued_(continued) {}
+  word_reader(std::istream& stream, std::string name, continued_lines continued = continued_lines::refused)
+      : from_(stream), name_(std::move(name)), continued_(continued) {}
 
   /// Goes to the next line that has more than a comment; false at the end of the file.
   bool next() {
     while (read_line()) {
       words_.clear();
       const std::string_view rest(text_);
-      for (std::size_t at = rest.find_first_not_of(blank); at != std::string_view::npos;) {
-        const std::size_t end = std::min(rest.find_first_of(blank, at), rest.size());
-        words_.push_back(rest.substr(at, end - at));
-        at = rest.find_first_not_of(blank, end);
+      for (std::size_t index = rest.find_first_not_of(blank); index != std::string_view::npos;) {
+        const std::size_t end = std::min(rest.find_first_of(blank, index), rest.size());
+        words_.push_back(rest.substr(index, end - index));
+        index = rest.find_first_not_of(blank, end);
       }
       if (!words_.empty()) return true;
     }
@@ -68,8 +68,8 @@ class word_reader {
   /// Of a continued line, its first one.
   [[nodiscard]] std::uint32_t line() const noexcept { return line_; }
 
-  [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& remedy) const {
-    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), why, remedy});
+  [[noreturn]] void refuse(const std::string& problem, const std::string& reason, const std::string& remedy) const {
+    throw nacre::setup_error({fmt::format("{}:{}: {}", name_, line_, problem), reason, remedy});
   }
 
   /// The beginning of a word as messages show it: what a terminal would obey is spelt out.

@@ -28,9 +28,9 @@ body plummer(nacre::rng& random) {
     part = random.uniform(), height = 0.1 * random.uniform();
   } while (height > part * part * std::pow(1 - part * part, 3.5));
   const double escape = std::numbers::sqrt2 * std::pow(1 + radius * radius, -0.25);
-  body made;
-  made.place = on_sphere(random, radius), made.velocity = on_sphere(random, part * escape);
-  return made;
+  body result;
+  result.place = on_sphere(random, radius), result.velocity = on_sphere(random, part * escape);
+  return result;
 }
 
 /// Density of the phase space at energy -q^2, without its constant (Hernquist, Astrophys. J. 356 (1990) 359, eq. 17).
@@ -52,32 +52,32 @@ body hernquist(nacre::rng& random) {
   do {
     part = random.uniform(), height = 1.1 * largest * random.uniform();
   } while (height > density(part));
-  body made;
-  made.place = on_sphere(random, radius), made.velocity = on_sphere(random, part * escape);
-  return made;
+  body result;
+  result.place = on_sphere(random, radius), result.velocity = on_sphere(random, part * escape);
+  return result;
 }
 
 body collapsing(nacre::rng& random) {
   constexpr double rotation = 0.1;
-  body made;
-  made.place = on_sphere(random, std::cbrt(random.uniform()));
-  made.velocity = {-rotation * made.place[1], rotation * made.place[0], 0};
-  return made;
+  body result;
+  result.place = on_sphere(random, std::cbrt(random.uniform()));
+  result.velocity = {-rotation * result.place[1], rotation * result.place[0], 0};
+  return result;
 }
 
 body in_cube(nacre::rng& random) {
-  body made;
-  for (double& each : made.place) each = random.uniform() - 0.5;
-  return made;
+  body result;
+  for (double& each : result.place) each = random.uniform() - 0.5;
+  return result;
 }
 
 /// Two spheres that meet at about the speed that they have after a fall from far away, not quite head on.
 body colliding(nacre::rng& random, bool is_second) {
   constexpr vector3 place{3, 0.5, 0}, velocity{-0.35, 0, 0};
-  body made = plummer(random);
+  body result = plummer(random);
   const double sign = is_second ? -1 : 1;
-  made.place = made.place + sign * place, made.velocity = made.velocity + sign * velocity;
-  return made;
+  result.place = result.place + sign * place, result.velocity = result.velocity + sign * velocity;
+  return result;
 }
 
 body body_of(const model_settings& model, std::uint32_t number) {

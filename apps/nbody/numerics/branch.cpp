@@ -52,22 +52,22 @@ class branch_builder {
   cell_moments build_cell(std::size_t first, std::size_t end, std::uint32_t level) {
     if (is_leaf(end - first, level)) return build_leaf(first, end);
     const std::size_t index = groups_.size();
-    group<Order>& made = groups_.emplace_back();
-    made.index = static_cast<std::uint32_t>(index), made.branch = number_;
+    group<Order>& result = groups_.emplace_back();
+    result.index = static_cast<std::uint32_t>(index), result.branch = number_;
     std::array<cell_moments, group_width> children;
     std::size_t count = 0;
-    for (std::size_t from = first; from < end; ++count) {
-      const std::uint32_t octant = curve_cell::octant_of(keys_[from], level);
-      std::size_t to = from;
-      while (to < end && curve_cell::octant_of(keys_[to], level) == octant) ++to;
-      const auto link = static_cast<std::uint32_t>(is_leaf(to - from, level + 1) ? from : groups_.size());
-      children[count] = build_cell(from, to, level + 1);
-      group<Order>& here = groups_[index];  // which may have moved
+    for (std::size_t source = first; source < end; ++count) {
+      const std::uint32_t octant = curve_cell::octant_of(keys_[source], level);
+      std::size_t target = source;
+      while (target < end && curve_cell::octant_of(keys_[target], level) == octant) ++target;
+      const auto link = static_cast<std::uint32_t>(is_leaf(target - source, level + 1) ? source : groups_.size());
+      children[count] = build_cell(source, target, level + 1);
+      group<Order>& site = groups_[index];  // which may have moved
       const int lane = static_cast<int>(count);
-      set_lane(here, lane, children[count], rules_.wanted, rules_.spline_length / rules_.around.unit);
-      here.link[lane] = link;
-      if (is_leaf(to - from, level + 1)) here.leaves = static_cast<std::uint8_t>(here.leaves | 1u << lane);
-      from = to;
+      set_lane(site, lane, children[count], rules_.wanted, rules_.spline_length / rules_.around.unit);
+      site.link[lane] = link;
+      if (is_leaf(target - source, level + 1)) site.leaves = static_cast<std::uint8_t>(site.leaves | 1u << lane);
+      source = target;
     }
     cell_moments cell = parent_of<Order>(children.data(), count);
     cell.radius = std::min(cell.radius, radius_of(cell, first, end));

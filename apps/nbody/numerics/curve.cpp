@@ -90,21 +90,21 @@ frame frame_after(const frame& last, const vector3& low, const vector3& high) {
   return tight;
 }
 
-std::vector<curve_key> sort_along_curve(std::vector<body>& bodies, const frame& around) {
+std::vector<curve_key> sort_along_curve(std::vector<body>& bodies, const frame& frame) {
   if (bodies.empty()) return {};
   std::vector<keyed_index> items(bodies.size());
   for (std::size_t k = 0; k < bodies.size(); ++k) {
-    items[k] = {around.key_of(bodies[k].place), static_cast<std::uint32_t>(k)};
+    items[k] = {frame.key_of(bodies[k].place), static_cast<std::uint32_t>(k)};
   }
   radix_sort(items);
-  const auto before = [&](const keyed_index& a, const keyed_index& b) {
+  const auto prologue = [&](const keyed_index& a, const keyed_index& b) {
     return bodies[a.index].number < bodies[b.index].number;
   };
   for (std::size_t first = 0, end = 0; first < items.size(); first = end) {
     while (end < items.size() && items[end].key == items[first].key) ++end;
     if (end - first > 1) {
       std::sort(items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(end),
-                before);
+                prologue);
     }
   }
   std::vector<body> sorted(bodies.size());

@@ -51,6 +51,6 @@ struct curve_cell {
 };
 
 /// Sorts bodies by key, those of one key by number, and returns the keys in that order.
-[[nodiscard]] std::vector<curve_key> sort_along_curve(std::vector<body>& bodies, const frame& around);
+[[nodiscard]] std::vector<curve_key> sort_along_curve(std::vector<body>& bodies, const frame& frame);
 
 }  // namespace nbody

@@ -66,9 +66,9 @@ TEST(Curve, frame_after_another_has_its_cells) {
 }
 
 TEST(Curve, place_of_a_key_has_that_key) {
-  const frame around = frame_around({-3, 1, 2}, {5, 2, 4});
+  const frame frame = frame_around({-3, 1, 2}, {5, 2, 4});
   for (const curve_key key : {curve_key{0}, curve_key{0x123456789abcdefu}, (curve_key{1} << 3 * levels_max) - 1}) {
-    EXPECT_EQ(around.key_of(around.place_of(key)), key);
+    EXPECT_EQ(frame.key_of(frame.place_of(key)), key);
   }
 }
 
@@ -97,11 +97,11 @@ TEST(Cutter, finds_the_same_branches_from_the_root_and_from_another_cut) {
   }
   EXPECT_EQ(bodies, 5000u);
   for (const cutter* each : {&from_finer, &from_coarser}) {
-    const std::vector<counted_cell> found = each->branches();
-    ASSERT_EQ(found.size(), branches.size());
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      EXPECT_EQ(found[k].cell, branches[k].cell);
-      EXPECT_EQ(found[k].count, branches[k].count);
+    const std::vector<counted_cell> counted_cells = each->branches();
+    ASSERT_EQ(counted_cells.size(), branches.size());
+    for (std::size_t k = 0; k < counted_cells.size(); ++k) {
+      EXPECT_EQ(counted_cells[k].cell, branches[k].cell);
+      EXPECT_EQ(counted_cells[k].count, branches[k].count);
     }
   }
 }
@@ -112,12 +112,12 @@ TEST(Cutter, cuts_runs_at_the_places_of_another_frame) {
   cut.update(50, counter_of(all.keys));
   const std::vector<counted_cell> branches = cut.branches();
   const std::vector<std::uint32_t> first = cut_runs(std::vector<double>(branches.size(), 1), 5);
-  const frame around = frame_around({-2, -2, -2}, {2, 2, 2});  // whichever: keys alone decide
+  const frame frame = frame_around({-2, -2, -2}, {2, 2, 2});  // whichever: keys alone decide
   std::vector<vector3> corners;
-  for (std::size_t run = 0; run < 5; ++run) corners.push_back(around.place_of(branches[first[run]].cell.first));
-  EXPECT_EQ(runs_from(corners, branches, around), first);
+  for (std::size_t run = 0; run < 5; ++run) corners.push_back(frame.place_of(branches[first[run]].cell.first));
+  EXPECT_EQ(runs_from(corners, branches, frame), first);
   std::swap(corners[1], corners[3]);
-  const std::vector<std::uint32_t> turned = runs_from(corners, branches, around);
+  const std::vector<std::uint32_t> turned = runs_from(corners, branches, frame);
   EXPECT_TRUE(std::is_sorted(turned.begin(), turned.end()));
   EXPECT_EQ(turned.front(), 0u);
   EXPECT_EQ(turned.back(), branches.size());

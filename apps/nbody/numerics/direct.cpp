@@ -45,11 +45,11 @@ void add_direct(std::span<const body> bodies, const vector3& place, std::uint32_
   }
 }
 
-force_error error_of(std::span<const vector3> found, std::span<const vector3> exact) {
+force_error error_of(std::span<const vector3> vector3s, std::span<const vector3> exact) {
   std::vector<double> errors;
   double squares = 0;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const double size = length(exact[k]), difference = length(found[k] - exact[k]);
+  for (std::size_t k = 0; k < vector3s.size(); ++k) {
+    const double size = length(exact[k]), difference = length(vector3s[k] - exact[k]);
     errors.push_back(size > 0 ? difference / size : difference);
     squares += errors.back() * errors.back();
   }

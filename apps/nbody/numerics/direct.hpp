@@ -24,6 +24,6 @@ void add_direct(std::span<const body> bodies, const vector3& place, std::uint32_
 struct force_error {
   double root_mean_square = 0, median = 0, percentile_99 = 0, largest = 0;
 };
-[[nodiscard]] force_error error_of(std::span<const vector3> found, std::span<const vector3> exact);
+[[nodiscard]] force_error error_of(std::span<const vector3> vector3s, std::span<const vector3> exact);
 
 }  // namespace nbody

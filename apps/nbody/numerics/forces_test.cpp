@@ -25,14 +25,14 @@ struct comparison {
 comparison compare(model_kind kind, std::uint32_t count, const accuracy& wanted, const softening& soft,
                    const kernel_set& kernels = best_kernels()) {
   std::vector<body> bodies = bodies_of_model({.kind = kind, .bodies = count, .seed = 3}, 0, count);
-  const forest_result found = forces_of(bodies, wanted, soft, kernels, true);
+  const forest_result forest_result = forces_of(bodies, wanted, soft, kernels, true);
   std::vector<vector3> accelerations, exact;
   comparison result;
   for (std::size_t k = 0; k < count; k += 1 + count / 400) {
     direct_force sum;
     add_direct(bodies, bodies[k].place, bodies[k].number, soft, sum);
-    accelerations.push_back(found.accelerations[k]), exact.push_back(sum.acceleration);
-    result.potential = std::max(result.potential, std::abs(found.potentials[k] / sum.potential - 1));
+    accelerations.push_back(forest_result.accelerations[k]), exact.push_back(sum.acceleration);
+    result.potential = std::max(result.potential, std::abs(forest_result.potentials[k] / sum.potential - 1));
   }
   result.error = error_of(accelerations, exact);
   return result;
@@ -40,32 +40,33 @@ comparison compare(model_kind kind, std::uint32_t count, const accuracy& wanted,
 
 TEST(Forces, have_the_error_that_is_asked_for) {
   for (const double error : {1e-3, 1e-4, 1e-5, 1e-6}) {
-    const comparison found = compare(model_kind::plummer, 20000, accuracy_for(error), {});
-    EXPECT_LT(found.error.root_mean_square, error) << error;
-    EXPECT_LT(found.error.percentile_99, 5 * error) << error;
-    EXPECT_LT(found.potential, 2 * error) << error;
+    const comparison comparison = compare(model_kind::plummer, 20000, accuracy_for(error), {});
+    EXPECT_LT(comparison.error.root_mean_square, error) << error;
+    EXPECT_LT(comparison.error.percentile_99, 5 * error) << error;
+    EXPECT_LT(comparison.potential, 2 * error) << error;
   }
 }
 
 TEST(Forces, of_every_model_have_that_error) {
   for (const model_kind kind : {model_kind::collision, model_kind::hernquist, model_kind::collapse, model_kind::cube}) {
-    const comparison found = compare(kind, 10000, accuracy_for(1e-3), {});
-    EXPECT_LT(found.error.root_mean_square, 2e-3) << static_cast<int>(kind);
-    EXPECT_LT(found.error.median, 1e-3) << static_cast<int>(kind);
+    const comparison comparison = compare(kind, 10000, accuracy_for(1e-3), {});
+    EXPECT_LT(comparison.error.root_mean_square, 2e-3) << static_cast<int>(kind);
+    EXPECT_LT(comparison.error.median, 1e-3) << static_cast<int>(kind);
   }
 }
 
 TEST(Forces, are_softened_near_and_far) {
   for (const softening_shape shape : {softening_shape::plummer, softening_shape::spline}) {
-    const comparison found = compare(model_kind::plummer, 5000, accuracy_for(1e-5), {.length = 0.1, .shape = shape});
-    EXPECT_LT(found.error.root_mean_square, 1e-5) << static_cast<int>(shape);
-    EXPECT_LT(found.potential, 2e-5) << static_cast<int>(shape);
+    const comparison comparison =
+        compare(model_kind::plummer, 5000, accuracy_for(1e-5), {.length = 0.1, .shape = shape});
+    EXPECT_LT(comparison.error.root_mean_square, 1e-5) << static_cast<int>(shape);
+    EXPECT_LT(comparison.potential, 2e-5) << static_cast<int>(shape);
   }
 }
 
 TEST(Forces, are_right_with_the_code_that_every_processor_runs) {
-  const comparison found = compare(model_kind::plummer, 3000, accuracy_for(1e-4), {}, portable_kernels());
-  EXPECT_LT(found.error.root_mean_square, 1e-4);
+  const comparison comparison = compare(model_kind::plummer, 3000, accuracy_for(1e-4), {}, portable_kernels());
+  EXPECT_LT(comparison.error.root_mean_square, 1e-4);
 }
 
 TEST(Forces, hold_for_lengths_and_masses_of_any_size) {
@@ -84,11 +85,11 @@ TEST(Forces, hold_for_lengths_and_masses_of_any_size) {
 TEST(Forces, of_a_few_bodies_are_right) {
   for (const std::uint32_t count : {1u, 2u, 3u, 17u}) {
     std::vector<body> bodies = bodies_of_model({.kind = model_kind::cube, .bodies = count, .seed = 1}, 0, count);
-    const forest_result found = forces_of(bodies, accuracy_for(1e-5), {}, best_kernels(), false);
+    const forest_result result = forces_of(bodies, accuracy_for(1e-5), {}, best_kernels(), false);
     for (std::size_t k = 0; k < count; ++k) {
       direct_force sum;
       add_direct(bodies, bodies[k].place, bodies[k].number, {}, sum);
-      EXPECT_LE(length(found.accelerations[k] - sum.acceleration), 3e-6 * length(sum.acceleration)) << count;
+      EXPECT_LE(length(result.accelerations[k] - sum.acceleration), 3e-6 * length(sum.acceleration)) << count;
     }
   }
 }

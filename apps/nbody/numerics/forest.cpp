@@ -58,22 +58,24 @@ class forest {
     top_ = build_top(roots_, rules);
   }
 
-  void walk(const tree_rules& rules, const walk_rules& how, const kernel_set& kernels, forest_result& result) const {
+  void walk(const tree_rules& rules, const walk_rules& walk_rules, const kernel_set& kernels,
+            forest_result& result) const {
     const result_units units = units_of(rules);
     walk_memory memory;
-    walk_task task{.tree = top_.root(), .branches = views_.data(), .rules = how};
+    walk_task task{.tree = top_.root(), .branches = views_.data(), .rules = walk_rules};
     std::size_t first = 0;
     for (std::size_t k = 0; k < trees_.size(); ++k) {
       const std::size_t count = trees_[k].x.size();
       memory.prepare(count, roots_[k].largest_leaf);
       task.parent = top_.group_at(top_.places[k].group, rules.wanted.order), task.lane = top_.places[k].lane;
       kernels.walk[rules.wanted.order - order_min](task, memory, result.counts);
-      for (std::size_t at = 0; at < count; ++at) {
+      for (std::size_t index = 0; index < count; ++index) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          result.accelerations[first + at][axis] = units.acceleration * static_cast<double>(memory.results[axis][at]);
+          result.accelerations[first + index][axis] =
+              units.acceleration * static_cast<double>(memory.results[axis][index]);
         }
-        if (how.potential) {
-          result.potentials[first + at] = -units.potential * static_cast<double>(memory.results[3][at]);
+        if (walk_rules.potential) {
+          result.potentials[first + index] = -units.potential * static_cast<double>(memory.results[3][index]);
         }
       }
       first += count;

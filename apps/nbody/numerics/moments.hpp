@@ -52,16 +52,16 @@ void add_child(cell_moments& cell, const cell_moments& child, const vector3& v) 
 
 /// Writes a cell into a lane.
 template <int Order>
-void set_lane(group<Order>& to, int lane, const cell_moments& cell, const accuracy& wanted, double spline_length) {
-  to.x[lane] = cell.x, to.y[lane] = cell.y, to.z[lane] = cell.z;
-  to.radius[lane] = static_cast<float>(cell.radius);
-  to.reach[lane] = static_cast<float>(cell.radius / wanted.source_angle + spline_length);
-  to.mass[lane] = static_cast<float>(cell.mass);
-  to.count[lane] = cell.count;
-  to.used = static_cast<std::uint8_t>(to.used | 1u << lane);
+void set_lane(group<Order>& target, int lane, const cell_moments& cell, const accuracy& wanted, double spline_length) {
+  target.x[lane] = cell.x, target.y[lane] = cell.y, target.z[lane] = cell.z;
+  target.radius[lane] = static_cast<float>(cell.radius);
+  target.reach[lane] = static_cast<float>(cell.radius / wanted.source_angle + spline_length);
+  target.mass[lane] = static_cast<float>(cell.mass);
+  target.count[lane] = cell.count;
+  target.used = static_cast<std::uint8_t>(target.used | 1u << lane);
   unrolled<stored_moments(group<Order>::source_degree)>([&](auto number) {
     constexpr int place = number + 4, sign = index_at(place).degree() % 2 == 0 ? 1 : -1;
-    to.moments[number][lane] = static_cast<float>(sign * cell.terms[place]);
+    target.moments[number][lane] = static_cast<float>(sign * cell.terms[place]);
   });
 }
 

@@ -70,17 +70,17 @@ template <bool Refined, bool Potential, softening_shape Shape, int Block>
 template <bool Refined, bool Potential, softening_shape Shape>
 void all_pairs(const float* const* source, int count, float* const* target, int target_count, const walk_rules& rules) {
   int first = 0;
-  const auto shifted = [&](float** here) __attribute__((always_inline)) {
-    for (int k = 0; k < 7; ++k) here[k] = target[k] + first;
+  const auto shifted = [&](float** local) __attribute__((always_inline)) {
+    for (int k = 0; k < 7; ++k) local[k] = target[k] + first;
   };
-  float* here[7];
+  float* site[7];
   for (; first + 4 <= target_count; first += 4) {
-    shifted(here);
-    pair_block<Refined, Potential, Shape, 4>(source, count, here, rules);
+    shifted(site);
+    pair_block<Refined, Potential, Shape, 4>(source, count, site, rules);
   }
   for (; first < target_count; ++first) {
-    shifted(here);
-    pair_block<Refined, Potential, Shape, 1>(source, count, here, rules);
+    shifted(site);
+    pair_block<Refined, Potential, Shape, 1>(source, count, site, rules);
   }
 }
 

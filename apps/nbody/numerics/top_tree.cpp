@@ -35,24 +35,24 @@ class top_builder {
 
   /// Writes the cell with the branches from `first` to `end` into a lane, and returns it.
   boxed_cell add(std::size_t group_index, int lane, std::size_t first, std::size_t end, const curve_cell& cell) {
-    boxed_cell here;
+    boxed_cell site;
     std::uint32_t link = static_cast<std::uint32_t>(first);
     const bool is_branch = end - first == 1 && roots_[first].cell == cell;
     if (is_branch) {
       const branch_root& root = roots_[first];
-      here = {root.moments, root.low, root.high};
+      site = {root.moments, root.low, root.high};
       result_.places[first] = {static_cast<std::uint32_t>(group_index), lane};
     } else {
       link = static_cast<std::uint32_t>(groups_.size());
-      here = add_children(first, end, cell);
+      site = add_children(first, end, cell);
     }
-    group<Order>& to = groups_[group_index];
-    set_lane(to, lane, here.moments, rules_.wanted, rules_.spline_length / rules_.around.unit);
-    to.link[lane] = link;
+    group<Order>& group = groups_[group_index];
+    set_lane(group, lane, site.moments, rules_.wanted, rules_.spline_length / rules_.around.unit);
+    group.link[lane] = link;
     const auto bit = static_cast<std::uint8_t>(1u << lane);
-    if (is_branch) to.branches = static_cast<std::uint8_t>(to.branches | bit);
-    if (is_branch && roots_[first].group_count == 0) to.leaves = static_cast<std::uint8_t>(to.leaves | bit);
-    return here;
+    if (is_branch) group.branches = static_cast<std::uint8_t>(group.branches | bit);
+    if (is_branch && roots_[first].group_count == 0) group.leaves = static_cast<std::uint8_t>(group.leaves | bit);
+    return site;
   }
 
   boxed_cell add_children(std::size_t first, std::size_t end, const curve_cell& cell) {
@@ -60,27 +60,27 @@ class top_builder {
     groups_.emplace_back().index = static_cast<std::uint32_t>(index);
     std::array<cell_moments, group_width> children;
     std::size_t count = 0;
-    boxed_cell here;
-    for (std::size_t from = first; from < end; ++count) {
-      const std::uint32_t octant = curve_cell::octant_of(roots_[from].cell.first, cell.level);
-      std::size_t to = from;
-      while (to < end && curve_cell::octant_of(roots_[to].cell.first, cell.level) == octant) ++to;
-      const boxed_cell child = add(index, static_cast<int>(count), from, to, cell.child(octant));
+    boxed_cell site;
+    for (std::size_t source = first; source < end; ++count) {
+      const std::uint32_t octant = curve_cell::octant_of(roots_[source].cell.first, cell.level);
+      std::size_t target = source;
+      while (target < end && curve_cell::octant_of(roots_[target].cell.first, cell.level) == octant) ++target;
+      const boxed_cell child = add(index, static_cast<int>(count), source, target, cell.child(octant));
       children[count] = child.moments;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        here.low[axis] = count == 0 ? child.low[axis] : std::min(here.low[axis], child.low[axis]);
-        here.high[axis] = count == 0 ? child.high[axis] : std::max(here.high[axis], child.high[axis]);
+        site.low[axis] = count == 0 ? child.low[axis] : std::min(site.low[axis], child.low[axis]);
+        site.high[axis] = count == 0 ? child.high[axis] : std::max(site.high[axis], child.high[axis]);
       }
-      from = to;
+      source = target;
     }
-    here.moments = parent_of<Order>(children.data(), count);
-    const vector3 centre{here.moments.x, here.moments.y, here.moments.z};
+    site.moments = parent_of<Order>(children.data(), count);
+    const vector3 centre{site.moments.x, site.moments.y, site.moments.z};
     vector3 far;  // the corner of the box that is farthest from the centre
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      far[axis] = std::max(centre[axis] - here.low[axis], here.high[axis] - centre[axis]);
+      far[axis] = std::max(centre[axis] - site.low[axis], site.high[axis] - centre[axis]);
     }
-    here.moments.radius = std::min(here.moments.radius, length(far));
-    return here;
+    site.moments.radius = std::min(site.moments.radius, length(far));
+    return site;
   }
 
   std::span<const branch_root> roots_;

@@ -52,35 +52,44 @@ class walk_of_order {
     memory_.entries[memory_.entries_size++] = {sources, mask};
   }
 
-  [[nodiscard]] const group_head* children(const group_head* of, int lane) const {
-    if ((of->branches >> lane & 1) != 0) return task_.branches[of->link[lane]].groups;
-    const auto* all = static_cast<const group<Order>*>(of) - of->index;
-    return all + of->link[lane];
+  [[nodiscard]] const group_head* children(const group_head* head, int lane) const {
+    if ((head->branches >> lane & 1) != 0) return task_.branches[head->link[lane]].groups;
+    const auto* all = static_cast<const group<Order>*>(head) - head->index;
+    return all + head->link[lane];
   }
-  [[nodiscard]] body_lanes bodies(const group_head* of, int lane) const {
-    const bool is_root = (of->branches >> lane & 1) != 0;
-    const body_lanes& all = task_.branches[is_root ? of->link[lane] : of->branch].bodies;
-    const std::uint32_t first = is_root ? 0 : of->link[lane];
+  [[nodiscard]] body_lanes bodies(const group_head* head, int lane) const {
+    const bool is_root = (head->branches >> lane & 1) != 0;
+    const body_lanes& all = task_.branches[is_root ? head->link[lane] : head->branch].bodies;
+    const std::uint32_t first = is_root ? 0 : head->link[lane];
     return {all.x + first, all.y + first, all.z + first, all.mass + first};
   }
 
   /// `first_body`: of the branch, of the cell in `lane`.
-  void visit(const group_head* of, int lane, std::size_t first, std::size_t end, const local_expansion<Order>& above,
+  void visit(const group_head* head, int lane, std::size_t first, std::size_t end, const local_expansion<Order>& above,
              const target_cell* parent, std::uint32_t first_body = 0) {
-    const std::uint32_t count = of->count[lane];
+    const std::uint32_t count = head->count[lane];
     const std::uint32_t* active = task_.active_before;
     if (active != nullptr && active[first_body] == active[first_body + count]) return;
     const target_cell saved = target_;
-    target_ = {
-        of->x[lane], of->y[lane], of->z[lane], of->radius[lane], 0, 0, 0, 0, 0, 0, (of->leaves >> lane & 1) != 0};
+    target_ = {head->x[lane],
+               head->y[lane],
+               head->z[lane],
+               head->radius[lane],
+               0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               (head->leaves >> lane & 1) != 0};
     local_expansion<Order> local = above;
     if (parent != nullptr) {
       local.shift(static_cast<float>(target_.x - parent->x), static_cast<float>(target_.y - parent->y),
                   static_cast<float>(target_.z - parent->z));
     }
     local_ = {};
-    if (target_.is_leaf) take_targets(bodies(of, lane), count, first_body);
-    const std::size_t own = memory_.entries_size;
+    if (target_.is_leaf) take_targets(bodies(head, lane), count, first_body);
+    const std::size_t own_index = memory_.entries_size;
     for (std::size_t k = first; k < end; ++k) {
       const walk_entry entry = memory_.entries[k];
       consider(entry.sources, entry.mask);
@@ -90,17 +99,17 @@ class walk_of_order {
     if (target_.is_leaf) {
       finish_leaf(local);
     } else {
-      const group_head* below = children(of, lane);
-      const target_cell here = target_;
+      const group_head* below = children(head, lane);
+      const target_cell cell = target_;
       const std::size_t own_end = memory_.entries_size;
       std::uint32_t body = first_body;
       for (int k = 0; k < group_width; ++k) {
         if ((below->used >> k & 1) == 0) continue;
-        visit(below, k, own, own_end, local, &here, body);
+        visit(below, k, own_index, own_end, local, &cell, body);
         body += below->count[k];
       }
     }
-    memory_.entries_size = own;
+    memory_.entries_size = own_index;
     target_ = saved;
   }
 
@@ -142,7 +151,7 @@ class walk_of_order {
   /// Squared distances of centres from the box of the target's bodies.
   [[gnu::always_inline]] lanes_of_group box_distance(lanes_of_group x, lanes_of_group y, lanes_of_group z) const {
     const auto beyond = [](lanes_of_group along, float middle, float half) __attribute__((always_inline)) {
-      const lanes_of_group there = along + middle, away = (there < 0 ? -there : there) - half;
+      const lanes_of_group remote = along + middle, away = (remote < 0 ? -remote : remote) - half;
       return away > 0 ? away : lanes_of_group{};
     };
     const lanes_of_group a = beyond(x, target_.box_x, target_.half_x), b = beyond(y, target_.box_y, target_.half_y);
@@ -181,11 +190,11 @@ class walk_of_order {
     lanes sums[terms_up_to(Order)] = {};
     const lanes softening = spread(plummer_squared());
     for (int first = 0; first < end; first += lane_count) {
-      const float* here = memory_.cells + first;
-      const lane_vector v{load<lanes>(here), load<lanes>(here + room), load<lanes>(here + 2 * room)};
+      const float* local = memory_.cells + first;
+      const lane_vector v{load<lanes>(local), load<lanes>(local + room), load<lanes>(local + 2 * room)};
       lanes table[terms_up_to(Order)];
       derivatives<Order>(v, v.x * v.x + v.y * v.y + v.z * v.z + softening, table);
-      add_expansion<source_degree, Order, Order>(table, load<lanes>(here + 3 * room), here + 4 * room, room, sums);
+      add_expansion<source_degree, Order, Order>(table, load<lanes>(local + 3 * room), local + 4 * room, room, sums);
     }
     for (int k = 0; k < terms_up_to(Order); ++k) local_.terms[k] += sum_of(sums[k]);
   }
@@ -201,11 +210,11 @@ class walk_of_order {
       const lanes x = spread(memory_.targets[0][body]), y = spread(memory_.targets[1][body]);
       const lanes z = spread(memory_.targets[2][body]);
       for (int first = 0; first < end; first += lane_count) {
-        const float* here = memory_.cells_for_bodies + first;
-        const lane_vector v{load<lanes>(here) + x, load<lanes>(here + room) + y, load<lanes>(here + 2 * room) + z};
+        const float* local = memory_.cells_for_bodies + first;
+        const lane_vector v{load<lanes>(local) + x, load<lanes>(local + room) + y, load<lanes>(local + 2 * room) + z};
         lanes table[terms_up_to(Order)];
         derivatives<Order>(v, v.x * v.x + v.y * v.y + v.z * v.z + softening, table);
-        add_expansion<source_degree, 1, Order>(table, load<lanes>(here + 3 * room), here + 4 * room, room, sums);
+        add_expansion<source_degree, 1, Order>(table, load<lanes>(local + 3 * room), local + 4 * room, room, sums);
       }
       memory_.targets[6][body] += sum_of(sums[0]);
       for (int axis = 0; axis < 3; ++axis) memory_.targets[3 + axis][body] += sum_of(sums[1 + axis]);
@@ -216,13 +225,13 @@ class walk_of_order {
   }
 
   /// The active bodies of a leaf become targets.
-  void take_targets(const body_lanes& from, std::uint32_t count, std::uint32_t first_body) {
+  void take_targets(const body_lanes& body_lanes, std::uint32_t count, std::uint32_t first_body) {
     const std::uint32_t* active = task_.active_before;
     float low[3] = {}, high[3] = {};
     target_count_ = 0;
     for (std::uint32_t k = 0; k < count; ++k) {
       if (active != nullptr && active[first_body + k] == active[first_body + k + 1]) continue;
-      const float place[3] = {from.x[k], from.y[k], from.z[k]};
+      const float place[3] = {body_lanes.x[k], body_lanes.y[k], body_lanes.z[k]};
       for (int axis = 0; axis < 3; ++axis) {
         memory_.targets[axis][target_count_] = place[axis];
         if (target_count_ == 0 || place[axis] < low[axis]) low[axis] = place[axis];
@@ -238,21 +247,21 @@ class walk_of_order {
 
   /// The bodies of a leaf become sources; (x, y, z) is the way from it to the target.
   void take_sources(const group_head* g, int lane, float x, float y, float z) {
-    const body_lanes from = bodies(g, lane);
+    const body_lanes body_lanes = bodies(g, lane);
     const int count = static_cast<int>(g->count[lane]);
     const float shift[3] = {x, y, z};
-    const float* const source[4] = {from.x, from.y, from.z, from.mass};
+    const float* const source[4] = {body_lanes.x, body_lanes.y, body_lanes.z, body_lanes.mass};
     counts_.sources += static_cast<std::uint64_t>(count);
     for (int done = 0; done < count;) {
       if (near_count_ == static_cast<int>(walk_memory::near_bodies)) finish_near();
       const int room_left = static_cast<int>(walk_memory::near_bodies) - near_count_;
       const int part = count - done < room_left ? count - done : room_left;
       for (int axis = 0; axis < 3; ++axis) {
-        float* to = memory_.near[axis] + near_count_;
-        for (int k = 0; k < part; ++k) to[k] = source[axis][done + k] - shift[axis];
+        float* target = memory_.near[axis] + near_count_;
+        for (int k = 0; k < part; ++k) target[k] = source[axis][done + k] - shift[axis];
       }
-      float* to = memory_.near[3] + near_count_;
-      for (int k = 0; k < part; ++k) to[k] = source[3][done + k];
+      float* target = memory_.near[3] + near_count_;
+      for (int k = 0; k < part; ++k) target[k] = source[3][done + k];
       near_count_ += part, done += part;
     }
   }

@@ -51,8 +51,8 @@ class hdf5_file {
   hdf5_file(const std::string& name, bool writes) : name_(name), file_(open(name, writes), H5Fclose), writes_(writes) {
     if (file_.id() < 0) fail(writes ? "cannot be made" : "is no HDF5 file, or a truncated one");
   }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw nacre::setup_error({fmt::format("{} {}", name_, what),
+  [[noreturn]] void fail(const std::string& name) const {
+    throw nacre::setup_error({fmt::format("{} {}", name_, name),
                               writes_ ? "the last state is to be written there" : "bodies are read from it",
                               writes_ ? "try another folder" : "h5dump shows what is in the file"});
   }
@@ -65,14 +65,14 @@ class hdf5_file {
     const handle group(H5Gopen(file_.id(), "Header", H5P_DEFAULT), H5Gclose);
     if (group.id() < 0) fail("has no group Header");
     if (!required && H5Aexists(group.id(), title) <= 0) return value;
-    const handle found(H5Aopen(group.id(), title, H5P_DEFAULT), H5Aclose);
-    if (found.id() < 0) fail(fmt::format("has no attribute Header/{}", title));
-    const handle space(H5Aget_space(found.id()), H5Sclose);
+    const handle match(H5Aopen(group.id(), title, H5P_DEFAULT), H5Aclose);
+    if (match.id() < 0) fail(fmt::format("has no attribute Header/{}", title));
+    const handle space(H5Aget_space(match.id()), H5Sclose);
     const auto count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.id()));
     std::size_t wanted = 1;
     if constexpr (!std::is_arithmetic_v<T>) wanted = type_count;
     if (count != wanted) fail(fmt::format("has {} numbers in Header/{}, not {}", count, title, wanted));
-    if (H5Aread(found.id(), type, &value) < 0) fail(fmt::format("has an unreadable attribute Header/{}", title));
+    if (H5Aread(match.id(), type, &value) < 0) fail(fmt::format("has an unreadable attribute Header/{}", title));
     return value;
   }
   /// A data set of `rows` rows of `columns` numbers.
@@ -93,14 +93,14 @@ class hdf5_file {
     hsize_t count = type_count;
     const hid_t shape = std::is_arithmetic_v<T> ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr);
     const handle space(shape, H5Sclose);
-    const handle made(H5Acreate(group, title, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    if (made.id() < 0 || H5Awrite(made.id(), type, &value) < 0) fail(fmt::format("takes no attribute {}", title));
+    const handle result(H5Acreate(group, title, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    if (result.id() < 0 || H5Awrite(result.id(), type, &value) < 0) fail(fmt::format("takes no attribute {}", title));
   }
   void write_data(hid_t group, const char* title, const void* values, hsize_t rows, hsize_t columns, hid_t type) const {
     const std::array<hsize_t, 2> shape{rows, columns};
     const handle space(H5Screate_simple(columns == 1 ? 1 : 2, shape.data(), nullptr), H5Sclose);
-    const handle made(H5Dcreate(group, title, type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-    if (made.id() < 0 || H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    const handle result(H5Dcreate(group, title, type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    if (result.id() < 0 || H5Dwrite(result.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
       fail(fmt::format("takes no data set {}: the disk may be full", title));
     }
   }

@@ -26,10 +26,10 @@ void demand_outputs(const options& asked) {
   if (!asked.pictures.empty()) nacre::demand_writable(asked.pictures + ".png", "--pictures");
 }
 
-void write_json(const std::string& name, const result& found) {
+void write_json(const std::string& name, const result& result) {
   if (name.empty()) return;
   std::ofstream file(name);
-  file << result_json(found);
+  file << result_json(result);
   file.close();
   if (!file) throw nacre::setup_error({"cannot write " + name, "the disk may be full", "try another folder"});
 }
@@ -84,12 +84,12 @@ class job {
     });
     return problem;
   }
-  std::string end(result& found) {
+  std::string end(result& result) {
     return problem_on_rank_0(rt_, [&] {
       const force_error error = asked_.check ? bodies_.check() : force_error{};
-      found = result_of(state_, error, bodies_.digest());
-      if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, found));
-      write_json(asked_.json, found);
+      result = result_of(state_, error, bodies_.digest());
+      if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, result));
+      write_json(asked_.json, result);
       if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies()});
       write_animation(asked_, state_);
     });

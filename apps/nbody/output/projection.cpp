@@ -61,12 +61,12 @@ double radius_of_part(const std::vector<std::uint64_t>& masses, double part) noe
   const double wanted = part * static_cast<double>(all);
   double sum = 0;
   for (std::size_t bin = 0; bin < masses.size(); ++bin) {
-    const auto here = static_cast<double>(masses[bin]);
-    if (sum + here >= wanted && here > 0) {
-      const double place = static_cast<double>(bin) + (wanted - sum) / here;
+    const auto local_value = static_cast<double>(masses[bin]);
+    if (sum + local_value >= wanted && local_value > 0) {
+      const double place = static_cast<double>(bin) + (wanted - sum) / local_value;
       return std::pow(10, place / bins_a_decade + lowest_decade);
     }
-    sum += here;
+    sum += local_value;
   }
   return 0;
 }

@@ -34,14 +34,14 @@ result result_of(const evolution_state& state, const force_error& forces, std::u
           .digest = digest};
 }
 
-std::string result_json(const result& found) {
-  const nlohmann::ordered_json json{{"force_rms", found.forces.root_mean_square},
-                                    {"force_p99", found.forces.percentile_99},
-                                    {"energy_drift", found.energy_drift},
-                                    {"momentum_drift", found.momentum_drift},
-                                    {"seconds", found.seconds},
-                                    {"interactions_per_s", found.interactions_per_s},
-                                    {"digest", fmt::format("{:016x}", found.digest)}};
+std::string result_json(const result& result) {
+  const nlohmann::ordered_json json{{"force_rms", result.forces.root_mean_square},
+                                    {"force_p99", result.forces.percentile_99},
+                                    {"energy_drift", result.energy_drift},
+                                    {"momentum_drift", result.momentum_drift},
+                                    {"seconds", result.seconds},
+                                    {"interactions_per_s", result.interactions_per_s},
+                                    {"digest", fmt::format("{:016x}", result.digest)}};
   return json.dump(2) + "\n";
 }
 
@@ -58,17 +58,18 @@ std::string progress_line(const evolution_state& state) {
   return line + "\n";
 }
 
-std::string result_text(const options& asked, const evolution_state& state, const result& found) {
+std::string result_text(const options& asked, const evolution_state& state, const result& result) {
   const work_sums& work = state.work;
   const double evaluations = static_cast<double>(work.evaluations);
-  const vector3 &before = state.first.angular, &after = state.last.angular;
+  const vector3 &previous = state.first.angular, &successor = state.last.angular;
   std::string text = fmt::format(
       "\n{} bodies in {} pieces, {} evaluations of the forces, {:.3g} active bodies each\n"
       "interactions (millions): {:.1f} cell-cell, {:.1f} cell-body, {:.1f} body-body; {:.3g} a second\n"
       "momentum drift {:.2e}; angular momentum ({:.6g}, {:.6g}, {:.6g}), before ({:.6g}, {:.6g}, {:.6g})\n",
       state.bodies, state.rank_of_piece.size(), work.evaluations, static_cast<double>(work.active) / evaluations,
       millions(work.counts.cell_cell), millions(work.counts.cell_body), millions(work.counts.body_body),
-      found.interactions_per_s, found.momentum_drift, after[0], after[1], after[2], before[0], before[1], before[2]);
+      result.interactions_per_s, result.momentum_drift, successor[0], successor[1], successor[2], previous[0],
+      previous[1], previous[2]);
   const store_counts& fetches = work.fetches;
   if (fetches.needed > 0) {
     text += fmt::format(
@@ -85,10 +86,10 @@ std::string result_text(const options& asked, const evolution_state& state, cons
     text += fmt::format(
         "forces beside direct sums: root mean square {:.2e}, median {:.2e}, 99th percentile {:.2e}, "
         "largest {:.2e}\n",
-        found.forces.root_mean_square, found.forces.median, found.forces.percentile_99, found.forces.largest);
+        result.forces.root_mean_square, result.forces.median, result.forces.percentile_99, result.forces.largest);
   }
-  return text + fmt::format("energy drift {:.2e}, {:.3f} s, digest {:016x}\n", found.energy_drift, found.seconds,
-                            found.digest);
+  return text + fmt::format("energy drift {:.2e}, {:.3f} s, digest {:016x}\n", result.energy_drift, result.seconds,
+                            result.digest);
 }
 
 }  // namespace nbody

@@ -21,10 +21,10 @@ struct result {
 };
 
 [[nodiscard]] result result_of(const evolution_state& state, const force_error& forces, std::uint64_t digest);
-[[nodiscard]] std::string result_json(const result& found);
+[[nodiscard]] std::string result_json(const result& result);
 /// The title of the lines of progress, and such a line.
 [[nodiscard]] std::string progress_title();
 [[nodiscard]] std::string progress_line(const evolution_state& state);
-[[nodiscard]] std::string result_text(const options& asked, const evolution_state& state, const result& found);
+[[nodiscard]] std::string result_text(const options& asked, const evolution_state& state, const result& result);
 
 }  // namespace nbody

@@ -27,8 +27,8 @@ bool ends_with(std::string_view name, std::string_view end) noexcept {
   return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why, const std::string& advice) {
-  throw nacre::setup_error({what, why, advice});
+[[noreturn]] void refuse(const std::string& name, const std::string& reason, const std::string& advice) {
+  throw nacre::setup_error({name, reason, advice});
 }
 
 std::string text_of(const vector3& place) { return fmt::format("({}, {}, {})", place[0], place[1], place[2]); }

@@ -35,12 +35,12 @@ std::string problem_of(const std::string& name) {
 void expect_same(const std::string& name) {
   const snapshot written = some();
   write_snapshot(name, written);
-  const snapshot found = read_snapshot(name);
-  ASSERT_EQ(found.bodies.size(), 50u);
+  const snapshot match = read_snapshot(name);
+  ASSERT_EQ(match.bodies.size(), 50u);
   for (std::size_t k = 0; k < 50; ++k) {
-    EXPECT_EQ(found.bodies[k].place, written.bodies[k].place);
-    EXPECT_EQ(found.bodies[k].velocity, written.bodies[k].velocity);
-    EXPECT_EQ(found.bodies[k].mass, written.bodies[k].mass);
+    EXPECT_EQ(match.bodies[k].place, written.bodies[k].place);
+    EXPECT_EQ(match.bodies[k].velocity, written.bodies[k].velocity);
+    EXPECT_EQ(match.bodies[k].mass, written.bodies[k].mass);
   }
 }
 

@@ -39,8 +39,8 @@ void cutter::merge(std::uint64_t bodies_max) {
       if (curve_cell::octant_of(merged.back().cell.first, level) != 7) break;
       const auto first = merged.end() - 8;
       const bool are_siblings =
-          std::all_of(first, merged.end(), [&](const auto& of) { return of.cell.level == level + 1; });
-      const auto add = [](std::uint64_t sum, const counted_cell& of) { return sum + of.count; };
+          std::all_of(first, merged.end(), [&](const auto& subject) { return subject.cell.level == level + 1; });
+      const auto add = [](std::uint64_t sum, const counted_cell& cell) { return sum + cell.count; };
       const std::uint64_t sum = std::accumulate(first, merged.end(), std::uint64_t{0}, add);
       if (!are_siblings || sum > bodies_max) break;
       const counted_cell parent{{first->cell.first, level}, sum};
@@ -94,12 +94,12 @@ std::vector<std::uint32_t> cut_runs(const std::vector<double>& weights, std::uin
 }
 
 std::vector<std::uint32_t> runs_from(const std::vector<vector3>& corners, const std::vector<counted_cell>& branches,
-                                     const frame& around) {
+                                     const frame& frame) {
   std::vector<std::uint32_t> first;
-  const auto before = [](const counted_cell& branch, curve_key key) { return branch.cell.first < key; };
+  const auto prologue = [](const counted_cell& branch, curve_key key) { return branch.cell.first < key; };
   for (const vector3& corner : corners) {
-    const auto found = std::lower_bound(branches.begin(), branches.end(), around.key_of(corner), before);
-    const auto next = static_cast<std::uint32_t>(found - branches.begin());
+    const auto match = std::lower_bound(branches.begin(), branches.end(), frame.key_of(corner), prologue);
+    const auto next = static_cast<std::uint32_t>(match - branches.begin());
     first.push_back(first.empty() ? 0 : std::max(first.back(), next));  // a new frame may turn their order
   }
   first.push_back(static_cast<std::uint32_t>(branches.size()));

@@ -45,6 +45,6 @@ class cutter {
 
 /// Cuts the branches where the curve passes the corners, so that runs keep their parts of space.
 [[nodiscard]] std::vector<std::uint32_t> runs_from(const std::vector<vector3>& corners,
-                                                   const std::vector<counted_cell>& branches, const frame& around);
+                                                   const std::vector<counted_cell>& branches, const frame& frame);
 
 }  // namespace nbody

@@ -190,11 +190,11 @@ force_error evolution::check() const {
     }
   };
   const auto exact = rt_.reduce<&piece::direct>(state_.pieces, add_forces{}, samples, asked_.soft).get();
-  std::vector<vector3> found, wanted_forces;
+  std::vector<vector3> vector3s, wanted_forces;
   for (std::size_t k = 0; k < samples.size(); ++k) {
-    found.push_back(samples[k].acceleration), wanted_forces.push_back(asked_.gravity * exact[k].acceleration);
+    vector3s.push_back(samples[k].acceleration), wanted_forces.push_back(asked_.gravity * exact[k].acceleration);
   }
-  return error_of(found, wanted_forces);
+  return error_of(vector3s, wanted_forces);
 }
 
 std::uint64_t evolution::digest() const { return rt_.reduce<&piece::digest>(state_.pieces, std::plus<>{}).get(); }

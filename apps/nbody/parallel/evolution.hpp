@@ -51,7 +51,7 @@ class evolution {
   [[nodiscard]] double imbalance() const;
   /// At the end of a step.
   void balance();
-  [[nodiscard]] std::vector<std::uint32_t> cut_pieces(const std::vector<counted_cell>& branches, const frame& around);
+  [[nodiscard]] std::vector<std::uint32_t> cut_pieces(const std::vector<counted_cell>& branches, const frame& frame);
   [[nodiscard]] std::vector<double> branch_weights(const std::vector<counted_cell>& branches) const;
   [[nodiscard]] substep substep_at(std::uint32_t first) const;
 

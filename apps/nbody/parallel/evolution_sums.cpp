@@ -33,20 +33,20 @@ void evolution::measure(std::vector<branch_sums> sums) {
 }
 
 /// Cuts the branches into pieces: by their weights, or where the pieces began at the last cut.
-std::vector<std::uint32_t> evolution::cut_pieces(const std::vector<counted_cell>& branches, const frame& around) {
+std::vector<std::uint32_t> evolution::cut_pieces(const std::vector<counted_cell>& branches, const frame& frame) {
   const auto pieces = static_cast<std::uint32_t>(state_.rank_of_piece.size());
   const bool keeps_places = asked_.balance == balance_kind::bound || asked_.balance == balance_kind::cut;
   if (!keeps_places) return cut_runs(branch_weights(branches), pieces);
   const std::int64_t steps = state_.step - state_.cut_step;
   const bool is_due = asked_.balance == balance_kind::bound ? asked_.recut_steps != 0 && steps >= asked_.recut_steps
                                                             : steps > 0 && imbalance() > imbalance_max;
-  if (!state_.piece_corners.empty() && !is_due) return runs_from(state_.piece_corners, branches, around);
+  if (!state_.piece_corners.empty() && !is_due) return runs_from(state_.piece_corners, branches, frame);
   std::vector<std::uint32_t> first = cut_runs(branch_weights(branches), pieces);
   state_.cut_step = state_.step;
   state_.piece_corners.clear();
   for (std::uint32_t piece = 0; piece < pieces; ++piece) {
     const bool is_empty = first[piece] == branches.size();
-    state_.piece_corners.push_back(around.place_of(is_empty ? ~curve_key{0} : branches[first[piece]].cell.first));
+    state_.piece_corners.push_back(frame.place_of(is_empty ? ~curve_key{0} : branches[first[piece]].cell.first));
   }
   return first;
 }

@@ -20,19 +20,19 @@ namespace {
 
 using settings = std::vector<std::pair<std::string, std::string>>;
 
-result run(const settings& with, options asked) {
-  nacre::config made;
+result run(const settings& settings, options asked) {
+  nacre::config configuration;
   bool simulated = false;
-  for (const auto& [name, value] : with) {
-    made.set(name, value);
+  for (const auto& [name, value] : settings) {
+    configuration.set(name, value);
     simulated = simulated || value == "sim";
   }
   asked.quiet = true;
   job_result done;
-  EXPECT_EQ(nacre::run(made,
+  EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
-                         const job_result own = run_job(rt, asked, simulated);
-                         if (rt.rank().value() == 0) done = own;
+                         const job_result self = run_job(rt, asked, simulated);
+                         if (rt.rank().value() == 0) done = self;
                        }),
             0);
   EXPECT_EQ(done.problem, "");
@@ -103,10 +103,10 @@ TEST(Evolution, keeps_energy_and_momentum) {
   options asked;
   asked.model = {.kind = model_kind::plummer, .bodies = 1000, .seed = 5};
   asked.steps = 40, asked.step = 0.02, asked.soft.length = 0.05;
-  const result found = run({{"workers", "1"}}, asked);
-  EXPECT_LT(found.energy_drift, 2e-4);
-  EXPECT_GT(found.energy_drift, 0);
-  EXPECT_LT(found.momentum_drift, 1e-5);
+  const result result = run({{"workers", "1"}}, asked);
+  EXPECT_LT(result.energy_drift, 2e-4);
+  EXPECT_GT(result.energy_drift, 0);
+  EXPECT_LT(result.momentum_drift, 1e-5);
 }
 
 TEST(Evolution, with_direct_sums_is_that_of_the_tree) {

@@ -48,7 +48,7 @@ body_box piece::box() const {
 }
 
 body_box piece::drift(nacre::context& ctx, substep now) {
-  const nacre::phase here(ctx, "drift");
+  const nacre::phase phase(ctx, "drift");
   for (std::size_t k = 0; k < bodies_.size(); ++k) {
     body& each = bodies_[k];
     if (now.begins(each.rung)) each.velocity = each.velocity + 0.5 * now.step_of(each.rung) * accelerations_[k];
@@ -58,10 +58,10 @@ body_box piece::drift(nacre::context& ctx, substep now) {
   return box();
 }
 
-void piece::sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores) {
-  const nacre::phase here(ctx, "sort");
+void piece::sort(nacre::context& ctx, epoch_number epoch, frame frame, store::group stores) {
+  const nacre::phase phase(ctx, "sort");
   ctx.local(stores).forget_before(epoch);
-  keys_ = sort_along_curve(bodies_, around);
+  keys_ = sort_along_curve(bodies_, frame);
 }
 
 std::vector<std::uint64_t> piece::counts(std::vector<curve_cell> cells) const {
@@ -76,7 +76,7 @@ std::vector<std::uint64_t> piece::counts(std::vector<curve_cell> cells) const {
 /// Sends away the bodies of other pieces' branches, and keeps the others. Keeps the keys if all bodies stay, and none
 /// of the `expected` ones are to come.
 void piece::send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces, std::size_t expected) {
-  std::vector<body> own;
+  std::vector<body> bodies;
   for (std::uint32_t other = 0; other + 1 < plan.first_of_piece.size(); ++other) {
     const std::uint32_t first = plan.first_of_piece[other], end = plan.first_of_piece[other + 1];
     if (first == end) continue;
@@ -86,12 +86,12 @@ void piece::send_leavers(nacre::context& ctx, const cut_plan& plan, const array&
     if (begin == last) continue;
     std::vector<body> part(bodies_.begin() + begin, bodies_.begin() + last);
     if (other == number_) {
-      own = std::move(part);
+      bodies = std::move(part);
     } else {
       ctx.send<&piece::take>(pieces[other], plan.epoch, std::move(part));
     }
   }
-  bodies_ = std::move(own);
+  bodies_ = std::move(bodies);
   if (bodies_.size() == expected && keys_.size() == expected) return;
   release(keys_);
   bodies_.reserve(expected);  // growing by doubling would take half as much again
@@ -104,7 +104,7 @@ nacre::awaited<> piece::take(epoch_number /*epoch*/, std::vector<body> bodies) {
 
 nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan plan, array pieces,
                                                    store::group stores) {
-  const nacre::phase here(ctx, "build");
+  const nacre::phase phase(ctx, "build");
   number_ = static_cast<std::uint32_t>(ctx.index()[0]);
   first_branch_ = plan.first_of_piece[number_], end_branch_ = plan.first_of_piece[number_ + 1];
   std::uint64_t expected = 0;
@@ -123,7 +123,7 @@ nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan
   co_return roots;
 }
 
-void piece::build_branches(nacre::context& ctx, const cut_plan& plan, store& here, std::vector<branch_root>& roots) {
+void piece::build_branches(nacre::context& ctx, const cut_plan& plan, store& store, std::vector<branch_root>& roots) {
   std::size_t first = 0;
   for (std::uint32_t branch = first_branch_; branch < end_branch_; ++branch) {
     const auto count = static_cast<std::size_t>(plan.branches[branch].count);
@@ -131,7 +131,7 @@ void piece::build_branches(nacre::context& ctx, const cut_plan& plan, store& her
                                     plan.branches[branch].cell, branch, plan.rules);
     tree.root.owner = ctx.rank().value();
     roots.push_back(tree.root);
-    here.publish(plan.epoch, branch, std::move(tree));
+    store.publish(plan.epoch, branch, std::move(tree));
     first += count;
   }
 }

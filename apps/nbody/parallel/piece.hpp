@@ -35,7 +35,7 @@ class piece {
   body_box drift(nacre::context& ctx, substep now);
   [[nodiscard]] body_box box() const;
   /// Sorts the bodies along the curve, for an evaluation in which the rank's tree of the last one is not needed.
-  void sort(nacre::context& ctx, epoch_number epoch, frame around, store::group stores);
+  void sort(nacre::context& ctx, epoch_number epoch, frame frame, store::group stores);
   /// How many bodies each cell has.
   [[nodiscard]] std::vector<std::uint64_t> counts(std::vector<curve_cell> cells) const;
 
@@ -67,8 +67,8 @@ class piece {
 
  private:
   void send_leavers(nacre::context& ctx, const cut_plan& plan, const array& pieces, std::size_t expected);
-  void build_branches(nacre::context& ctx, const cut_plan& plan, store& here, std::vector<branch_root>& roots);
-  void walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::size_t first,
+  void build_branches(nacre::context& ctx, const cut_plan& plan, store& store, std::vector<branch_root>& roots);
+  void walk_branch(const walk_plan& plan, const store& store, std::uint32_t branch, std::size_t first,
                    walk_memory& memory, walk_report& report);
 
   std::vector<body> bodies_;

@@ -26,14 +26,14 @@ std::uint64_t whole(double mass, double all) noexcept {
 }  // namespace
 
 std::vector<force_sample> piece::samples(std::vector<std::uint32_t> numbers) const {
-  std::vector<force_sample> found;
+  std::vector<force_sample> force_samples;
   for (std::size_t k = 0; k < bodies_.size(); ++k) {
     const body& each = bodies_[k];
     if (std::binary_search(numbers.begin(), numbers.end(), each.number)) {
-      found.push_back({each.place, accelerations_[k], each.number});
+      force_samples.push_back({each.place, accelerations_[k], each.number});
     }
   }
-  return found;
+  return force_samples;
 }
 
 std::vector<direct_force> piece::direct(std::vector<force_sample> places, softening soft) const {

@@ -31,27 +31,27 @@ std::uint32_t rung_of(const vector3& acceleration, const substep& now, std::uint
   return rung;
 }
 
-void add_to(branch_sums& sums, const body& of, double potential) {
-  sums.kinetic += 0.5 * of.mass * dot(of.velocity, of.velocity);
-  sums.potential += 0.5 * of.mass * potential;
-  sums.mass += of.mass;
-  sums.momentum = sums.momentum + of.mass * of.velocity;
-  sums.angular = sums.angular + of.mass * cross(of.place, of.velocity);
-  sums.first_moment = sums.first_moment + of.mass * of.place;
-  for (std::size_t axis = 0; axis < 3; ++axis) sums.absolute[axis] += of.mass * std::abs(of.velocity[axis]);
+void add_to(branch_sums& sums, const body& body, double potential) {
+  sums.kinetic += 0.5 * body.mass * dot(body.velocity, body.velocity);
+  sums.potential += 0.5 * body.mass * potential;
+  sums.mass += body.mass;
+  sums.momentum = sums.momentum + body.mass * body.velocity;
+  sums.angular = sums.angular + body.mass * cross(body.place, body.velocity);
+  sums.first_moment = sums.first_moment + body.mass * body.place;
+  for (std::size_t axis = 0; axis < 3; ++axis) sums.absolute[axis] += body.mass * std::abs(body.velocity[axis]);
 }
 
 /// Whether a step of the body ends now.
-bool acts(const walk_plan& plan, const body& of) noexcept { return plan.first || plan.now.ends(of.rung); }
+bool acts(const walk_plan& plan, const body& body) noexcept { return plan.first || plan.now.ends(body.rung); }
 
 /// The second half of a body's kick, and its next rung. `force` is that for G = 1. Returns the acceleration.
-vector3 end_kick(const walk_plan& plan, body& of, const direct_force& force, branch_sums& sums, walk_report& report) {
+vector3 end_kick(const walk_plan& plan, body& body, const direct_force& force, branch_sums& sums, walk_report& report) {
   const vector3 acceleration = plan.gravity * force.acceleration;
-  if (!plan.first) of.velocity = of.velocity + 0.5 * plan.now.step_of(of.rung) * acceleration;
-  if (plan.now.rungs > 0) of.rung = rung_of(acceleration, plan.now, plan.now.first + plan.now.length);
-  report.finest_rung = std::max(report.finest_rung, of.rung);
+  if (!plan.first) body.velocity = body.velocity + 0.5 * plan.now.step_of(body.rung) * acceleration;
+  if (plan.now.rungs > 0) body.rung = rung_of(acceleration, plan.now, plan.now.first + plan.now.length);
+  report.finest_rung = std::max(report.finest_rung, body.rung);
   ++report.active;
-  if (plan.measures) add_to(sums, of, plan.gravity * force.potential);
+  if (plan.measures) add_to(sums, body, plan.gravity * force.potential);
   return acceleration;
 }
 
@@ -61,30 +61,30 @@ nacre::awaited<> piece::arrived(epoch_number /*epoch*/) { return {}; }
 
 nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store::group stores) {
   const nacre::phase named(ctx, "walk");
-  store& here = ctx.local(stores);
-  while (here.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
+  store& store = ctx.local(stores);
+  while (store.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
     co_await ctx.next<&piece::arrived>(plan.epoch);
   }
   walk_report report;
   const double begin = thread_seconds();  // from here on the coroutine stays on its thread
-  std::unique_ptr<walk_memory> memory = here.borrow();
+  std::unique_ptr<walk_memory> memory = store.borrow();
   accelerations_.resize(bodies_.size());
   std::size_t first = 0;
   for (std::uint32_t branch = first_branch_; branch < end_branch_; ++branch) {
     const auto count = static_cast<std::size_t>(counts_[branch - first_branch_]);
-    walk_branch(plan, here, branch, first, *memory, report);
+    walk_branch(plan, store, branch, first, *memory, report);
     first += count;
   }
-  here.give_back(std::move(memory));
+  store.give_back(std::move(memory));
   seconds_ = plan.simulated ? simulated_seconds(report.counts) : thread_seconds() - begin;
   if (plan.simulated) ctx.charge(seconds_);
   report.piece_seconds = {static_cast<double>(number_), seconds_};
   co_return report;
 }
 
-void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t branch, std::size_t first,
+void piece::walk_branch(const walk_plan& plan, const store& store, std::uint32_t branch, std::size_t first,
                         walk_memory& memory, walk_report& report) {
-  const tree_rules& rules = here.rules();
+  const tree_rules& rules = store.rules();
   const std::span bodies = std::span(bodies_).subspan(first, counts_[branch - first_branch_]);
   std::vector<std::uint32_t> active_before;  // empty: all are active
   const auto is_active = [&](const body& each) { return acts(plan, each); };
@@ -93,14 +93,14 @@ void piece::walk_branch(const walk_plan& plan, const store& here, std::uint32_t 
     for (const body& each : bodies) active_before.push_back(active_before.back() + (is_active(each) ? 1 : 0));
     if (active_before.back() == 0) return;
   }
-  const top_place place = here.top().places[branch];
-  walk_task task{.tree = here.top().root(),
-                 .parent = here.top().group_at(place.group, rules.wanted.order),
+  const top_place place = store.top().places[branch];
+  walk_task task{.tree = store.top().root(),
+                 .parent = store.top().group_at(place.group, rules.wanted.order),
                  .lane = place.lane,
-                 .branches = here.views().data(),
+                 .branches = store.views().data(),
                  .active_before = active_before.empty() ? nullptr : active_before.data(),
                  .rules = walk_rules_for(rules, plan.soft, plan.measures)};
-  memory.prepare(bodies.size(), here.roots()[branch].largest_leaf);
+  memory.prepare(bodies.size(), store.roots()[branch].largest_leaf);
   best_kernels().walk[rules.wanted.order - order_min](task, memory, report.counts);
   const result_units units = units_of(rules);
   branch_sums sums{.branch = branch};

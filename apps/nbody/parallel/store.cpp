@@ -47,7 +47,7 @@ void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree
 }
 
 void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots) {
-  const nacre::phase here(ctx, "top");
+  const nacre::phase phase(ctx, "top");
   const std::scoped_lock lock(mutex_);
   begin(plan.epoch);
   rules_ = plan.rules;
@@ -57,21 +57,21 @@ void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<bra
   views_.assign(roots_.size(), {});
   asked_.assign(roots_.size(), 0);
   present_.assign(roots_.size(), 0);
-  std::size_t own = 0;
+  std::size_t own_index = 0;
   for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
     if (roots_[branch].owner != ctx.rank().value()) continue;
-    ++own;
+    ++own_index;
     views_[branch] = own_.at(branch)->view();
     present_[branch] = (1u << parts_max) - 1;
   }
-  NACRE_EXPECT(own == own_.size(), "a branch that was built here is another rank's");
+  NACRE_EXPECT(own_index == own_.size(), "a branch that was built here is another rank's");
 }
 
 bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
-                  nacre::mobile_ptr<piece> who) {
+                  nacre::mobile_ptr<piece> object) {
   if (ctx.size() == 1) return false;
-  const nacre::phase here(ctx, "look");
-  const auto waiting = std::make_shared<waiter>(waiter{who, 0});
+  const nacre::phase phase(ctx, "look");
+  const auto waiting = std::make_shared<waiter>(waiter{object, 0});
   std::map<std::uint32_t, std::vector<part_name>> requests;  // by owner
   bool waits = false;
   {
@@ -115,10 +115,10 @@ part_data store::part_of(const part_name& name) const {
   const body_range range = bodies_of(tree.root, tree.groups.first(), name.part);
   const std::size_t bytes = range.count * sizeof(float);
   data.bytes.resize(4 * bytes);
-  std::byte* to = data.bytes.data();
+  std::byte* target = data.bytes.data();
   for (const std::vector<float>* each : {&tree.x, &tree.y, &tree.z, &tree.mass}) {
-    std::memcpy(to, each->data() + range.first, bytes);
-    to += bytes;
+    std::memcpy(target, each->data() + range.first, bytes);
+    target += bytes;
   }
   return data;
 }
@@ -130,15 +130,15 @@ void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, con
 
 void store::push(nacre::context& ctx, group everywhere) {
   const nacre::phase named(ctx, "push");
-  const std::uint32_t here = ctx.rank().value();
-  const looked_branches own{.views = views_, .roots = roots_, .rank = here, .owned = true};
+  const std::uint32_t local_count = ctx.rank().value();
+  const looked_branches looked_branches{.views = views_, .roots = roots_, .rank = local_count, .owned = true};
   std::vector<std::vector<part_name>> names(ctx.size());
   std::vector<std::vector<part_mask>> masks(ctx.size());
   for (std::uint32_t target = 0; target < roots_.size(); ++target) {
     const branch_root& root = roots_[target];
-    if (root.owner == here) continue;
+    if (root.owner == local_count) continue;
     masks[root.owner].resize(roots_.size());
-    add_essential(top_.root(), rules_.wanted.order, own, root.low, root.high, masks[root.owner]);
+    add_essential(top_.root(), rules_.wanted.order, looked_branches, root.low, root.high, masks[root.owner]);
   }
   for (std::uint32_t rank = 0; rank < ctx.size(); ++rank) {
     for (std::uint32_t branch = 0; branch < masks[rank].size(); ++branch) {
@@ -157,7 +157,7 @@ void store::push(nacre::context& ctx, group everywhere) {
 
 void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target,
                        const std::vector<part_name>& names) {
-  const nacre::phase here(ctx, "send parts");
+  const nacre::phase phase(ctx, "send parts");
   constexpr std::size_t answer_bytes = 1 << 16;  // about: larger ones keep walks waiting, in memory from the system
   std::vector<part_data> parts;
   std::size_t bytes = 0;
@@ -172,26 +172,26 @@ void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id tar
 
 void store::insert(const part_data& data) {
   const auto [branch, part] = data.name;
-  fetched_branch& to = fetched_[branch];
+  fetched_branch& fetched_branch = fetched_[branch];
   branch_view& view = views_[branch];
   const branch_root& root = roots_[branch];
   const std::size_t count = root.moments.count;
   if (part == groups_part) {
     NACRE_EXPECT(data.bytes.size() == root.group_count * group_bytes(rules_.wanted.order), "groups that do not fit");
-    to.groups = group_array(data.bytes.size(), 1);
-    std::memcpy(to.groups.data(), data.bytes.data(), data.bytes.size());
-    view.groups = to.groups.first();
+    fetched_branch.groups = group_array(data.bytes.size(), 1);
+    std::memcpy(fetched_branch.groups.data(), data.bytes.data(), data.bytes.size());
+    view.groups = fetched_branch.groups.first();
   } else {
-    if (to.bodies.empty()) {
-      to.bodies.resize(4 * count);
-      const float* first = to.bodies.data();
+    if (fetched_branch.bodies.empty()) {
+      fetched_branch.bodies.resize(4 * count);
+      const float* first = fetched_branch.bodies.data();
       view.bodies = {first, first + count, first + 2 * count, first + 3 * count};
     }
     const body_range range = bodies_of(root, view.groups, part);
     const std::size_t bytes = range.count * sizeof(float);
     NACRE_EXPECT(data.bytes.size() == 4 * bytes, "bodies that do not fit");
     for (std::size_t k = 0; k < 4; ++k) {
-      std::memcpy(to.bodies.data() + k * count + range.first, data.bytes.data() + k * bytes, bytes);
+      std::memcpy(fetched_branch.bodies.data() + k * count + range.first, data.bytes.data() + k * bytes, bytes);
     }
   }
   counts_.bytes += data.bytes.size();
@@ -208,15 +208,15 @@ void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<p
     for (const part_data& each : parts) {
       if ((present_[each.name.branch] >> each.name.part & 1) != 0) continue;  // pushed, and asked for by a moved piece
       insert(each);
-      const auto found = waiters_.find(each.name);
-      if (found == waiters_.end()) continue;  // pushed before a walk has looked
-      for (const auto& waiting : found->second) {
+      const auto match = waiters_.find(each.name);
+      if (match == waiters_.end()) continue;  // pushed before a walk has looked
+      for (const auto& waiting : match->second) {
         if (--waiting->parts == 0) ready.push_back(waiting->who);
       }
-      waiters_.erase(found);
+      waiters_.erase(match);
     }
   }
-  for (const auto& who : ready) ctx.send<&piece::arrived>(who, epoch);
+  for (const auto& object : ready) ctx.send<&piece::arrived>(object, epoch);
 }
 
 std::unique_ptr<walk_memory> store::borrow() {

@@ -81,7 +81,7 @@ class store {
   /// False: everything is there. Else the piece gets a message, piece::arrived, when what is missing now has come, and
   /// asks again.
   [[nodiscard]] bool fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
-                           nacre::mobile_ptr<piece> who);
+                           nacre::mobile_ptr<piece> object);
   /// Sends each other rank the parts that walks of the branches which were built there can open. Every rank has the
   /// roots of this evaluation.
   void push(nacre::context& ctx, group everywhere);

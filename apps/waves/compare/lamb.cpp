@@ -22,9 +22,10 @@ double behind_p(double tau) {
          32;
 }
 
-double slope(const time_function& of, double t) {
-  const double step = 1e-4 * of.width;
-  return (8 * (of.value(t + step) - of.value(t - step)) - (of.value(t + 2 * step) - of.value(t - 2 * step))) /
+double slope(const time_function& time_function, double t) {
+  const double step = 1e-4 * time_function.width;
+  return (8 * (time_function.value(t + step) - time_function.value(t - step)) -
+          (time_function.value(t + 2 * step) - time_function.value(t - 2 * step))) /
          (12 * step);
 }
 

@@ -39,25 +39,25 @@ double trace::at(double t) const {
   return values[index] * (1 - part) + values[index + 1] * part;
 }
 
-seismogram rotated(const seismogram& from, double c, double s) {
-  seismogram result = from;
-  for (std::size_t k = 0; k < from.components[0].values.size(); ++k) {
-    const double x = from.components[0].values[k], y = from.components[1].values[k];
+seismogram rotated(const seismogram& source, double c, double s) {
+  seismogram result = source;
+  for (std::size_t k = 0; k < source.components[0].values.size(); ++k) {
+    const double x = source.components[0].values[k], y = source.components[1].values[k];
     result.components[0].values[k] = c * x + s * y;
     result.components[1].values[k] = -s * x + c * y;
   }
   return result;
 }
 
-trace widened(const trace& from, double sigma) {
-  if (sigma <= 0) return from;
-  trace result = from;
-  const auto count = static_cast<std::ptrdiff_t>(from.values.size());
-  const auto reach = static_cast<std::ptrdiff_t>(std::ceil(6 * sigma / from.dt));
+trace widened(const trace& source, double sigma) {
+  if (sigma <= 0) return source;
+  trace result = source;
+  const auto count = static_cast<std::ptrdiff_t>(source.values.size());
+  const auto reach = static_cast<std::ptrdiff_t>(std::ceil(6 * sigma / source.dt));
   std::vector<double> weights;
   double sum = 0;
   for (std::ptrdiff_t k = -reach; k <= reach; ++k) {
-    const double s = static_cast<double>(k) * from.dt / sigma;
+    const double s = static_cast<double>(k) * source.dt / sigma;
     weights.push_back(std::exp(-s * s / 2));
     sum += weights.back();
   }
@@ -66,7 +66,7 @@ trace widened(const trace& from, double sigma) {
     for (std::ptrdiff_t j = -reach; j <= reach; ++j) {
       if (k - j < 0) continue;  // at rest before
       value += weights[static_cast<std::size_t>(j + reach)] *
-               from.values[static_cast<std::size_t>(std::min(k - j, count - 1))];
+               source.values[static_cast<std::size_t>(std::min(k - j, count - 1))];
     }
     result.values[static_cast<std::size_t>(k)] = value / sum;
   }

@@ -24,10 +24,10 @@ struct seismogram {
 
 /// The horizontal components along a direction and across it, to the left as seen from above with z downwards:
 /// radial = c x + s y, transverse = -s x + c y.
-[[nodiscard]] seismogram rotated(const seismogram& from, double c, double s);
+[[nodiscard]] seismogram rotated(const seismogram& source, double c, double s);
 
 /// The trace convolved with a Gaussian of the area 1; its deviation in seconds may be 0.
-[[nodiscard]] trace widened(const trace& from, double sigma);
+[[nodiscard]] trace widened(const trace& source, double sigma);
 
 /// The L2 norm of computed - reference over that of the reference, at the reference's times where both are known.
 [[nodiscard]] double relative_misfit(const trace& computed, const trace& reference);

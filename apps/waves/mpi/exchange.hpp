@@ -29,13 +29,13 @@ class halo_exchange {
  public:
   enum class field { displacement, acceleration };
 
-  halo_exchange(std::vector<local_patch>& patches, const cut& into);
+  halo_exchange(std::vector<local_patch>& patches, const cut& cut);
   /// Posts the receives of the next exchange.
   void post();
   /// Starts the sends of a patch.
-  void send(std::size_t patch, field which);
+  void send(std::size_t patch, field field);
   /// Waits for all of it, and fills the halos.
-  void finish(field which);
+  void finish(field field);
 
  private:
   struct link {
@@ -44,7 +44,7 @@ class halo_exchange {
     std::size_t beside = 0;  // the patch there, if it is on this rank
     std::vector<double> out, in;
   };
-  [[nodiscard]] static rows& field_of(subdomain& of, field which);
+  [[nodiscard]] static rows& field_of(subdomain& subdomain, field field);
 
   std::vector<local_patch>& patches_;
   std::vector<link> remote_, local_;

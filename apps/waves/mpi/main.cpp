@@ -22,29 +22,29 @@ namespace {
 
 using namespace waves;
 
-std::vector<local_patch> own_patches(const std::shared_ptr<const problem>& of, const cut& into) {
+std::vector<local_patch> own_patches(const std::shared_ptr<const problem>& subject, const cut& cut) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<local_patch> patches;
-  for (int z = 0; z < into.z(); ++z) {
-    for (int y = 0; y < into.y(); ++y) {
-      if (owner_of(into, y, z, ranks) != rank) continue;
-      patches.push_back({y, z, std::make_unique<subdomain>(of, into.box(y, z))});
+  for (int z = 0; z < cut.z(); ++z) {
+    for (int y = 0; y < cut.y(); ++y) {
+      if (owner_of(cut, y, z, ranks) != rank) continue;
+      patches.push_back({y, z, std::make_unique<subdomain>(subject, cut.box(y, z))});
     }
   }
   return patches;
 }
 
 /// Returns the seconds that the steps took.
-double run(const problem& of, std::vector<local_patch>& patches, const cut& into) {
+double run(const problem& problem, std::vector<local_patch>& patches, const cut& cut) {
   using field = halo_exchange::field;
-  halo_exchange halos(patches, into);
+  halo_exchange halos(patches, cut);
   scratch room;
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   halos.post();
-  for (int step = 0; step < of.steps; ++step) {
+  for (int step = 0; step < problem.steps; ++step) {
     for (std::size_t k = 0; k < patches.size(); ++k) {
       patches[k].fields->accelerate(room);
       halos.send(k, field::acceleration);
@@ -56,7 +56,7 @@ double run(const problem& of, std::vector<local_patch>& patches, const cut& into
       halos.send(k, field::displacement);
     }
     halos.finish(field::displacement);
-    if (step + 1 < of.steps) halos.post();
+    if (step + 1 < problem.steps) halos.post();
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return MPI_Wtime() - begin;
@@ -67,23 +67,23 @@ int run_all(const options& asked) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const description last = descriptions(asked).back();
-  const auto of = std::make_shared<const problem>(make_problem(last, chosen_kernels(asked)));
-  const cut into =
-      cut_into(of->grid, static_cast<int>(asked.patches != 0 ? asked.patches : static_cast<std::uint32_t>(ranks)));
-  if (into.patches() < ranks) {
-    if (rank == 0) fmt::print(stderr, "waves_mpi: {} patches are fewer than ranks\n", into.patches());
+  const auto rule = std::make_shared<const problem>(make_problem(last, chosen_kernels(asked)));
+  const cut cut =
+      cut_into(rule->grid, static_cast<int>(asked.patches != 0 ? asked.patches : static_cast<std::uint32_t>(ranks)));
+  if (cut.patches() < ranks) {
+    if (rank == 0) fmt::print(stderr, "waves_mpi: {} patches are fewer than ranks\n", cut.patches());
     return 2;
   }
-  std::vector<local_patch> patches = own_patches(of, into);
+  std::vector<local_patch> patches = own_patches(rule, cut);
   report result;
   result.name = last.name;
-  result.seconds = run(*of, patches, into);
-  std::uint64_t own = 0;
-  for (const local_patch& each : patches) own += digest_of(*each.fields);
-  MPI_Reduce(&own, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  result.seconds = run(*rule, patches, cut);
+  std::uint64_t own_index = 0;
+  for (const local_patch& each : patches) own_index += digest_of(*each.fields);
+  MPI_Reduce(&own_index, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank != 0) return 0;
-  result.points = of->grid.points();
-  result.steps = of->steps;
+  result.points = rule->grid.points();
+  result.steps = rule->steps;
   result.points_per_second = static_cast<double>(result.points) * result.steps / result.seconds;
   fmt::print("{}", report_text(result));
   if (!asked.json.empty()) write_file(asked.json, report_json(result));

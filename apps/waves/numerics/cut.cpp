@@ -7,10 +7,10 @@
 
 namespace waves {
 
-cut::cut(const grid& of, int y, int z)
-    : nx_(of.x.count()),
-      ny_(of.y.count()),
-      nz_(of.z.count()),
+cut::cut(const grid& grid, int y, int z)
+    : nx_(grid.x.count()),
+      ny_(grid.y.count()),
+      nz_(grid.z.count()),
       y_(std::clamp(y, 1, std::max(1, ny_ / patch_side_min))),
       z_(std::clamp(z, 1, std::max(1, nz_ / patch_side_min))) {}
 
@@ -22,11 +22,11 @@ patch_box cut::box(int at_y, int at_z) const noexcept {
   return box;
 }
 
-cut cut_into(const grid& of, int patches) {
-  cut best(of, 1, 1);
+cut cut_into(const grid& grid, int patches) {
+  cut best(grid, 1, 1);
   double least = 1e300;
   for (int y = 1; y <= patches; ++y) {
-    const cut candidate(of, y, std::max(1, patches / y));
+    const cut candidate(grid, y, std::max(1, patches / y));
     const patch_box box = candidate.box(0, 0);
     const double missing = std::abs(patches - candidate.patches());
     const double faces = 1.0 / box.ny + 1.0 / box.nz + missing;  // points that are exchanged, of all

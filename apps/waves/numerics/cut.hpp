@@ -14,7 +14,7 @@ class cut {
  public:
   cut() = default;
   /// `y` times `z` patches, equal up to a row. Fewer where they would have less than patch_side_min rows or planes.
-  cut(const grid& of, int y, int z);
+  cut(const grid& grid, int y, int z);
   [[nodiscard]] int y() const noexcept { return y_; }
   [[nodiscard]] int z() const noexcept { return z_; }
   [[nodiscard]] int patches() const noexcept { return y_ * z_; }
@@ -28,6 +28,6 @@ class cut {
 };
 
 /// A cut into about `patches` patches of nearly square cross-sections.
-[[nodiscard]] cut cut_into(const grid& of, int patches);
+[[nodiscard]] cut cut_into(const grid& grid, int patches);
 
 }  // namespace waves

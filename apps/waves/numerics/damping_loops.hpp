@@ -18,10 +18,10 @@ template <class Vec>
 template <class Vec>
 [[gnu::always_inline]] inline Vec bend(const double* u, std::ptrdiff_t step, const double* previous,
                                        std::ptrdiff_t previous_step) {
-  const Vec before = load<Vec>(u - step) - load<Vec>(previous - previous_step);
-  const Vec here = load<Vec>(u) - load<Vec>(previous);
-  const Vec behind = load<Vec>(u + step) - load<Vec>(previous + previous_step);
-  return (before - 2.0 * here) + behind;
+  const Vec predecessor = load<Vec>(u - step) - load<Vec>(previous - previous_step);
+  const Vec site = load<Vec>(u) - load<Vec>(previous);
+  const Vec rest = load<Vec>(u + step) - load<Vec>(previous + previous_step);
+  return (predecessor - 2.0 * site) + rest;
 }
 
 template <class Vec>
@@ -33,9 +33,9 @@ template <class Vec>
     for (int k = 0; k < 3; ++k) weights[k] = load<Vec>(row.profile_x + x + k - 1) * density<Vec>(inverse + k - 1);
     const Vec factor = row.factor * load<Vec>(row.line + x);
     for (int number = 0; number < 3; ++number) {
-      const double *u = row.u.begin + number * c + x, *before = row.previous.begin + number * c + x;
+      const double *u = row.u.begin + number * c + x, *previous = row.previous.begin + number * c + x;
       Vec stress[3];
-      for (int k = 0; k < 3; ++k) stress[k] = weights[k] * bend<Vec>(u + k - 1, 1, before + k - 1, 1);
+      for (int k = 0; k < 3; ++k) stress[k] = weights[k] * bend<Vec>(u + k - 1, 1, previous + k - 1, 1);
       store<Vec>(out.begin + number * out.component + x, factor * ((stress[0] - 2.0 * stress[1]) + stress[2]));
     }
   }
@@ -51,13 +51,13 @@ template <class Vec, std::ptrdiff_t strides::*distance>
     for (int k = 0; k < 3; ++k) weights[k] = row.profiles[k] * density<Vec>(row.density_inverse[k] + x);
     const Vec factor = row.factor * load<Vec>(row.line + x);
     for (int number = 0; number < 3; ++number) {
-      const double *u = row.u.begin + number * c + x, *before = row.previous.begin + number * c + x;
+      const double *u = row.u.begin + number * c + x, *previous = row.previous.begin + number * c + x;
       Vec stress[3];
       for (int k = 0; k < 3; ++k) {
-        stress[k] = weights[k] * bend<Vec>(u + (k - 1) * step, step, before + (k - 1) * before_step, before_step);
+        stress[k] = weights[k] * bend<Vec>(u + (k - 1) * step, step, previous + (k - 1) * before_step, before_step);
       }
-      double* to = out.begin + number * out.component + x;
-      store<Vec>(to, load<Vec>(to) + factor * ((stress[0] - 2.0 * stress[1]) + stress[2]));
+      double* target = out.begin + number * out.component + x;
+      store<Vec>(target, load<Vec>(target) + factor * ((stress[0] - 2.0 * stress[1]) + stress[2]));
     }
   }
 }
@@ -67,8 +67,8 @@ template <class Vec>
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const Vec inverse = load<Vec>(row.density_inverse[1] + x);
     for (int number = 0; number < 3; ++number) {
-      double* to = previous + number * row.previous.steps.component + x;
-      store<Vec>(to, load<Vec>(to) + inverse * load<Vec>(damping.begin + number * damping.component + x));
+      double* target = previous + number * row.previous.steps.component + x;
+      store<Vec>(target, load<Vec>(target) + inverse * load<Vec>(damping.begin + number * damping.component + x));
     }
   }
 }

@@ -10,7 +10,8 @@ namespace waves {
 
 /// Second derivatives along z in the first six planes. The point above the surface counts in the first one.
 template <class Vec>
-[[gnu::always_inline]] inline void second_at_edge(const row_task& row, int x, double* to, std::ptrdiff_t component) {
+[[gnu::always_inline]] inline void second_at_edge(const row_task& row, int x, double* target,
+                                                  std::ptrdiff_t component) {
   const std::ptrdiff_t c = row.u.steps.component, step = row.u.steps.plane, m = row.material.component;
   const auto edge_row = static_cast<std::size_t>(row.z.edge_row);
   const double* surface = row.u.begin + x - row.z.edge_row * step;
@@ -36,7 +37,7 @@ template <class Vec>
     }
   }
   for (int number = 0; number < 3; ++number) {
-    store<Vec>(to + number * component, load<Vec>(to + number * component) + sums[number]);
+    store<Vec>(target + number * component, load<Vec>(target + number * component) + sums[number]);
   }
 }
 
@@ -55,8 +56,8 @@ template <class Vec>
       } else {
         slope = 1.0 / 12 * slope_of<Vec>(planes, place);
       }
-      double* into = sum.begin + number * sum.component + x;
-      store<Vec>(into, load<Vec>(into) + slope);
+      double* target = sum.begin + number * sum.component + x;
+      store<Vec>(target, load<Vec>(target) + slope);
     }
   }
 }

@@ -8,16 +8,16 @@
 namespace waves {
 namespace {
 
-void put(rows& into, const vector3& value, int x, int y, int z, double factor) {
+void put(rows& rows, const vector3& value, int x, int y, int z, double factor) {
   for (int number = 0; number < 3; ++number) {
-    into.at(number, y, z)[x] = factor * value[static_cast<std::size_t>(number)];
+    rows.at(number, y, z)[x] = factor * value[static_cast<std::size_t>(number)];
   }
 }
 
 }  // namespace
 
-exact_data::exact_data(const problem& of, const patch_box& box) : problem_(of), box_(box) {
-  const bool forced = of.exact->is_forced();
+exact_data::exact_data(const problem& problem, const patch_box& box) : problem_(problem), box_(box) {
+  const bool forced = problem.exact->is_forced();
   patch_box top = box;
   top.nz = 1;
   for (std::size_t part = 0; part < 2; ++part) {
@@ -29,20 +29,20 @@ exact_data::exact_data(const problem& of, const patch_box& box) : problem_(of), 
   for (int z = -halo; z < box.nz + halo; ++z) {
     for (int y = -halo; y < box.ny + halo; ++y) {
       for (int x = -halo; x < box.nx + halo; ++x) {
-        const harmonic_values values = of.exact->at(of.place_of(x, box.y + y, box.z + z));
+        const harmonic_values values = problem.exact->at(problem.place_of(x, box.y + y, box.z + z));
         for (std::size_t part = 0; part < 2; ++part) {
           put(displacement_[part], values.displacement[part], x, y, z, 1);
           if (forced) put(force_[part], values.force[part], x, y, z, 1);
-          if (traction_ && z == 0) put(tractions_[part], values.traction[part], x, y, z, of.grid.h);
+          if (traction_ && z == 0) put(tractions_[part], values.traction[part], x, y, z, problem.grid.h);
         }
       }
     }
   }
 }
 
-std::array<double, 2> exact_data::factors(double t, exchanged which) const {
+std::array<double, 2> exact_data::factors(double t, exchanged exchanged) const {
   const double omega = problem_.exact->frequency();
-  const double scale = which == exchanged::acceleration ? -omega * omega : 1;
+  const double scale = exchanged == exchanged::acceleration ? -omega * omega : 1;
   return {scale * std::cos(omega * t), scale * std::sin(omega * t)};
 }
 
@@ -55,8 +55,8 @@ void exact_data::set_points(rows& field, std::array<double, 2> f, int y, int z, 
   for (int number = 0; number < 3; ++number) {
     const double* cosines = displacement_[0].at(number, y, z);
     const double* sines = displacement_[1].at(number, y, z);
-    double* to = field.at(number, y, z);
-    for (int x = begin; x < end; ++x) to[x] = f[0] * cosines[x] + f[1] * sines[x];
+    double* target = field.at(number, y, z);
+    for (int x = begin; x < end; ++x) target[x] = f[0] * cosines[x] + f[1] * sines[x];
   }
 }
 
@@ -68,8 +68,8 @@ void exact_data::set_all(rows& field, double t) const {
   }
 }
 
-void exact_data::set_outside(rows& field, double t, exchanged which) const {
-  const auto f = factors(t, which);
+void exact_data::set_outside(rows& field, double t, exchanged exchanged) const {
+  const auto f = factors(t, exchanged);
   for (int z = -halo; z < box_.nz + halo; ++z) {
     for (int y = -halo; y < box_.ny + halo; ++y) {
       if (is_outside(y, z)) {
@@ -83,31 +83,31 @@ void exact_data::set_outside(rows& field, double t, exchanged which) const {
 }
 
 void exact_data::add_force(rows& field, const patch_material& material, double t, double factor,
-                           exchanged which) const {
+                           exchanged exchanged) const {
   if (!force_[0]) return;
-  const auto f = factors(t, which);
+  const auto f = factors(t, exchanged);
   for (int z = 0; z < box_.nz; ++z) {
     for (int y = 0; y < box_.ny; ++y) {
       const double* inverse = material.density_inverse(y, z);
       for (int number = 0; number < 3; ++number) {
         const double* cosines = force_[0].at(number, y, z);
         const double* sines = force_[1].at(number, y, z);
-        double* to = field.at(number, y, z);
-        for (int x = 0; x < box_.nx; ++x) to[x] += factor * inverse[x] * (f[0] * cosines[x] + f[1] * sines[x]);
+        double* target = field.at(number, y, z);
+        for (int x = 0; x < box_.nx; ++x) target[x] += factor * inverse[x] * (f[0] * cosines[x] + f[1] * sines[x]);
       }
     }
   }
 }
 
-const rows* exact_data::traction(double t, exchanged which) {
+const rows* exact_data::traction(double t, exchanged exchanged) {
   if (!traction_) return nullptr;
-  const auto f = factors(t, which);
+  const auto f = factors(t, exchanged);
   for (int y = 0; y < box_.ny; ++y) {
     for (int number = 0; number < 3; ++number) {
       const double* cosines = tractions_[0].at(number, y, 0);
       const double* sines = tractions_[1].at(number, y, 0);
-      double* to = traction_.at(number, y, 0);
-      for (int x = 0; x < box_.nx; ++x) to[x] = f[0] * cosines[x] + f[1] * sines[x];
+      double* target = traction_.at(number, y, 0);
+      for (int x = 0; x < box_.nx; ++x) target[x] = f[0] * cosines[x] + f[1] * sines[x];
     }
   }
   return &traction_;

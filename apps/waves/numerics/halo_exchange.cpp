@@ -31,32 +31,32 @@ std::size_t packed_size(const row_range& range, const rows& field) noexcept {
   return range.rows() * row_doubles(field);
 }
 
-void pack(const rows& from, const row_range& range, std::span<double> to) noexcept {
-  const std::size_t count = row_doubles(from);
-  double* next = to.data();
+void pack(const rows& rows, const row_range& range, std::span<double> values) noexcept {
+  const std::size_t count = row_doubles(rows);
+  double* next = values.data();
   for (int z = range.z_begin; z < range.z_end; ++z) {
     for (int y = range.y_begin; y < range.y_end; ++y, next += count) {
-      std::memcpy(next, from.at(0, y, z), count * sizeof(double));
+      std::memcpy(next, rows.at(0, y, z), count * sizeof(double));
     }
   }
 }
 
-void unpack(std::span<const double> from, rows& to, const row_range& range) noexcept {
-  const std::size_t count = row_doubles(to);
-  const double* next = from.data();
+void unpack(std::span<const double> values, rows& rows, const row_range& range) noexcept {
+  const std::size_t count = row_doubles(rows);
+  const double* next = values.data();
   for (int z = range.z_begin; z < range.z_end; ++z) {
     for (int y = range.y_begin; y < range.y_end; ++y, next += count) {
-      std::memcpy(to.at(0, y, z), next, count * sizeof(double));
+      std::memcpy(rows.at(0, y, z), next, count * sizeof(double));
     }
   }
 }
 
-void copy_rows(const rows& from, const row_range& range, rows& to, const row_range& place) noexcept {
-  const std::size_t bytes = row_doubles(from) * sizeof(double);
+void copy_rows(const rows& source, const row_range& range, rows& target, const row_range& place) noexcept {
+  const std::size_t bytes = row_doubles(source) * sizeof(double);
   for (int z = 0; z < range.z_end - range.z_begin; ++z) {
     for (int y = 0; y < range.y_end - range.y_begin; ++y) {
-      std::memcpy(to.at(0, place.y_begin + y, place.z_begin + z), from.at(0, range.y_begin + y, range.z_begin + z),
-                  bytes);
+      std::memcpy(target.at(0, place.y_begin + y, place.z_begin + z),
+                  source.at(0, range.y_begin + y, range.z_begin + z), bytes);
     }
   }
 }

@@ -32,9 +32,9 @@ struct row_range {
 
 /// Doubles of so many rows.
 [[nodiscard]] std::size_t packed_size(const row_range& range, const rows& field) noexcept;
-void pack(const rows& from, const row_range& range, std::span<double> to) noexcept;
-void unpack(std::span<const double> from, rows& to, const row_range& range) noexcept;
+void pack(const rows& rows, const row_range& range, std::span<double> values) noexcept;
+void unpack(std::span<const double> values, rows& rows, const row_range& range) noexcept;
 /// Copies rows between fields of neighbours.
-void copy_rows(const rows& from, const row_range& range, rows& to, const row_range& place) noexcept;
+void copy_rows(const rows& source, const row_range& range, rows& target, const row_range& place) noexcept;
 
 }  // namespace waves

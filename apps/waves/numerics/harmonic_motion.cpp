@@ -42,13 +42,13 @@ plane_waves::plane_waves(const isotropic& material, double wavelength_p)
   ks_ = omega_ / std::sqrt(material.mu / material.rho);
 }
 
-harmonic_values plane_waves::at(const position& where) const {
+harmonic_values plane_waves::at(const position& position) const {
   constexpr vector3 along{2.0 / 7, 3.0 / 7, 6.0 / 7};    // of the P wave
   constexpr vector3 across{6.0 / 7, 2.0 / 7, -3.0 / 7};  // of the S wave, which moves along `side`
   constexpr vector3 side{3.0 / 7, -6.0 / 7, 2.0 / 7};
   harmonic_values values;
-  add_wave(values, along, kp_ * dot(along, where));
-  add_wave(values, side, ks_ * dot(across, where));
+  add_wave(values, along, kp_ * dot(along, position));
+  add_wave(values, side, ks_ * dot(across, position));
   return values;
 }
 
@@ -60,9 +60,9 @@ rayleigh_wave::rayleigh_wave(const isotropic& material, double wavelength) : k_(
   part_s_ = (decay_s_ * decay_s_ + k_ * k_) / (2 * k_);  // makes sigma_xz vanish at z = 0
 }
 
-harmonic_values rayleigh_wave::at(const position& where) const {
-  const double phase = k_ * where[0];
-  const double p = std::exp(-decay_p_ * where[2]), s = std::exp(-decay_s_ * where[2]);
+harmonic_values rayleigh_wave::at(const position& position) const {
+  const double phase = k_ * position[0];
+  const double p = std::exp(-decay_p_ * position[2]), s = std::exp(-decay_s_ * position[2]);
   // Of the potentials p sin(kx - wt) and (decay_p / part_s) s cos(kx - wt): amplitudes along x and z.
   const double along = k_ * p - decay_s_ * decay_p_ / part_s_ * s, down = decay_p_ * p - k_ * decay_p_ / part_s_ * s;
   harmonic_values values;

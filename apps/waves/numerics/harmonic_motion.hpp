@@ -22,7 +22,7 @@ class harmonic_motion {
  public:
   virtual ~harmonic_motion() = default;
   [[nodiscard]] virtual double frequency() const = 0;  ///< omega, in 1/s
-  [[nodiscard]] virtual harmonic_values at(const position& where) const = 0;
+  [[nodiscard]] virtual harmonic_values at(const position& position) const = 0;
   /// Whether there are body forces and tractions.
   [[nodiscard]] virtual bool is_forced() const { return false; }
 };
@@ -32,7 +32,7 @@ class plane_waves final : public harmonic_motion {
  public:
   plane_waves(const isotropic& material, double wavelength_p);
   [[nodiscard]] double frequency() const override { return omega_; }
-  [[nodiscard]] harmonic_values at(const position& where) const override;
+  [[nodiscard]] harmonic_values at(const position& position) const override;
 
  private:
   double omega_, kp_, ks_;
@@ -43,7 +43,7 @@ class rayleigh_wave final : public harmonic_motion {
  public:
   rayleigh_wave(const isotropic& material, double wavelength);
   [[nodiscard]] double frequency() const override { return omega_; }
-  [[nodiscard]] harmonic_values at(const position& where) const override;
+  [[nodiscard]] harmonic_values at(const position& position) const override;
   /// Its speed in m/s.
   [[nodiscard]] double speed() const noexcept { return omega_ / k_; }
 

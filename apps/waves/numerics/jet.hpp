@@ -15,10 +15,10 @@ struct jet {
 };
 
 /// sin(rate * x_axis + shift)
-[[nodiscard]] inline jet sine(std::size_t axis, double at, double rate, double shift) {
+[[nodiscard]] inline jet sine(std::size_t axis, double time, double rate, double shift) {
   jet result;
-  result.value = std::sin(rate * at + shift);
-  result.first[axis] = rate * std::cos(rate * at + shift);
+  result.value = std::sin(rate * time + shift);
+  result.first[axis] = rate * std::cos(rate * time + shift);
   result.second[axis][axis] = -rate * rate * result.value;
   return result;
 }

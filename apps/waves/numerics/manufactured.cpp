@@ -18,9 +18,9 @@ constexpr double quarter = std::numbers::pi / 2;
 constexpr double material_rate = 3.1, material_shift = 0.2;
 
 /// lambda, mu, rho
-std::array<jet, 3> material_at(const position& where) {
+std::array<jet, 3> material_at(const position& position) {
   const auto wave = [&](std::size_t axis, double phase) {
-    return sine(axis, where[axis], material_rate, material_shift + phase);
+    return sine(axis, position[axis], material_rate, material_shift + phase);
   };
   const jet rho = wave(0, 0) * wave(1, quarter) * wave(2, 0);
   const jet mu = wave(0, quarter) * wave(1, 0) * wave(2, 0);
@@ -29,8 +29,8 @@ std::array<jet, 3> material_at(const position& where) {
 }
 
 /// The displacement where `phase` is omega t. Component k travels along axis k.
-std::array<jet, 3> displacement(const position& where, double phase) {
-  const auto wave = [&](std::size_t axis, double by) { return sine(axis, where[axis], rate, by); };
+std::array<jet, 3> displacement(const position& position, double phase) {
+  const auto wave = [&](std::size_t axis, double factor) { return sine(axis, position[axis], rate, factor); };
   return {wave(0, -phase) * wave(1, shift) * wave(2, shift), wave(0, shift) * wave(1, -phase) * wave(2, shift),
           wave(0, shift) * wave(1, shift) * wave(2, -phase)};
 }
@@ -49,8 +49,8 @@ double elastic_force(const std::array<jet, 3>& u, const jet& lambda, const jet& 
 
 }  // namespace
 
-isotropic manufactured_material(const position& where) {
-  const auto [lambda, mu, rho] = material_at(where);
+isotropic manufactured_material(const position& position) {
+  const auto [lambda, mu, rho] = material_at(position);
   return {lambda.value, mu.value, rho.value};
 }
 
@@ -58,11 +58,11 @@ double manufactured_speed_squared() noexcept { return 4 * 4 + 4; }  // rho >= 1,
 
 double manufactured_solution::frequency() const { return rate * speed; }
 
-harmonic_values manufactured_solution::at(const position& where) const {
-  const auto [lambda, mu, rho] = material_at(where);
+harmonic_values manufactured_solution::at(const position& position) const {
+  const auto [lambda, mu, rho] = material_at(position);
   harmonic_values values;
   for (std::size_t part = 0; part < 2; ++part) {
-    const auto u = displacement(where, part == 0 ? 0 : quarter);
+    const auto u = displacement(position, part == 0 ? 0 : quarter);
     for (std::size_t i = 0; i < 3; ++i) {
       values.displacement[part][i] = u[i].value;
       values.force[part][i] = -frequency() * frequency() * rho.value * u[i].value - elastic_force(u, lambda, mu, i);

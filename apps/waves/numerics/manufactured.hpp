@@ -7,14 +7,14 @@
 
 namespace waves {
 
-[[nodiscard]] isotropic manufactured_material(const position& where);
+[[nodiscard]] isotropic manufactured_material(const position& position);
 /// A bound of (4 mu + lambda)/rho.
 [[nodiscard]] double manufactured_speed_squared() noexcept;
 
 class manufactured_solution final : public harmonic_motion {
  public:
   [[nodiscard]] double frequency() const override;
-  [[nodiscard]] harmonic_values at(const position& where) const override;
+  [[nodiscard]] harmonic_values at(const position& position) const override;
   [[nodiscard]] bool is_forced() const override { return true; }
 };
 

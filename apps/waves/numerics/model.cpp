@@ -15,11 +15,11 @@ namespace {
 /// Depths this near to an edge, in units of h, count as at it: depths are products of floating-point numbers.
 constexpr double tolerance = 1e-6;
 
-/// A number from 0.5 to 1.5 that depends on the place and on `which`, after splitmix64.
-double random_factor(const model& of, const position& where, std::uint64_t which) {
-  std::uint64_t state = of.seed * 0x9e3779b97f4a7c15u + which;
-  for (const double each : where) {
-    state += 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(std::llround(each / of.h) + (1ll << 32));
+/// A number from 0.5 to 1.5 that depends on the place and on `index`, after splitmix64.
+double random_factor(const model& model, const position& position, std::uint64_t index) {
+  std::uint64_t state = model.seed * 0x9e3779b97f4a7c15u + index;
+  for (const double each : position) {
+    state += 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(std::llround(each / model.h) + (1ll << 32));
     state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
     state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
     state ^= state >> 31;
@@ -27,19 +27,19 @@ double random_factor(const model& of, const position& where, std::uint64_t which
   return 0.5 + static_cast<double>(state >> 11) * 0x1p-53;
 }
 
-isotropic nearest(const raster& points, const position& where) {
-  std::array<std::size_t, 3> at{};
+isotropic nearest(const raster& points, const position& position) {
+  std::array<std::size_t, 3> values{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double place = std::round((where[axis] - points.low[axis]) / points.spacing[axis]);
-    at[axis] = static_cast<std::size_t>(std::clamp(place, 0.0, points.count[axis] - 1.0));
+    const double place = std::round((position[axis] - points.low[axis]) / points.spacing[axis]);
+    values[axis] = static_cast<std::size_t>(std::clamp(place, 0.0, points.count[axis] - 1.0));
   }
   const auto nx = static_cast<std::size_t>(points.count[0]), ny = static_cast<std::size_t>(points.count[1]);
-  return points.materials[at[0] + nx * (at[1] + ny * at[2])];
+  return points.materials[values[0] + nx * (values[1] + ny * values[2])];
 }
 
-bool is_inside(const block& box, const position& where, double slack) {
+bool is_inside(const block& box, const position& position, double slack) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (where[axis] < box.low[axis] - slack || where[axis] > box.high[axis] + slack) return false;
+    if (position[axis] < box.low[axis] - slack || position[axis] > box.high[axis] + slack) return false;
   }
   return true;
 }
@@ -72,11 +72,11 @@ stiffness mean_of(const std::vector<thin_layer>& layers, interface_mean mean) {
 }
 
 isotropic model::layer_at(double depth) const {
-  const isotropic* found = &layers.front().material;
+  const isotropic* match = &layers.front().material;
   for (const layer& each : layers) {
-    if (depth >= each.top) found = &each.material;
+    if (depth >= each.top) match = &each.material;
   }
-  return *found;
+  return *match;
 }
 
 bool model::has_interface(double depth) const {
@@ -97,19 +97,19 @@ stiffness model::mean_around(double depth) const {
   return mean_of(parts, mean);
 }
 
-stiffness model::at(const position& where) const {
-  if (kind == variation::waves) return stiffness(manufactured_material(where));
+stiffness model::at(const position& position) const {
+  if (kind == variation::waves) return stiffness(manufactured_material(position));
   const double slack = tolerance * h;
   for (auto box = blocks.rbegin(); box != blocks.rend(); ++box) {
-    if (is_inside(*box, where, slack)) return stiffness(box->material);
+    if (is_inside(*box, position, slack)) return stiffness(box->material);
   }
-  if (!points.materials.empty()) return stiffness(nearest(points, where));
-  if (has_interface(where[2])) return mean_around(where[2]);
-  isotropic material = layer_at(where[2]);
+  if (!points.materials.empty()) return stiffness(nearest(points, position));
+  if (has_interface(position[2])) return mean_around(position[2]);
+  isotropic material = layer_at(position[2]);
   if (kind == variation::random) {
-    material.lambda *= random_factor(*this, where, 0);
-    material.mu *= random_factor(*this, where, 1);
-    material.rho *= random_factor(*this, where, 2);
+    material.lambda *= random_factor(*this, position, 0);
+    material.mu *= random_factor(*this, position, 1);
+    material.rho *= random_factor(*this, position, 2);
   }
   return stiffness(material);
 }

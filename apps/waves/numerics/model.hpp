@@ -54,7 +54,7 @@ class model {
   double h = 1;  ///< thickness of what a point stands for
 
   /// The material that a point stands for.
-  [[nodiscard]] stiffness at(const position& where) const;
+  [[nodiscard]] stiffness at(const position& position) const;
   /// Whether the plane at a depth has an interface, so that its stiffness may depend on the direction.
   [[nodiscard]] bool has_interface(double depth) const;
   /// The fastest waves: the greatest (4 mu + lambda)/rho that `at` can return.

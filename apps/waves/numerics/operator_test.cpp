@@ -106,42 +106,42 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-void expect_symmetric_and_negative(medium& with) {
+void expect_symmetric_and_negative(medium& medium) {
   for (std::uint32_t seed = 1; seed <= 3; ++seed) {
-    const auto u = random_numbers(with.unknowns(), seed), v = random_numbers(with.unknowns(), seed + 100);
-    const auto lu = with.weighted_force(u), lv = with.weighted_force(v);
+    const auto u = random_numbers(medium.unknowns(), seed), v = random_numbers(medium.unknowns(), seed + 100);
+    const auto lu = medium.weighted_force(u), lv = medium.weighted_force(v);
     EXPECT_NEAR(product(v, lu), product(u, lv), 1e-11 * std::sqrt(product(u, u) * product(lu, lu)));
     EXPECT_LT(product(u, lu), -1e-3 * product(u, u));
   }
 }
 
 TEST(wave_operator, is_symmetric_and_negative_for_random_materials) {
-  medium with;
-  EXPECT_EQ(with.fields->uniform_rows(), 0u);
-  expect_symmetric_and_negative(with);
+  medium medium;
+  EXPECT_EQ(medium.fields->uniform_rows(), 0u);
+  expect_symmetric_and_negative(medium);
 }
 
 TEST(wave_operator, is_symmetric_where_uniform_rows_lie_beside_others) {
   for (const interface_mean mean : {interface_mean::harmonic, interface_mean::thin_layer}) {
-    medium with(variation::none);
-    with.box = {0, 0, 11, 21, 29};
-    with.of->grid.y = axis(21, 0, 0);
-    with.of->grid.z = axis(29, 0, 0);
-    with.of->material.mean = mean;
-    with.of->material.layers.push_back({14, isotropic::of_speeds(4, 2.5, 2)});
-    with.of->material.blocks.push_back({{3, 9, 20}, {7, 11, 24}, isotropic::of_speeds(3, 1, 1.5)});
-    with.make_fields();
-    EXPECT_GT(with.fields->uniform_rows(), 100u);
-    EXPECT_LT(with.fields->uniform_rows(), 500u);
-    expect_symmetric_and_negative(with);
+    medium medium(variation::none);
+    medium.box = {0, 0, 11, 21, 29};
+    medium.of->grid.y = axis(21, 0, 0);
+    medium.of->grid.z = axis(29, 0, 0);
+    medium.of->material.mean = mean;
+    medium.of->material.layers.push_back({14, isotropic::of_speeds(4, 2.5, 2)});
+    medium.of->material.blocks.push_back({{3, 9, 20}, {7, 11, 24}, isotropic::of_speeds(3, 1, 1.5)});
+    medium.make_fields();
+    EXPECT_GT(medium.fields->uniform_rows(), 100u);
+    EXPECT_LT(medium.fields->uniform_rows(), 500u);
+    expect_symmetric_and_negative(medium);
   }
 }
 
 /// Materials that differ by less than matters, so that no row is uniform.
-raster hardly_varied(const isotropic& around, const patch_box& box) {
+raster hardly_varied(const isotropic& surroundings, const patch_box& box) {
   raster points{{box.nx, box.ny, box.nz}, {0, 0, 0}, {1, 1, 1}, {}};
   for (int k = 0; k < box.nx * box.ny * box.nz; ++k) {
-    isotropic material = around;
+    isotropic material = surroundings;
     material.mu *= 1 + 1e-13 * (k % 2);
     points.materials.push_back(material);
   }
@@ -152,15 +152,15 @@ TEST(wave_operator, is_the_same_for_uniform_rows_as_for_others) {
   for (const int layer : {0, 4}) {
     std::vector<std::vector<double>> results;
     for (const bool uniform : {true, false}) {
-      medium with(variation::none);
-      with.box = {0, 0, 17, 14, 19};
-      with.of->grid.x = axis(17, layer, layer);
-      with.of->grid.y = axis(14, layer, layer);
-      with.of->grid.z = axis(19, 0, layer);
-      if (!uniform) with.of->material.points = hardly_varied(with.of->material.layers[0].material, with.box);
-      with.make_fields();
-      EXPECT_EQ(with.fields->uniform_rows(), uniform ? 14u * 13u : 0u);
-      results.push_back(with.weighted_force(random_numbers(with.unknowns(), 7)));
+      medium medium(variation::none);
+      medium.box = {0, 0, 17, 14, 19};
+      medium.of->grid.x = axis(17, layer, layer);
+      medium.of->grid.y = axis(14, layer, layer);
+      medium.of->grid.z = axis(19, 0, layer);
+      if (!uniform) medium.of->material.points = hardly_varied(medium.of->material.layers[0].material, medium.box);
+      medium.make_fields();
+      EXPECT_EQ(medium.fields->uniform_rows(), uniform ? 14u * 13u : 0u);
+      results.push_back(medium.weighted_force(random_numbers(medium.unknowns(), 7)));
     }
     for (std::size_t k = 0; k < results[0].size(); ++k) ASSERT_NEAR(results[0][k], results[1][k], 1e-10) << k;
   }
@@ -181,15 +181,15 @@ TEST(patch_material, has_the_same_uniform_rows_for_any_cut) {
 }
 
 TEST(patch_material, keeps_equal_rows_once) {
-  medium with(variation::none);
-  with.box = {0, 0, 64, 40, 40};
-  with.of->grid.x = axis(64, 0, 0);
-  with.of->grid.y = axis(40, 0, 0);
-  with.of->grid.z = axis(40, 0, 0);
-  with.of->material.layers.push_back({20, isotropic::of_speeds(4, 2.5, 2)});
-  const std::size_t layered = patch_material(*with.of, with.box).bytes();
-  with.of->material.kind = variation::random;
-  const std::size_t random = patch_material(*with.of, with.box).bytes();
+  medium medium(variation::none);
+  medium.box = {0, 0, 64, 40, 40};
+  medium.of->grid.x = axis(64, 0, 0);
+  medium.of->grid.y = axis(40, 0, 0);
+  medium.of->grid.z = axis(40, 0, 0);
+  medium.of->material.layers.push_back({20, isotropic::of_speeds(4, 2.5, 2)});
+  const std::size_t layered = patch_material(*medium.of, medium.box).bytes();
+  medium.of->material.kind = variation::random;
+  const std::size_t random = patch_material(*medium.of, medium.box).bytes();
   EXPECT_LT(layered, 3u * 64u * 40u * sizeof(double));  // two layers and their interface, and a word for each row
   EXPECT_GT(random, 3u * 64u * 40u * 40u * sizeof(double));
 }
@@ -204,10 +204,10 @@ TEST(wave_operator, has_the_same_bits_for_all_instruction_sets) {
   for (const char* name : {"portable", "avx2", "avx512"}) {
     const row_kernels* kernels = kernels_named(name);
     if (kernels == nullptr) continue;
-    medium with;
-    with.of->kernels = kernels;
-    with.make_fields();
-    results.push_back(with.weighted_force(random_numbers(with.unknowns(), 7)));
+    medium medium;
+    medium.of->kernels = kernels;
+    medium.make_fields();
+    results.push_back(medium.weighted_force(random_numbers(medium.unknowns(), 7)));
   }
   for (const auto& each : results) EXPECT_EQ(each, results.front());
 }

@@ -20,8 +20,8 @@ constexpr std::size_t slab_rows_max = 16;
 /// Fills a material. Two rows are equal when all their bits are, so what is found does not depend on the cut.
 class patch_material::builder {
  public:
-  builder(const problem& of, const patch_box& box, patch_material& into)
-      : problem_(of), box_(box), into_(into), end_(computed_length(box.nx) + halo) {
+  builder(const problem& problem, const patch_box& box, patch_material& patch_material)
+      : problem_(problem), box_(box), into_(patch_material), end_(computed_length(box.nx) + halo) {
     into_.component_ = row_length(box.nx);
     into_.row_count_ = box.ny + 2 * halo;
     scratch_.resize(size_of(true));
@@ -49,8 +49,8 @@ class patch_material::builder {
  private:
   /// What is outside of the grid goes on as the exact solution has it, or as it is at the border.
   [[nodiscard]] int nearest(int point, const axis& along) const {
-    const int beside = problem_.exact ? halo : 0;
-    return std::clamp(point, -beside, along.count() - 1 + beside);
+    const int neighbour = problem_.exact ? halo : 0;
+    return std::clamp(point, -neighbour, along.count() - 1 + neighbour);
   }
 
   /// Writes a row to the scratch memory, behind the points in front of it.
@@ -77,7 +77,7 @@ class patch_material::builder {
   const double* kept_row(bool layered) {
     const std::size_t size = size_of(layered);
     const std::string_view bits(reinterpret_cast<const char*>(scratch_.data()), size * sizeof(double));
-    if (const auto found = known_.find(bits); found != known_.end()) return found->second;
+    if (const auto match = known_.find(bits); match != known_.end()) return match->second;
     if (slab_left_ < size) {
       slab_left_ = std::clamp<std::size_t>(known_.size(), 1, slab_rows_max) * size;
       into_.slabs_.push_back(aligned_zeros(slab_left_ + lanes_max));
@@ -146,7 +146,7 @@ class patch_material::builder {
   std::unordered_map<const double*, bool> constant_;
 };
 
-patch_material::patch_material(const problem& of, const patch_box& box) { builder(of, box, *this).run(); }
+patch_material::patch_material(const problem& problem, const patch_box& box) { builder(problem, box, *this).run(); }
 
 std::size_t patch_material::bytes() const noexcept {
   return doubles_ * sizeof(double) + rows_.size() * (sizeof(double*) + 1) + layered_.size();

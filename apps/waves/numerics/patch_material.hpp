@@ -25,7 +25,7 @@ enum class row_use : std::uint8_t {
 class patch_material {
  public:
   patch_material() = default;
-  patch_material(const problem& of, const patch_box& box);
+  patch_material(const problem& problem, const patch_box& box);
 
   [[nodiscard]] material_view at(int y, int z) const noexcept {
     return {row_at(y, z), component_, layered_[static_cast<std::size_t>(z + halo)] != 0};

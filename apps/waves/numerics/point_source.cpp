@@ -16,13 +16,13 @@ constexpr six_weights fifth_difference{1, -5, 10, -10, 5, -1};
 /// Lagrange's weights at -2 to 2 for a place, and their derivatives.
 struct lagrange {
   std::array<double, 5> value{}, slope{};
-  explicit lagrange(double at) noexcept {
+  explicit lagrange(double time) noexcept {
     for (int k = -2; k <= 2; ++k) {
       double product = 1, sum = 0;
       for (int j = -2; j <= 2; ++j) {
         if (j == k) continue;
-        sum = (sum * (at - j) + product) / (k - j);  // the product rule, factor by factor
-        product *= (at - j) / (k - j);
+        sum = (sum * (time - j) + product) / (k - j);  // the product rule, factor by factor
+        product *= (time - j) / (k - j);
       }
       value[static_cast<std::size_t>(k + 2)] = product;
       slope[static_cast<std::size_t>(k + 2)] = sum;
@@ -37,14 +37,14 @@ struct place {
 };
 
 place place_on(double coordinate, double origin, double h, bool is_below_surface) {
-  const double at = (coordinate - origin) / h;
-  const double nearest = std::round(at);
-  const double floor = std::abs(at - nearest) < 1e-9 ? nearest : std::floor(at);
-  place result{static_cast<int>(floor) - 2, delta_weights(std::max(at - floor, 0.0)),
-               delta_slope_weights(std::max(at - floor, 0.0))};
+  const double time = (coordinate - origin) / h;
+  const double nearest = std::round(time);
+  const double floor = std::abs(time - nearest) < 1e-9 ? nearest : std::floor(time);
+  place result{static_cast<int>(floor) - 2, delta_weights(std::max(time - floor, 0.0)),
+               delta_slope_weights(std::max(time - floor, 0.0))};
   if (is_below_surface && result.first < 0) {  // five points from the surface on, by interpolation alone
     result.first = 0;
-    const lagrange weights(at - 2);
+    const lagrange weights(time - 2);
     result.delta = result.slope = {};
     for (std::size_t k = 0; k < 5; ++k) {
       result.delta[k] = weights.value[k];
@@ -75,11 +75,11 @@ six_weights delta_slope_weights(double alpha) noexcept {
   return result;
 }
 
-std::vector<source_point> points_of(const point_source& source, const grid& at) {
-  const place x = place_on(source.where[0], at.origin[0], at.h, false);
-  const place y = place_on(source.where[1], at.origin[1], at.h, false);
-  const place z = place_on(source.where[2], at.origin[2], at.h, at.top == top_side::free_surface);
-  const double per_volume = 1 / (at.h * at.h * at.h);
+std::vector<source_point> points_of(const point_source& source, const grid& grid) {
+  const place x = place_on(source.where[0], grid.origin[0], grid.h, false);
+  const place y = place_on(source.where[1], grid.origin[1], grid.h, false);
+  const place z = place_on(source.where[2], grid.origin[2], grid.h, grid.top == top_side::free_surface);
+  const double per_volume = 1 / (grid.h * grid.h * grid.h);
   const auto& m = source.moment;
   std::vector<source_point> points;
   for (std::size_t k = 0; k < 6; ++k) {
@@ -87,15 +87,15 @@ std::vector<source_point> points_of(const point_source& source, const grid& at) 
       for (std::size_t i = 0; i < 6; ++i) {
         source_point point{
             x.first + static_cast<int>(i), y.first + static_cast<int>(j), z.first + static_cast<int>(k), {}};
-        const double norm = at.top == top_side::free_surface ? norm_weight(point.z) : 1;
-        const double here = x.delta[i] * y.delta[j] * z.delta[k] * per_volume / norm;
-        const double per_metre = per_volume / norm / at.h;
+        const double norm = grid.top == top_side::free_surface ? norm_weight(point.z) : 1;
+        const double local_value = x.delta[i] * y.delta[j] * z.delta[k] * per_volume / norm;
+        const double per_metre = per_volume / norm / grid.h;
         const std::array<double, 3> slope{x.slope[i] * y.delta[j] * z.delta[k] * per_metre,
                                           x.delta[i] * y.slope[j] * z.delta[k] * per_metre,
                                           x.delta[i] * y.delta[j] * z.slope[k] * per_metre};
-        point.force = {source.force[0] * here - (m[0] * slope[0] + m[3] * slope[1] + m[4] * slope[2]),
-                       source.force[1] * here - (m[3] * slope[0] + m[1] * slope[1] + m[5] * slope[2]),
-                       source.force[2] * here - (m[4] * slope[0] + m[5] * slope[1] + m[2] * slope[2])};
+        point.force = {source.force[0] * local_value - (m[0] * slope[0] + m[3] * slope[1] + m[4] * slope[2]),
+                       source.force[1] * local_value - (m[3] * slope[0] + m[1] * slope[1] + m[5] * slope[2]),
+                       source.force[2] * local_value - (m[4] * slope[0] + m[5] * slope[1] + m[2] * slope[2])};
         if (point.force != std::array<double, 3>{}) points.push_back(point);
       }
     }

@@ -32,6 +32,6 @@ using six_weights = std::array<double, 6>;
 [[nodiscard]] six_weights delta_slope_weights(double alpha) noexcept;
 
 /// The grid points of a source, by x, then y, then z.
-[[nodiscard]] std::vector<source_point> points_of(const point_source& source, const grid& at);
+[[nodiscard]] std::vector<source_point> points_of(const point_source& source, const grid& grid);
 
 }  // namespace waves

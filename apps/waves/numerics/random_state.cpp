@@ -22,10 +22,10 @@ void set_random_state(rows& field, const sweep_domain& domain, std::uint64_t see
       for (int number = 0; number < 3; ++number) {
         const std::uint64_t row =
             mixed(mixed(seed + static_cast<std::uint64_t>(number)) + static_cast<std::uint64_t>(gz));
-        double* to = field.at(number, y, z);
+        double* target = field.at(number, y, z);
         for (int x = 0; x < box.nx; ++x) {
           const std::uint64_t bits = mixed(mixed(row + static_cast<std::uint64_t>(gy)) + static_cast<std::uint64_t>(x));
-          to[x] = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
+          target[x] = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
         }
       }
     }

@@ -14,14 +14,14 @@ template <class Vec>
 inline constexpr int lanes_of = sizeof(Vec) / sizeof(double);
 
 template <class Vec>
-[[gnu::always_inline]] inline Vec load(const double* from) {
+[[gnu::always_inline]] inline Vec load(const double* source) {
   Vec value;
-  std::memcpy(&value, from, sizeof(value));
+  std::memcpy(&value, source, sizeof(value));
   return value;
 }
 template <class Vec>
-[[gnu::always_inline]] inline void store(double* to, Vec value) {
-  std::memcpy(to, &value, sizeof(value));
+[[gnu::always_inline]] inline void store(double* target, Vec value) {
+  std::memcpy(target, &value, sizeof(value));
 }
 
 /// 12 times the first derivative along `step`.
@@ -74,10 +74,10 @@ template <class Vec, bool Layered>
     const double* u = row.u.begin + x;
     const Vec slope_x = load<Vec>(row.slope_x + x);
     const auto m = moduli_at<Vec, Layered>(row.material, x);
-    double* to = out.begin + x;
-    store<Vec>(to, m.c44 * (slope_x * slope<Vec>(u + 2 * c, 1)));
-    store<Vec>(to + out.component, m.c44 * (slope_y * slope<Vec>(u + 2 * c, y)));
-    store<Vec>(to + 2 * out.component, m.c13 * (slope_x * slope<Vec>(u, 1) + slope_y * slope<Vec>(u + c, y)));
+    double* target = out.begin + x;
+    store<Vec>(target, m.c44 * (slope_x * slope<Vec>(u + 2 * c, 1)));
+    store<Vec>(target + out.component, m.c44 * (slope_y * slope<Vec>(u + 2 * c, y)));
+    store<Vec>(target + 2 * out.component, m.c13 * (slope_x * slope<Vec>(u, 1) + slope_y * slope<Vec>(u + c, y)));
   }
 }
 
@@ -89,10 +89,10 @@ template <class Vec, bool Layered, bool Edge>
     const Vec slope_x = load<Vec>(row.slope_x + x);
     const auto m = moduli_at<Vec, Layered>(row.material, x);
     const Vec w_z = slope_z<Vec, Edge>(u + 2 * c, plane, row.z);
-    double* to = out.begin + x;
-    store<Vec>(to, m.c66 * (slope_x * slope<Vec>(u + c, 1)));
-    store<Vec>(to + out.component, m.c12 * (slope_x * slope<Vec>(u, 1)) + m.c13 * w_z);
-    store<Vec>(to + 2 * out.component, m.c44 * slope_z<Vec, Edge>(u + c, plane, row.z));
+    double* target = out.begin + x;
+    store<Vec>(target, m.c66 * (slope_x * slope<Vec>(u + c, 1)));
+    store<Vec>(target + out.component, m.c12 * (slope_x * slope<Vec>(u, 1)) + m.c13 * w_z);
+    store<Vec>(target + 2 * out.component, m.c44 * slope_z<Vec, Edge>(u + c, plane, row.z));
   }
 }
 
@@ -104,10 +104,10 @@ template <class Vec, bool Layered, bool Edge>
     const double* u = row.u.begin + x;
     const auto m = moduli_at<Vec, Layered>(row.material, x);
     const Vec w_z = slope_z<Vec, Edge>(u + 2 * c, plane, row.z);
-    double* to = out.begin + x;
-    store<Vec>(to, m.c12 * (slope_y * slope<Vec>(u + c, y)) + m.c13 * w_z);
-    store<Vec>(to + out.component, m.c66 * (slope_y * slope<Vec>(u, y)));
-    store<Vec>(to + 2 * out.component, m.c44 * slope_z<Vec, Edge>(u, plane, row.z));
+    double* target = out.begin + x;
+    store<Vec>(target, m.c12 * (slope_y * slope<Vec>(u + c, y)) + m.c13 * w_z);
+    store<Vec>(target + out.component, m.c66 * (slope_y * slope<Vec>(u, y)));
+    store<Vec>(target + 2 * out.component, m.c44 * slope_z<Vec, Edge>(u, plane, row.z));
   }
 }
 

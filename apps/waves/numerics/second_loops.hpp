@@ -18,30 +18,31 @@ struct second_weights {
         behind(m1 + m4 + 3.0 * (m3 + m2)),
         far_behind(m3 - 0.75 * (m2 + m4)) {}
   [[gnu::always_inline]] Vec of(const double* f, std::ptrdiff_t step) const {
-    const Vec here = load<Vec>(f);
-    return far_before * (load<Vec>(f - 2 * step) - here) + before * (load<Vec>(f - step) - here) +
-           behind * (load<Vec>(f + step) - here) + far_behind * (load<Vec>(f + 2 * step) - here);
+    const Vec site = load<Vec>(f);
+    return far_before * (load<Vec>(f - 2 * step) - site) + before * (load<Vec>(f - step) - site) +
+           behind * (load<Vec>(f + step) - site) + far_behind * (load<Vec>(f + 2 * step) - site);
   }
 };
 
 /// The weights for a modulus at a place of five rows. `stretch` is s at these rows.
 template <class Vec, bool Stretched>
-[[gnu::always_inline]] inline second_weights<Vec> weights_across(const double* const* m, std::ptrdiff_t at,
+[[gnu::always_inline]] inline second_weights<Vec> weights_across(const double* const* m, std::ptrdiff_t index,
                                                                  const double* stretch) {
   if constexpr (Stretched) {
-    return {load<Vec>(m[0] + at) * stretch[0], load<Vec>(m[1] + at) * stretch[1], load<Vec>(m[2] + at) * stretch[2],
-            load<Vec>(m[3] + at) * stretch[3], load<Vec>(m[4] + at) * stretch[4]};
+    return {load<Vec>(m[0] + index) * stretch[0], load<Vec>(m[1] + index) * stretch[1],
+            load<Vec>(m[2] + index) * stretch[2], load<Vec>(m[3] + index) * stretch[3],
+            load<Vec>(m[4] + index) * stretch[4]};
   } else {
-    return {load<Vec>(m[0] + at), load<Vec>(m[1] + at), load<Vec>(m[2] + at), load<Vec>(m[3] + at),
-            load<Vec>(m[4] + at)};
+    return {load<Vec>(m[0] + index), load<Vec>(m[1] + index), load<Vec>(m[2] + index), load<Vec>(m[3] + index),
+            load<Vec>(m[4] + index)};
   }
 }
 /// Along x s differs from point to point.
 template <class Vec, bool Stretched>
 [[gnu::always_inline]] inline second_weights<Vec> weights_along_x(const double* m, const double* stretch) {
   if constexpr (Stretched) {
-    const auto product = [&](int at) __attribute__((always_inline)) {
-      return load<Vec>(m + at) * load<Vec>(stretch + at);
+    const auto product = [&](int index) __attribute__((always_inline)) {
+      return load<Vec>(m + index) * load<Vec>(stretch + index);
     };
     return {product(-2), product(-1), product(0), product(1), product(2)};
   } else {
@@ -58,16 +59,16 @@ template <class Vec, bool Layered, bool Stretched>
     const double* plane = Layered ? base + 3 * m : base;
     const double* c66 = Layered ? base + 6 * m : base + m;
     const double* s = row.stretch_x + x;
-    const double* from = line.begin + x;
-    double* to = sum.begin + x;
+    const double* source = line.begin + x;
+    double* target = sum.begin + x;
     const Vec slope_x = load<Vec>(row.slope_x + x), second = 2.0 * slope_x;
     const auto normal = weights_along_x<Vec, Stretched>(plane, s);
     const auto shear = weights_along_x<Vec, Stretched>(base + m, s);
     const auto side = Layered ? weights_along_x<Vec, Stretched>(c66, s) : shear;
-    store<Vec>(to, second * normal.of(u, 1) + slope_x * slope<Vec>(from, 1));
-    store<Vec>(to + sum.component, second * side.of(u + c, 1) + slope_x * slope<Vec>(from + line.component, 1));
-    store<Vec>(to + 2 * sum.component,
-               second * shear.of(u + 2 * c, 1) + slope_x * slope<Vec>(from + 2 * line.component, 1));
+    store<Vec>(target, second * normal.of(u, 1) + slope_x * slope<Vec>(source, 1));
+    store<Vec>(target + sum.component, second * side.of(u + c, 1) + slope_x * slope<Vec>(source + line.component, 1));
+    store<Vec>(target + 2 * sum.component,
+               second * shear.of(u + 2 * c, 1) + slope_x * slope<Vec>(source + 2 * line.component, 1));
   }
 }
 
@@ -80,9 +81,9 @@ template <class Vec, bool Layered>
 
 /// 12 times the derivative of stresses in five rows.
 template <class Vec>
-[[gnu::always_inline]] inline Vec slope_of(const stress_rows& stresses, std::ptrdiff_t at) {
-  const Vec near = load<Vec>(stresses.rows[3] + at) - load<Vec>(stresses.rows[1] + at);
-  const Vec far = load<Vec>(stresses.rows[4] + at) - load<Vec>(stresses.rows[0] + at);
+[[gnu::always_inline]] inline Vec slope_of(const stress_rows& stresses, std::ptrdiff_t index) {
+  const Vec near = load<Vec>(stresses.rows[3] + index) - load<Vec>(stresses.rows[1] + index);
+  const Vec far = load<Vec>(stresses.rows[4] + index) - load<Vec>(stresses.rows[0] + index);
   return 8.0 * near - far;
 }
 
@@ -93,14 +94,14 @@ template <class Vec, bool Layered, bool Stretched>
   const double* s = row.stretch_y_near;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
-    double* to = sum.begin + x;
+    double* target = sum.begin + x;
     const auto normal = weights_across<Vec, Stretched>(row.material_y, x + (Layered ? 3 * m : 0), s);
     const auto shear = weights_across<Vec, Stretched>(row.material_y, x + m, s);
     const auto side_shear = Layered ? weights_across<Vec, Stretched>(row.material_y, x + 6 * m, s) : shear;
     const auto add = [&](std::ptrdiff_t number, const second_weights<Vec>& weights) __attribute__((always_inline)) {
-      double* into = to + number * sum.component;
-      store<Vec>(into, load<Vec>(into) + (second * weights.of(u + number * c, step) +
-                                          slope_y * slope_of<Vec>(side, number * side.component + x)));
+      double* destination = target + number * sum.component;
+      store<Vec>(destination, load<Vec>(destination) + (second * weights.of(u + number * c, step) +
+                                                        slope_y * slope_of<Vec>(side, number * side.component + x)));
     };
     add(0, side_shear);
     add(1, normal);
@@ -115,13 +116,14 @@ template <class Vec, bool Stretched>
   const double* s = row.stretch_z_near;
   for (int x = row.begin; x < row.end; x += lanes_of<Vec>) {
     const double* u = row.u.begin + x;
-    double* to = sum.begin + x;
+    double* target = sum.begin + x;
     const auto normal = weights_across<Vec, Stretched>(row.material_z, x, s);
     const auto shear = weights_across<Vec, Stretched>(row.material_z, x + row.material.component, s);
     const auto add = [&](std::ptrdiff_t number, const second_weights<Vec>& weights) __attribute__((always_inline)) {
-      double* into = to + number * sum.component;
-      store<Vec>(into, load<Vec>(into) + (second * weights.of(u + number * c, step) +
-                                          slope_z * slope_of<Vec>(planes, number * planes.component + x)));
+      double* destination = target + number * sum.component;
+      store<Vec>(destination,
+                 load<Vec>(destination) + (second * weights.of(u + number * c, step) +
+                                           slope_z * slope_of<Vec>(planes, number * planes.component + x)));
     };
     add(0, shear);
     add(1, shear);

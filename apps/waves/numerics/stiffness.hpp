@@ -18,8 +18,14 @@ struct isotropic {
 struct stiffness {
   double c11 = 0, c12 = 0, c13 = 0, c33 = 0, c44 = 0, c66 = 0, rho = 1;
   stiffness() = default;
-  explicit stiffness(const isotropic& of) noexcept
-      : c11(of.normal()), c12(of.lambda), c13(of.lambda), c33(of.normal()), c44(of.mu), c66(of.mu), rho(of.rho) {}
+  explicit stiffness(const isotropic& isotropic) noexcept
+      : c11(isotropic.normal()),
+        c12(isotropic.lambda),
+        c13(isotropic.lambda),
+        c33(isotropic.normal()),
+        c44(isotropic.mu),
+        c66(isotropic.mu),
+        rho(isotropic.rho) {}
 };
 
 }  // namespace waves

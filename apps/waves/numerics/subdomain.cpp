@@ -14,14 +14,16 @@
 namespace waves {
 namespace {
 
-void copy_all(std::span<const double> from, rows& to) { std::copy(from.begin(), from.end(), to.all().begin()); }
+void copy_all(std::span<const double> values, rows& rows) {
+  std::copy(values.begin(), values.end(), rows.all().begin());
+}
 
 }  // namespace
 
 /// Makes rows of L u into rows of the acceleration.
 class subdomain::accelerator final : public row_consumer {
  public:
-  explicit accelerator(subdomain& of) : of_(of) { task_.end = computed_length(of.box().nx); }
+  explicit accelerator(subdomain& subdomain) : of_(subdomain) { task_.end = computed_length(subdomain.box().nx); }
   void take(int y, int z, triple sum) override {
     task_.density_inverse = of_.material_.density_inverse(y, z);
     task_.component = of_.a_.steps().component;
@@ -37,12 +39,12 @@ class subdomain::accelerator final : public row_consumer {
 /// Makes rows of L a into rows of the next displacement.
 class subdomain::advancer final : public row_consumer {
  public:
-  advancer(subdomain& of, scratch& room) : of_(of), old_(room) {
-    const double dt = of.problem_->grid.dt, h = of.problem_->grid.h;
-    task_.end = computed_length(of.box().nx);
+  advancer(subdomain& subdomain, scratch& room) : of_(subdomain), old_(room) {
+    const double dt = subdomain.problem_->grid.dt, h = subdomain.problem_->grid.h;
+    task_.end = computed_length(subdomain.box().nx);
     task_.dt2 = dt * dt;
     task_.factor = dt * dt * dt * dt / 12 / (h * h);
-    task_.component = of.a_.steps().component;
+    task_.component = subdomain.a_.steps().component;
   }
   void take(int y, int z, triple sum) override {
     task_.density_inverse = of_.material_.density_inverse(y, z);
@@ -57,7 +59,7 @@ class subdomain::advancer final : public row_consumer {
 
  private:
   [[nodiscard]] double energy(int z, const double* old) const {
-    const grid& at = of_.problem_->grid;
+    const grid& grid = of_.problem_->grid;
     double sum = 0;
     for (int number = 0; number < 3; ++number) {
       const std::ptrdiff_t place = number * task_.component;
@@ -66,8 +68,8 @@ class subdomain::advancer final : public row_consumer {
         sum += (u * u - task_.previous[place + x] * old[place + x]) / task_.density_inverse[x];
       }
     }
-    const double norm = at.top == top_side::free_surface ? norm_weight(of_.box().z + z) : 1;
-    return sum * norm * at.h * at.h * at.h / task_.dt2;
+    const double norm = grid.top == top_side::free_surface ? norm_weight(of_.box().z + z) : 1;
+    return sum * norm * grid.h * grid.h * grid.h / task_.dt2;
   }
 
   subdomain& of_;
@@ -75,8 +77,8 @@ class subdomain::advancer final : public row_consumer {
   advance_task task_;
 };
 
-subdomain::subdomain(std::shared_ptr<const problem> of, const patch_box& box)
-    : problem_(std::move(of)), factors_(problem_->grid.x) {
+subdomain::subdomain(std::shared_ptr<const problem> subject, const patch_box& box)
+    : problem_(std::move(subject)), factors_(problem_->grid.x) {
   domain_ = {&problem_->grid, box, &material_, &factors_, problem_->kernels, problem_->exact != nullptr};
   for (rows& each : displacements_) each = rows(box, 3);
   a_ = rows(box, 3);
@@ -117,13 +119,14 @@ void subdomain::place_sources() {
   }
 }
 
-void subdomain::add_sources(rows& to, double factor, double (time_function::*part)(double) const) const {
+void subdomain::add_sources(rows& rows, double factor, double (time_function::*part)(double) const) const {
   for (const placed_source& each : sources_) {
     const double amplitude = factor * (each.time.*part)(time());
     for (const source_point& point : each.points) {
       const double inverse = material_.density_inverse(point.y, point.z)[point.x];
       for (int number = 0; number < 3; ++number) {
-        to.at(number, point.y, point.z)[point.x] += amplitude * point.force[static_cast<std::size_t>(number)] * inverse;
+        rows.at(number, point.y, point.z)[point.x] +=
+            amplitude * point.force[static_cast<std::size_t>(number)] * inverse;
       }
     }
   }
@@ -169,7 +172,7 @@ std::vector<std::array<double, 2>> subdomain::row_errors() const {
 }
 
 subdomain_state subdomain::state(bool with_acceleration) const {
-  const auto copy = [](const rows& from) { return std::vector<double>(from.all().begin(), from.all().end()); };
+  const auto copy = [](const rows& rows) { return std::vector<double>(rows.all().begin(), rows.all().end()); };
   const auto now = static_cast<std::size_t>(step_) % 2;
   return {step_, copy(displacements_[now]), copy(displacements_[1 - now]),
           with_acceleration ? copy(a_) : std::vector<double>(), records_};

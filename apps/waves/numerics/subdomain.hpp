@@ -30,7 +30,7 @@ struct subdomain_state {
 /// state, with halos.
 class subdomain {
  public:
-  subdomain(std::shared_ptr<const problem> of, const patch_box& box);
+  subdomain(std::shared_ptr<const problem> subject, const patch_box& box);
   subdomain(const subdomain&) = delete;
   subdomain& operator=(const subdomain&) = delete;
 
@@ -77,7 +77,7 @@ class subdomain {
   void set_initial();
   void set_random();
   void place_sources();
-  void add_sources(rows& to, double factor, double (time_function::*part)(double) const) const;
+  void add_sources(rows& rows, double factor, double (time_function::*part)(double) const) const;
   void record();
   class accelerator;
   class advancer;

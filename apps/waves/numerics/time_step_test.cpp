@@ -17,10 +17,10 @@ namespace {
 
 double error_of(const description& asked) {
   check(asked);
-  const auto of = std::make_shared<const problem>(make_problem(asked, best_kernels()));
-  subdomain fields(of, {0, 0, of->grid.x.count(), of->grid.y.count(), of->grid.z.count()});
+  const auto rule = std::make_shared<const problem>(make_problem(asked, best_kernels()));
+  subdomain fields(rule, {0, 0, rule->grid.x.count(), rule->grid.y.count(), rule->grid.z.count()});
   scratch room;
-  for (int step = 0; step < of->steps; ++step) {
+  for (int step = 0; step < rule->steps; ++step) {
     fields.accelerate(room);
     fields.advance(room);
   }
@@ -32,10 +32,10 @@ double error_of(const description& asked) {
   return std::sqrt(error / norm);
 }
 
-void expect_fourth_order(known_case which, double coarsest) {
+void expect_fourth_order(known_case known_case, double coarsest) {
   std::vector<double> errors;
   for (double h = coarsest; errors.size() < 3; h /= std::sqrt(2.0)) {
-    description asked = describe(which, h, {});
+    description asked = describe(known_case, h, {});
     for (double& each : asked.size) each = std::round(each / h) * h;
     errors.push_back(error_of(asked));
   }
@@ -57,11 +57,11 @@ TEST(time_step, keeps_the_energy_in_a_random_material) {
   asked.material.kind = variation::random;
   asked.initial.random = true;
   check(asked);
-  const auto of = std::make_shared<const problem>(make_problem(asked, best_kernels()));
-  subdomain fields(of, {0, 0, 16, 17, 18});
+  const auto rule = std::make_shared<const problem>(make_problem(asked, best_kernels()));
+  subdomain fields(rule, {0, 0, 16, 17, 18});
   scratch room;
   double first = 0, drift = 0;
-  for (int step = 0; step < of->steps; ++step) {
+  for (int step = 0; step < rule->steps; ++step) {
     fields.measure_energy(step % 20 == 0);
     fields.accelerate(room);
     fields.advance(room);

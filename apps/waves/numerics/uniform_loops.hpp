@@ -51,9 +51,9 @@ template <class Vec>
 /// The same where s changes from row to row: `weights` are those of neighbours at -2, -1, 1, 2.
 template <class Vec>
 [[gnu::always_inline]] inline Vec bend_across(const double* f, std::ptrdiff_t step, const double* weights) {
-  const Vec here = load<Vec>(f);
-  return weights[0] * (load<Vec>(f - 2 * step) - here) + weights[1] * (load<Vec>(f - step) - here) +
-         weights[2] * (load<Vec>(f + step) - here) + weights[3] * (load<Vec>(f + 2 * step) - here);
+  const Vec site = load<Vec>(f);
+  return weights[0] * (load<Vec>(f - 2 * step) - site) + weights[1] * (load<Vec>(f - step) - site) +
+         weights[2] * (load<Vec>(f + step) - site) + weights[3] * (load<Vec>(f + 2 * step) - site);
 }
 
 /// 12 times s d/dy(s d/dy), or the same along z.
@@ -96,8 +96,8 @@ template <class Vec>
 
 /// `StretchedX`: these points are in reach of a layer along x; `Stretched`: the row is in reach of another one.
 template <class Vec, bool StretchedX, bool Stretched>
-[[gnu::always_inline]] inline void uniform_terms_between(const uniform_row& of, int begin, int end) {
-  const row_task& row = *of.task;
+[[gnu::always_inline]] inline void uniform_terms_between(const uniform_row& uniform_row, int begin, int end) {
+  const row_task& row = *uniform_row.task;
   const std::ptrdiff_t c = row.u.steps.component;
   const row_bend along_y(row.u.steps.row, row.stretch_y, row.stretch_y_near);
   const row_bend along_z(row.u.steps.plane, row.z.stretch, row.stretch_z_near);
@@ -105,7 +105,7 @@ template <class Vec, bool StretchedX, bool Stretched>
   const double mixed = normal - shear, mixed_y = mixed * row.stretch_y, mixed_z = mixed * row.z.stretch;
   for (int x = begin; x < end; x += lanes_of<Vec>) {
     const double *u = row.u.begin + x, *v = u + c, *w = v + c;
-    Vec bends[3], slope_x = slope<Vec>(of.line + x, 1);
+    Vec bends[3], slope_x = slope<Vec>(uniform_row.line + x, 1);
     if constexpr (StretchedX) {
       const double* s = row.stretch_x + x;
       const auto weights = weights_along_x<Vec, false>(s, nullptr);
@@ -115,25 +115,25 @@ template <class Vec, bool StretchedX, bool Stretched>
     } else {
       for (int number = 0; number < 3; ++number) bends[number] = bend_along<Vec>(u + number * c, 1);
     }
-    double* to = of.sum.begin + x;
-    store<Vec>(to, normal * bends[0] + shear * (along_y.of<Vec, Stretched>(u) + along_z.of<Vec, Stretched>(u)) +
-                       mixed * slope_x);
-    store<Vec>(to + of.sum.component, normal * along_y.of<Vec, Stretched>(v) +
-                                          shear * (bends[1] + along_z.of<Vec, Stretched>(v)) +
-                                          mixed_y * slope_across<Vec>(of.slopes->side, x));
-    store<Vec>(to + 2 * of.sum.component, normal * along_z.of<Vec, Stretched>(w) +
-                                              shear * (bends[2] + along_y.of<Vec, Stretched>(w)) +
-                                              mixed_z * slope_across<Vec>(of.slopes->plane, x));
+    double* target = uniform_row.sum.begin + x;
+    store<Vec>(target, normal * bends[0] + shear * (along_y.of<Vec, Stretched>(u) + along_z.of<Vec, Stretched>(u)) +
+                           mixed * slope_x);
+    store<Vec>(target + uniform_row.sum.component, normal * along_y.of<Vec, Stretched>(v) +
+                                                       shear * (bends[1] + along_z.of<Vec, Stretched>(v)) +
+                                                       mixed_y * slope_across<Vec>(uniform_row.slopes->side, x));
+    store<Vec>(target + 2 * uniform_row.sum.component, normal * along_z.of<Vec, Stretched>(w) +
+                                                           shear * (bends[2] + along_y.of<Vec, Stretched>(w)) +
+                                                           mixed_z * slope_across<Vec>(uniform_row.slopes->plane, x));
   }
 }
 
 template <class Vec, bool Stretched>
 [[gnu::always_inline]] inline void uniform_terms(const row_task& row, triple line, const slope_rows& slopes,
                                                  triple sum) {
-  const uniform_row of{&row, line.begin, &slopes, sum};
-  uniform_terms_between<Vec, true, Stretched>(of, row.begin, row.plain_begin);
-  uniform_terms_between<Vec, false, Stretched>(of, row.plain_begin, row.plain_end);
-  uniform_terms_between<Vec, true, Stretched>(of, row.plain_end, row.end);
+  const uniform_row uniform_row{&row, line.begin, &slopes, sum};
+  uniform_terms_between<Vec, true, Stretched>(uniform_row, row.begin, row.plain_begin);
+  uniform_terms_between<Vec, false, Stretched>(uniform_row, row.plain_begin, row.plain_end);
+  uniform_terms_between<Vec, true, Stretched>(uniform_row, row.plain_end, row.end);
 }
 
 }  // namespace waves

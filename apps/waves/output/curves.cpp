@@ -15,9 +15,9 @@ namespace {
 
 constexpr double width = 900, panel = 200, margin = 60;
 
-double greatest(const trace& of) {
+double greatest(const trace& trace) {
   double most = 0;
-  for (const double each : of.values) most = std::max(most, std::abs(each));
+  for (const double each : trace.values) most = std::max(most, std::abs(each));
   return most;
 }
 
@@ -30,11 +30,11 @@ struct panel_scale {
   }
 };
 
-std::string curve(const trace& of, const panel_scale& scale, const char* style) {
+std::string curve(const trace& trace, const panel_scale& scale, const char* style) {
   std::string points;
-  for (std::size_t k = 0; k < of.values.size(); ++k) {
-    const double t = of.begin + static_cast<double>(k) * of.dt;
-    if (t >= 0 && t <= scale.seconds) points += scale.place(t, of.values[k]);
+  for (std::size_t k = 0; k < trace.values.size(); ++k) {
+    const double t = trace.begin + static_cast<double>(k) * trace.dt;
+    if (t >= 0 && t <= scale.seconds) points += scale.place(t, trace.values[k]);
   }
   return fmt::format("<polyline fill=\"none\" {} points=\"{}\"/>\n", style, points);
 }

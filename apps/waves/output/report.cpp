@@ -49,15 +49,15 @@ std::string report_text(const report& of) {
   return text + fmt::format("digest {:016x}\n", of.digest);
 }
 
-std::string report_json(const report& of) {
-  const nlohmann::ordered_json json{{"slope", json_of(of.slope)},
-                                    {"misfit_radial", json_of(of.misfit_radial)},
-                                    {"misfit_transverse", json_of(of.misfit_transverse)},
-                                    {"misfit_vertical", json_of(of.misfit_vertical)},
-                                    {"energy_drift", json_of(of.energy_drift)},
-                                    {"points_per_s", of.points_per_second},
-                                    {"seconds", of.seconds},
-                                    {"digest", fmt::format("{:016x}", of.digest)}};
+std::string report_json(const report& report) {
+  const nlohmann::ordered_json json{{"slope", json_of(report.slope)},
+                                    {"misfit_radial", json_of(report.misfit_radial)},
+                                    {"misfit_transverse", json_of(report.misfit_transverse)},
+                                    {"misfit_vertical", json_of(report.misfit_vertical)},
+                                    {"energy_drift", json_of(report.energy_drift)},
+                                    {"points_per_s", report.points_per_second},
+                                    {"seconds", report.seconds},
+                                    {"digest", fmt::format("{:016x}", report.digest)}};
   return json.dump(2) + "\n";
 }
 

@@ -30,9 +30,9 @@ struct report {
 /// The smaller one of the two orders that three errors on halved grids show. None for other numbers of errors.
 [[nodiscard]] std::optional<double> slope_of(const std::vector<double>& errors);
 
-[[nodiscard]] std::string report_text(const report& of);
+[[nodiscard]] std::string report_text(const report& report);
 /// One object with the keys slope, misfit_radial, misfit_transverse, misfit_vertical, energy_drift, points_per_s,
 /// seconds, digest; what does not apply is null.
-[[nodiscard]] std::string report_json(const report& of);
+[[nodiscard]] std::string report_json(const report& report);
 
 }  // namespace waves

@@ -35,24 +35,24 @@ bool ends_with(const std::string& text, const std::string& end) {
 /// The horizontal components of the first receiver as seen from the first source.
 seismogram as_seen_from_source(const options& asked, const seismogram& motion) {
   const description first = descriptions(asked).front();
-  const position &from = first.sources.front().where, &to = first.receivers.front().where;
-  const double x = to[0] - from[0], y = to[1] - from[1], distance = std::hypot(x, y);
+  const position &source = first.sources.front().where, &target = first.receivers.front().where;
+  const double x = target[0] - source[0], y = target[1] - source[1], distance = std::hypot(x, y);
   return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
 }
 
 /// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.
-std::optional<seismogram> known_motion(const options& asked, const problem& of) {
+std::optional<seismogram> known_motion(const options& asked, const problem& problem) {
   if (asked.which == known_case::lamb) {
     seismogram motion;
-    motion.components[2] = lamb_motion(lamb_of(), of.grid.dt, of.steps + 1);
+    motion.components[2] = lamb_motion(lamb_of(), problem.grid.dt, problem.steps + 1);
     return motion;
   }
-  if (asked.reference.empty() || of.sources.empty()) return std::nullopt;
-  const time_function& time = of.sources.front().time;
+  if (asked.reference.empty() || problem.sources.empty()) return std::nullopt;
+  const time_function& time = problem.sources.front().time;
   return for_moment(read_reference(asked.reference), time.width, time.start);
 }
 
-void add_wider(const seismogram& motion, const seismogram& known, double sigma, report& into) {
+void add_wider(const seismogram& motion, const seismogram& known, double sigma, report& report) {
   for (const double wider : {0.12, 0.20}) {
     if (wider <= sigma) continue;
     const double more = std::sqrt(wider * wider - sigma * sigma);
@@ -60,7 +60,7 @@ void add_wider(const seismogram& motion, const seismogram& known, double sigma, 
     for (std::size_t k = 0; k < 3; ++k) {
       misfits.push_back(relative_misfit(widened(motion.components[k], more), widened(known.components[k], more)));
     }
-    into.wider.emplace_back(wider, misfits);
+    report.wider.emplace_back(wider, misfits);
   }
 }
 
@@ -93,25 +93,25 @@ void check_outputs(const options& asked) {
   if (!asked.reference.empty()) static_cast<void>(read_reference(asked.reference));
 }
 
-void compare(const options& asked, const problem& of, const std::vector<seismogram>& motions, report& into) {
-  const auto known = known_motion(asked, of);
+void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report) {
+  const auto known = known_motion(asked, problem);
   if (!known || motions.empty()) return;
   const seismogram motion = as_seen_from_source(asked, motions.front());
   if (asked.which == known_case::lamb) {  // one component is known, and its greatest error has been published
-    into.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
+    report.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
     return;
   }
-  into.misfit_radial = relative_misfit(motion.components[0], known->components[0]);
-  into.misfit_transverse = relative_misfit(motion.components[1], known->components[1]);
-  into.misfit_vertical = relative_misfit(motion.components[2], known->components[2]);
-  if (of.sources.front().time.kind == time_function::shape::gaussian) {
-    add_wider(motion, *known, of.sources.front().time.width, into);
+  report.misfit_radial = relative_misfit(motion.components[0], known->components[0]);
+  report.misfit_transverse = relative_misfit(motion.components[1], known->components[1]);
+  report.misfit_vertical = relative_misfit(motion.components[2], known->components[2]);
+  if (problem.sources.front().time.kind == time_function::shape::gaussian) {
+    add_wider(motion, *known, problem.sources.front().time.width, report);
   }
 }
 
-void write_seismograms(const options& asked, const problem& of, const std::vector<seismogram>& motions) {
+void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions) {
   if (asked.seismograms.empty()) return;
-  const auto known = known_motion(asked, of);
+  const auto known = known_motion(asked, problem);
   for (std::size_t k = 0; k < motions.size(); ++k) {
     const std::string name = asked.seismograms + "." + motions[k].name;
     const bool compares = k == 0 && known.has_value();

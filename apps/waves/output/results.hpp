@@ -18,9 +18,9 @@ namespace waves {
 void check_outputs(const options& asked);
 
 /// Sets the misfits of the first receiver, where there is something to compare with.
-void compare(const options& asked, const problem& of, const std::vector<seismogram>& motions, report& into);
+void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report);
 
-void write_seismograms(const options& asked, const problem& of, const std::vector<seismogram>& motions);
+void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions);
 /// With a number in the name where there is a series.
 void write_snapshot(const options& asked, int number, const plane_points& plane);
 /// Makes an animation, under the name without a number, of a series of pictures with the numbers 1 to `count`. It reads

@@ -69,10 +69,10 @@ std::string sac_bytes(const trace& values, const sac_channel& channel) {
   put_text(texts, kstnm, channel.station);
   put_text(texts, kcmpnm, channel.component);
   std::string bytes(sizeof(floats) + sizeof(integers) + sizeof(texts) + samples.size() * sizeof(float), '\0');
-  char* to = bytes.data();
-  const auto put = [&](const void* from, std::size_t size) {
-    std::memcpy(to, from, size);
-    to += size;
+  char* target = bytes.data();
+  const auto put = [&](const void* source, std::size_t size) {
+    std::memcpy(target, source, size);
+    target += size;
   };
   put(floats.data(), sizeof(floats));
   put(integers.data(), sizeof(integers));

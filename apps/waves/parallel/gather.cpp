@@ -61,8 +61,8 @@ std::vector<seismogram> gatherer::motions() {
     for (int at_y = 0; at_y < cut_.y(); ++at_y) {
       for (const receiver_record& record : rt_.call<&patch::records>(patches_[{at_z, at_y}]).get()) {
         auto& components = all[static_cast<std::size_t>(record.number)].components;
-        for (std::size_t at = 0; at < record.values.size(); ++at) {
-          components[at % 3].values.push_back(record.values[at]);
+        for (std::size_t index = 0; index < record.values.size(); ++index) {
+          components[index % 3].values.push_back(record.values[index]);
         }
       }
     }
@@ -71,19 +71,19 @@ std::vector<seismogram> gatherer::motions() {
 }
 
 plane_points gatherer::plane(char axis, double metres) {
-  const grid& at = problem_.grid;
+  const grid& grid = problem_.grid;
   const bool is_level = axis == 'z';
-  const int count = is_level ? at.z.count() : at.y.count();
-  const double origin = is_level ? at.origin[2] : at.origin[1];
-  const int index = std::clamp(static_cast<int>(std::lround((metres - origin) / at.h)), 0, count - 1);
+  const int count = is_level ? grid.z.count() : grid.y.count();
+  const double origin = is_level ? grid.origin[2] : grid.origin[1];
+  const int index = std::clamp(static_cast<int>(std::lround((metres - origin) / grid.h)), 0, count - 1);
   plane_points result;
-  result.columns = at.x.count();
-  result.rows = is_level ? at.y.count() : at.z.count();
-  result.spacing = at.h;
-  result.left = at.origin[0];
-  result.top = is_level ? at.origin[1] : at.origin[2];
+  result.columns = grid.x.count();
+  result.rows = is_level ? grid.y.count() : grid.z.count();
+  result.spacing = grid.h;
+  result.left = grid.origin[0];
+  result.top = is_level ? grid.origin[1] : grid.origin[2];
   result.down = is_level ? 'y' : 'z';
-  result.depth = origin + index * at.h;
+  result.depth = origin + index * grid.h;
   const auto row = static_cast<std::size_t>(3 * result.columns);
   result.values.resize(row * static_cast<std::size_t>(result.rows));
   for (int at_z = 0; at_z < cut_.z(); ++at_z) {

@@ -14,8 +14,8 @@ namespace waves {
 /// All of these are called on rank 0, when no step is under way.
 class gatherer {
  public:
-  gatherer(nacre::runtime& rt, patch::array patches, const cut& into, const problem& of)
-      : rt_(rt), patches_(patches), cut_(into), problem_(of) {}
+  gatherer(nacre::runtime& rt, patch::array patches, const cut& cut, const problem& problem)
+      : rt_(rt), patches_(patches), cut_(cut), problem_(problem) {}
 
   [[nodiscard]] double energy();
   /// The L2 norm of the error over that of the solution.

@@ -15,12 +15,12 @@
 namespace waves {
 
 patch_data& patch::data(nacre::context& ctx) {
-  world& here = ctx.local(home_);
+  world& world = ctx.local(home_);
   if (!data_) {
-    data_ = std::make_shared<patch_data>(here.of(), here.patches(), at_y_, at_z_);
+    data_ = std::make_shared<patch_data>(world.of(), world.patches(), at_y_, at_z_);
     if (packed_) data_->restore(*packed_);
     packed_.reset();
-    here.enter(at_y_ + here.patches().y() * at_z_, data_);
+    world.enter(at_y_ + world.patches().y() * at_z_, data_);
   }
   data_->reopen();  // an image may have been taken
   return *data_;
@@ -33,54 +33,54 @@ void patch::run_until(nacre::context& ctx, array all, int step, bool energy) {
   go_on(ctx);
 }
 
-void patch::halo(nacre::context& ctx, std::uint32_t exchange, std::uint32_t from, nacre::buffer rows) {
+void patch::halo(nacre::context& ctx, std::uint32_t exchange, std::uint32_t source, nacre::buffer rows) {
   if (ctx.local(home_).is_simulated()) ctx.charge(static_cast<double>(rows.size()) * copied_byte_seconds);
-  if (data(ctx).take(exchange, from, std::as_const(rows).as<double>())) go_on(ctx);
+  if (data(ctx).take(exchange, source, std::as_const(rows).as<double>())) go_on(ctx);
 }
 
 void patch::go_on(nacre::context& ctx) {
-  patch_data& own = data(ctx);
-  world& here = ctx.local(home_);
-  while (own.fields().step() < until_ && own.consume(exchange_)) {
-    compute(ctx, here);
+  patch_data& patch_data = data(ctx);
+  world& world = ctx.local(home_);
+  while (patch_data.fields().step() < until_ && patch_data.consume(exchange_)) {
+    compute(ctx, world);
     ++exchange_;
-    send_halos(ctx, here);
+    send_halos(ctx, world);
   }
 }
 
-void patch::compute(nacre::context& ctx, world& here) {
+void patch::compute(nacre::context& ctx, world& world) {
   subdomain& fields = data_->fields();
-  std::unique_ptr<scratch> room = here.take_scratch();
+  std::unique_ptr<scratch> room = world.take_scratch();
   if (exchange_ % 2 == 0) {
     fields.accelerate(*room);
   } else {
     fields.measure_energy(energy_ && fields.step() + 1 == until_);
     fields.advance(*room);
   }
-  here.give_back(std::move(room));
-  if (here.is_simulated()) ctx.charge(half_step_seconds(fields));
+  world.give_back(std::move(room));
+  if (world.is_simulated()) ctx.charge(half_step_seconds(fields));
 }
 
-void patch::send_halos(nacre::context& ctx, world& here) {
+void patch::send_halos(nacre::context& ctx, world& world) {
   subdomain& fields = data_->fields();
   const rows& field = data_->field_of(exchange_);
   for (std::size_t number = 0; number < directions.size(); ++number) {
     if (!data_->has_neighbour(number)) continue;
     const int y = at_y_ + directions[number].y, z = at_z_ + directions[number].z;
-    const auto from = static_cast<std::uint32_t>(opposite(number));
+    const auto source = static_cast<std::uint32_t>(opposite(number));
     const auto neighbour = all_[{z, y}];
     const row_range range = rows_to(fields.box(), directions[number]);
     const std::size_t bytes = packed_size(range, field) * sizeof(double);
-    if (here.is_simulated()) ctx.charge(static_cast<double>(bytes) * copied_byte_seconds);
-    if (const auto beside = here.find(y + here.patches().y() * z)) {
-      if (const auto is_last = beside->take_rows(exchange_, from, field, fields.box())) {
+    if (world.is_simulated()) ctx.charge(static_cast<double>(bytes) * copied_byte_seconds);
+    if (const auto patch_data = world.find(y + world.patches().y() * z)) {
+      if (const auto is_last = patch_data->take_rows(exchange_, source, field, fields.box())) {
         if (*is_last) ctx.send<&patch::go_on>(neighbour);
         continue;
       }
     }
     nacre::buffer packed(bytes);
     pack(field, range, packed.as<double>());
-    ctx.send<&patch::halo>(neighbour, exchange_, from, std::move(packed));
+    ctx.send<&patch::halo>(neighbour, exchange_, source, std::move(packed));
   }
 }
 
@@ -92,9 +92,9 @@ std::vector<receiver_record> patch::records(nacre::context& ctx) {
   std::vector<receiver_record> result;
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     receiver_record& record = result.emplace_back(receiver_record{numbers[k], {}});
-    for (std::size_t at = 3 * k; at < fields.records().size(); at += 3 * numbers.size()) {
+    for (std::size_t index = 3 * k; index < fields.records().size(); index += 3 * numbers.size()) {
       for (std::size_t component = 0; component < 3; ++component) {
-        record.values.push_back(fields.records()[at + component]);
+        record.values.push_back(fields.records()[index + component]);
       }
     }
   }
@@ -115,9 +115,9 @@ plane_part patch::plane(nacre::context& ctx, int axis, int index) {
   for (int row = 0; row < (is_level ? box.ny : box.nz); ++row) {
     for (int x = 0; x < box.nx; ++x) {
       for (int component = 0; component < 3; ++component) {
-        const double* from = is_level ? fields.displacement().at(component, row, place)
-                                      : fields.displacement().at(component, place, row);
-        part.values.push_back(static_cast<float>(from[x]));
+        const double* source = is_level ? fields.displacement().at(component, row, place)
+                                        : fields.displacement().at(component, place, row);
+        part.values.push_back(static_cast<float>(source[x]));
       }
     }
   }

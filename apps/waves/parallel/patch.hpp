@@ -45,7 +45,7 @@ class patch {
   /// Steps until `step` is reached. With `energy`, the energy of rows is summed in the last one.
   void run_until(nacre::context& ctx, array all, int step, bool energy);
   /// A halo from the neighbour in a direction.
-  void halo(nacre::context& ctx, std::uint32_t exchange, std::uint32_t from, nacre::buffer rows);
+  void halo(nacre::context& ctx, std::uint32_t exchange, std::uint32_t source, nacre::buffer rows);
   /// All halos of an exchange may be there.
   void go_on(nacre::context& ctx);
 
@@ -71,8 +71,8 @@ class patch {
 
  private:
   [[nodiscard]] patch_data& data(nacre::context& ctx);
-  void compute(nacre::context& ctx, world& here);
-  void send_halos(nacre::context& ctx, world& here);
+  void compute(nacre::context& ctx, world& world);
+  void send_halos(nacre::context& ctx, world& world);
 
   nacre::group_ptr<world> home_;
   array all_;

@@ -22,16 +22,16 @@ namespace waves {
 /// its place at once, by a message or by a neighbour's thread.
 class patch_data {
  public:
-  patch_data(std::shared_ptr<const problem> of, const cut& into, int at_y, int at_z);
+  patch_data(std::shared_ptr<const problem> subject, const cut& cut, int at_y, int at_z);
 
   [[nodiscard]] subdomain& fields() noexcept { return fields_; }
   [[nodiscard]] bool has_neighbour(std::size_t number) const noexcept { return (neighbours_ >> number & 1) != 0; }
 
   /// Writes a halo from the neighbour in a direction, and returns whether it was the last one of its exchange.
-  [[nodiscard]] bool take(std::uint32_t exchange, std::size_t from, std::span<const double> packed);
+  [[nodiscard]] bool take(std::uint32_t exchange, std::size_t source, std::span<const double> packed);
   /// Does the same with the rows of a neighbour's field. Returns nothing, and does nothing, once the patch has been
   /// packed to move.
-  [[nodiscard]] std::optional<bool> take_rows(std::uint32_t exchange, std::size_t from, const rows& field,
+  [[nodiscard]] std::optional<bool> take_rows(std::uint32_t exchange, std::size_t source, const rows& field,
                                               const patch_box& neighbour);
   /// Whether all halos of an exchange are there; forgets them if so.
   [[nodiscard]] bool consume(std::uint32_t exchange);
@@ -48,11 +48,11 @@ class patch_data {
     }
   };
   [[nodiscard]] packed pack_up(std::uint32_t exchange);
-  void restore(const packed& from);
+  void restore(const packed& packed);
   void reopen();
 
  private:
-  bool mark(std::uint32_t exchange, std::size_t from) noexcept;
+  bool mark(std::uint32_t exchange, std::size_t source) noexcept;
 
   subdomain fields_;
   std::uint8_t neighbours_ = 0;  // a bit for each direction

@@ -59,45 +59,45 @@ class simulation {
     if (!kept_.patches) {
       kept_.patches = rt_.create_array<patch>(
           nacre::extents{cut_.z(), cut_.y()},
-          [this](nacre::index at) { return patch(worlds_, static_cast<int>(at[1]), static_cast<int>(at[0])); },
+          [this](nacre::index index) { return patch(worlds_, static_cast<int>(index[1]), static_cast<int>(index[0])); },
           nacre::by_tile{});
     }
     if (leads()) found_.bytes_per_point = gather(*next).bytes_per_point();  // which makes the fields of all patches
     rt_.wait_quiescence();
   }
 
-  void run_chunk(const problem& of) {
-    const int last = std::min(next_stop(of), of.steps);
+  void run_chunk(const problem& problem) {
+    const int last = std::min(next_stop(problem), problem.steps);
     const double begin = rt_.now();
-    if (leads()) rt_.send<&patch::run_until>(kept_.patches, kept_.patches, last, keeps_energy(of));
+    if (leads()) rt_.send<&patch::run_until>(kept_.patches, kept_.patches, last, keeps_energy(problem));
     rt_.wait_quiescence();
     kept_.seconds += rt_.now() - begin;
-    if (leads()) look_at_results(of, last);
+    if (leads()) look_at_results(problem, last);
     kept_.step = last;
     rt_.wait_quiescence(kept_);
   }
 
   /// The next step at which all ranks wait.
-  [[nodiscard]] int next_stop(const problem& of) const {
+  [[nodiscard]] int next_stop(const problem& problem) const {
     int stop = kept_.step + static_cast<int>(asked_.chunk);
-    if (kept_.step == 0 && keeps_energy(of)) stop = 1;
+    if (kept_.step == 0 && keeps_energy(problem)) stop = 1;
     if (watching_.on_snapshot && watching_.snapshot_steps > 0) {
       stop = std::min(stop, (kept_.step / watching_.snapshot_steps + 1) * watching_.snapshot_steps);
     }
     return stop;
   }
 
-  void look_at_results(const problem& of, int step) {
-    if (keeps_energy(of)) {
-      const double energy = gather(of).energy();
+  void look_at_results(const problem& problem, int step) {
+    if (keeps_energy(problem)) {
+      const double energy = gather(problem).energy();
       if (kept_.first_energy == 0) kept_.first_energy = energy;
       kept_.energy_drift = std::max(kept_.energy_drift, std::abs(energy / kept_.first_energy - 1));
     }
-    const bool is_due = watching_.snapshot_steps > 0 ? step % watching_.snapshot_steps == 0 : step == of.steps;
+    const bool is_due = watching_.snapshot_steps > 0 ? step % watching_.snapshot_steps == 0 : step == problem.steps;
     if (watching_.on_snapshot && is_due) {
-      watching_.on_snapshot(step, gather(of).plane(watching_.plane_axis, watching_.plane_at));
+      watching_.on_snapshot(step, gather(problem).plane(watching_.plane_axis, watching_.plane_at));
     }
-    if (watching_.on_progress) watching_.on_progress(step, of.steps, kept_.seconds);
+    if (watching_.on_progress) watching_.on_progress(step, problem.steps, kept_.seconds);
   }
 
   void finish_level(const problem& of) {
@@ -110,7 +110,7 @@ class simulation {
     found_.motions = results.motions();
   }
 
-  [[nodiscard]] gatherer gather(const problem& of) { return {rt_, kept_.patches, cut_, of}; }
+  [[nodiscard]] gatherer gather(const problem& problem) { return {rt_, kept_.patches, cut_, problem}; }
 
   nacre::runtime& rt_;
   const run_options& asked_;

@@ -8,9 +8,9 @@
 
 namespace waves {
 
-void world::set(std::shared_ptr<const problem> of, const cut& into, bool is_simulated) {
-  problem_ = std::move(of);
-  cut_ = into;
+void world::set(std::shared_ptr<const problem> subject, const cut& cut, bool is_simulated) {
+  problem_ = std::move(subject);
+  cut_ = cut;
   is_simulated_ = is_simulated;
   const std::scoped_lock lock(mutex_);
   here_.clear();
@@ -24,8 +24,8 @@ void world::enter(int number, const std::shared_ptr<patch_data>& data) {
 
 std::shared_ptr<patch_data> world::find(int number) {
   const std::scoped_lock lock(mutex_);
-  const auto found = here_.find(number);
-  return found == here_.end() ? nullptr : found->second.lock();
+  const auto match = here_.find(number);
+  return match == here_.end() ? nullptr : match->second.lock();
 }
 
 std::unique_ptr<scratch> world::take_scratch() {

@@ -18,7 +18,7 @@ namespace waves {
 /// A member of a group: handlers of several patches use it at a time. Main sets the problem when no patch exists.
 class world {
  public:
-  void set(std::shared_ptr<const problem> of, const cut& into, bool is_simulated);
+  void set(std::shared_ptr<const problem> subject, const cut& cut, bool is_simulated);
   /// Whether patches declare what they take.
   [[nodiscard]] bool is_simulated() const noexcept { return is_simulated_; }
   [[nodiscard]] const std::shared_ptr<const problem>& of() const noexcept { return problem_; }

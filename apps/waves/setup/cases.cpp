@@ -68,8 +68,8 @@ const isotropic rock = isotropic::of_speeds(2000, 1000, 2000);
 
 }  // namespace
 
-double usual_h(known_case which) noexcept {
-  switch (which) {
+double usual_h(known_case known_case) noexcept {
+  switch (known_case) {
     case known_case::loh1:
       return 100;
     case known_case::lamb:
@@ -93,8 +93,8 @@ lamb_setting lamb_of() noexcept {
   return setting;
 }
 
-description describe(known_case which, double h, const loh1_options& options) {
-  switch (which) {
+description describe(known_case known_case, double h, const loh1_options& options) {
+  switch (known_case) {
     case known_case::lamb:
       return lamb(h);
     case known_case::plane_wave: {

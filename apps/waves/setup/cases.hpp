@@ -11,7 +11,7 @@ namespace waves {
 enum class known_case : std::uint8_t { none, loh1, lamb, plane_wave, rayleigh, manufactured };
 
 /// The default of h, in metres.
-[[nodiscard]] double usual_h(known_case which) noexcept;
+[[nodiscard]] double usual_h(known_case known_case) noexcept;
 
 struct loh1_options {
   double sigma = 0.06;   ///< seconds, of the moment's Gaussian
@@ -20,7 +20,7 @@ struct loh1_options {
 
 /// LOH.1 (Day et al., PEER/SCEC Lifelines 1A01, 2001): a layer over a half space, a moment at 2 km. Lamb: a force on
 /// the surface of a half space. The others have exact solutions on all points.
-[[nodiscard]] description describe(known_case which, double h, const loh1_options& loh1);
+[[nodiscard]] description describe(known_case known_case, double h, const loh1_options& loh1);
 
 /// Lamb's case: the distance of the receiver in m, the force in N, the material.
 struct lamb_setting {

@@ -18,11 +18,13 @@ constexpr double safe_step = 1.3, longest_step = 1.5;
 constexpr double points_max = 4e9;
 constexpr int layer_points_min = 16;  // with 14, motion has been seen to grow
 
-[[noreturn]] void refuse(std::string problem, std::string why, std::string remedy) {
-  throw nacre::setup_error({std::move(problem), std::move(why), std::move(remedy)});
+[[noreturn]] void refuse(std::string problem, std::string reason, std::string remedy) {
+  throw nacre::setup_error({std::move(problem), std::move(reason), std::move(remedy)});
 }
 
-std::string text_of(const position& where) { return fmt::format("({}, {}, {})", where[0], where[1], where[2]); }
+std::string text_of(const position& position) {
+  return fmt::format("({}, {}, {})", position[0], position[1], position[2]);
+}
 
 void demand_number(const std::string& name, double value, bool must_be_positive) {
   if (!std::isfinite(value) || (must_be_positive && value <= 0)) {
@@ -63,11 +65,11 @@ void check_materials(const model& material) {
   }
 }
 
-void demand_inside(const description& asked, const std::string& name, const position& where) {
+void demand_inside(const description& asked, const std::string& name, const position& position) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    demand_number(name, where[axis], false);
-    if (where[axis] >= 0 && where[axis] <= asked.size[axis]) continue;
-    refuse(fmt::format("{} is at {}", name, text_of(where)),
+    demand_number(name, position[axis], false);
+    if (position[axis] >= 0 && position[axis] <= asked.size[axis]) continue;
+    refuse(fmt::format("{} is at {}", name, text_of(position)),
            fmt::format("the box reaches from 0 to {}, and layers outside of it absorb waves", text_of(asked.size)),
            "move it inside, or enlarge size");
   }

@@ -18,62 +18,62 @@
 namespace waves {
 namespace {
 
-isotropic read_material(input_table& from) {
-  const double vp = from.required_number("vp"), vs = from.required_number("vs");
-  return isotropic::of_speeds(vp, vs, from.required_number("rho"));
+isotropic read_material(input_table& table) {
+  const double vp = table.required_number("vp"), vs = table.required_number("vs");
+  return isotropic::of_speeds(vp, vs, table.required_number("rho"));
 }
 
-void read_grid(input_table from, description& into) {
-  into.size = from.required_numbers<3>("size");
-  into.h = from.required_number("h");
-  into.time = from.required_number("time");
-  const double layers = from.number("layers").value_or(into.layers);
+void read_grid(input_table table, description& description) {
+  description.size = table.required_numbers<3>("size");
+  description.h = table.required_number("h");
+  description.time = table.required_number("time");
+  const double layers = table.number("layers").value_or(description.layers);
   if (!(layers >= 0 && layers <= 1000))
-    from.refuse("layers is out of bounds", "take a number of points from 0 to 1000");
-  into.layers = static_cast<int>(layers);
-  into.step = from.number("step").value_or(into.step);
-  const std::string top = from.text("top").value_or("free");
-  if (top != "free" && top != "fixed") from.refuse("top is " + top, "write \"free\" or \"fixed\"");
-  if (top == "fixed") into.top = top_side::as_other_sides;
-  const std::string mean = from.text("interface").value_or("thin_layer");
+    table.refuse("layers is out of bounds", "take a number of points from 0 to 1000");
+  description.layers = static_cast<int>(layers);
+  description.step = table.number("step").value_or(description.step);
+  const std::string top = table.text("top").value_or("free");
+  if (top != "free" && top != "fixed") table.refuse("top is " + top, "write \"free\" or \"fixed\"");
+  if (top == "fixed") description.top = top_side::as_other_sides;
+  const std::string mean = table.text("interface").value_or("thin_layer");
   if (mean != "thin_layer" && mean != "harmonic")
-    from.refuse("interface is " + mean, "write \"thin_layer\" or \"harmonic\"");
-  if (mean == "harmonic") into.material.mean = interface_mean::harmonic;
-  from.finish();
+    table.refuse("interface is " + mean, "write \"thin_layer\" or \"harmonic\"");
+  if (mean == "harmonic") description.material.mean = interface_mean::harmonic;
+  table.finish();
 }
 
-void read_source(input_table from, description& into) {
+void read_source(input_table table, description& description) {
   point_source source;
-  source.where = from.required_numbers<3>("at");
-  source.force = from.numbers<3>("force").value_or(source.force);
-  source.moment = from.numbers<6>("moment").value_or(source.moment);
-  const std::string name = from.text("time").value_or("gaussian");
+  source.where = table.required_numbers<3>("at");
+  source.force = table.numbers<3>("force").value_or(source.force);
+  source.moment = table.numbers<6>("moment").value_or(source.moment);
+  const std::string name = table.text("time").value_or("gaussian");
   const auto& names = time_function_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
+  const auto match = std::find(names.begin(), names.end(), name);
+  if (match == names.end()) {
     std::string all;
     for (const std::string& each : names) all += " " + each;
-    from.refuse("time is " + name, "write one of" + all);
+    table.refuse("time is " + name, "write one of" + all);
   }
-  source.time.kind = static_cast<time_function::shape>(found - names.begin());
-  source.time.start = from.number("start").value_or(0);
-  source.time.width = from.required_number("width");
-  from.finish();
-  into.sources.push_back(source);
+  source.time.kind = static_cast<time_function::shape>(match - names.begin());
+  source.time.start = table.number("start").value_or(0);
+  source.time.width = table.required_number("width");
+  table.finish();
+  description.sources.push_back(source);
 }
 
 /// Numbers vp, vs, rho for each point, in text, x fastest.
-void read_raster(input_table from, const std::filesystem::path& folder, description& into) {
-  raster& points = into.material.points;
-  const auto name = from.text("file");
-  if (!name) from.refuse("there is no file", "name the file of its numbers");
-  const auto count = from.required_numbers<3>("count");
-  points.low = from.numbers<3>("low").value_or(points.low);
-  points.spacing = from.required_numbers<3>("spacing");
+void read_raster(input_table table, const std::filesystem::path& folder, description& description) {
+  raster& points = description.material.points;
+  const auto name = table.text("file");
+  if (!name) table.refuse("there is no file", "name the file of its numbers");
+  const auto count = table.required_numbers<3>("count");
+  points.low = table.numbers<3>("low").value_or(points.low);
+  points.spacing = table.required_numbers<3>("spacing");
   std::size_t wanted = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!(count[axis] >= 1 && count[axis] <= 1e6 && points.spacing[axis] > 0)) {
-      from.refuse("count or spacing is out of bounds", "take counts from 1 to 1000000 and positive spacings");
+      table.refuse("count or spacing is out of bounds", "take counts from 1 to 1000000 and positive spacings");
     }
     points.count[axis] = static_cast<int>(count[axis]);
     wanted *= static_cast<std::size_t>(count[axis]);
@@ -84,11 +84,11 @@ void read_raster(input_table from, const std::filesystem::path& folder, descript
     points.materials.push_back(isotropic::of_speeds(vp, vs, rho));
   }
   if (points.materials.size() < wanted) {
-    from.refuse(
+    table.refuse(
         fmt::format("{} has {} points, or a word that is no number behind them", *name, points.materials.size()),
         fmt::format("write vp, vs, rho for each of {} points", wanted));
   }
-  from.finish();
+  table.finish();
 }
 
 /// Calls `read` for each table of a list, such as [[layer]].
@@ -105,37 +105,38 @@ void for_each(const toml::table& all, const std::string& file, const std::string
   for (const toml::node& each : *list) read(input_table(file, fmt::format("{} {}", key, ++number), *each.as_table()));
 }
 
-void read_rest(const toml::table& all, const std::string& file, description& into) {
-  for_each(all, file, "layer", [&](input_table from) {
-    const double top = from.number("top").value_or(0);
-    into.material.layers.push_back({top, read_material(from)});
-    from.finish();
+void read_rest(const toml::table& all, const std::string& file, description& description) {
+  for_each(all, file, "layer", [&](input_table source) {
+    const double top = source.number("top").value_or(0);
+    description.material.layers.push_back({top, read_material(source)});
+    source.finish();
   });
-  for_each(all, file, "block", [&](input_table from) {
+  for_each(all, file, "block", [&](input_table source) {
     block box;
-    box.low = from.required_numbers<3>("low");
-    box.high = from.required_numbers<3>("high");
-    box.material = read_material(from);
-    from.finish();
-    into.material.blocks.push_back(box);
+    box.low = source.required_numbers<3>("low");
+    box.high = source.required_numbers<3>("high");
+    box.material = read_material(source);
+    source.finish();
+    description.material.blocks.push_back(box);
   });
-  for_each(all, file, "source", [&](input_table from) { read_source(std::move(from), into); });
-  for_each(all, file, "receiver", [&](input_table from) {
-    const auto name = from.text("name");
-    const auto where = from.required_numbers<3>("at");
-    from.finish();
-    into.receivers.push_back({name.value_or(fmt::format("receiver{}", into.receivers.size() + 1)), where});
+  for_each(all, file, "source", [&](input_table source) { read_source(std::move(source), description); });
+  for_each(all, file, "receiver", [&](input_table source) {
+    const auto name = source.text("name");
+    const auto values = source.required_numbers<3>("at");
+    source.finish();
+    description.receivers.push_back(
+        {name.value_or(fmt::format("receiver{}", description.receivers.size() + 1)), values});
   });
   if (const toml::table* table = all["raster"].as_table()) {
-    read_raster(input_table(file, "raster", *table), std::filesystem::path(file).parent_path(), into);
+    read_raster(input_table(file, "raster", *table), std::filesystem::path(file).parent_path(), description);
   }
   if (const toml::table* table = all["random"].as_table()) {
-    input_table from(file, "random", *table);
-    const auto seed = static_cast<std::uint64_t>(from.number("seed").value_or(1));
-    if (from.truth("material").value_or(false)) into.material.kind = variation::random;
-    into.initial.random = from.truth("state").value_or(false);
-    into.material.seed = into.initial.seed = seed;
-    from.finish();
+    input_table source(file, "random", *table);
+    const auto seed = static_cast<std::uint64_t>(source.number("seed").value_or(1));
+    if (source.truth("material").value_or(false)) description.material.kind = variation::random;
+    description.initial.random = source.truth("state").value_or(false);
+    description.material.seed = description.initial.seed = seed;
+    source.finish();
   }
 }
 

@@ -57,7 +57,7 @@ std::optional<bool> input_table::truth(const std::string& key) {
   return node->value<bool>();
 }
 
-bool input_table::read_numbers(const std::string& key, double* into, std::size_t count) {
+bool input_table::read_numbers(const std::string& key, double* target, std::size_t count) {
   const toml::node* node = find(key);
   if (node == nullptr) return false;
   const toml::array* list = node->as_array();
@@ -67,7 +67,7 @@ bool input_table::read_numbers(const std::string& key, double* into, std::size_t
   for (std::size_t k = 0; k < count; ++k) {
     const toml::node& each = (*list)[k];
     if (!each.is_number()) refuse(key + " is wrong", fmt::format("write a list of {} numbers", count));
-    into[k] = *each.value<double>();
+    target[k] = *each.value<double>();
   }
   return true;
 }

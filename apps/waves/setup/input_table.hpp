@@ -39,7 +39,7 @@ class input_table {
   [[noreturn]] void refuse(const std::string& problem, const std::string& remedy) const;
 
  private:
-  [[nodiscard]] bool read_numbers(const std::string& key, double* into, std::size_t count);
+  [[nodiscard]] bool read_numbers(const std::string& key, double* target, std::size_t count);
   [[noreturn]] void refuse_missing(const std::string& key) const;
   const toml::node* find(const std::string& key);
 

@@ -114,7 +114,7 @@ std::vector<description> descriptions(const options& asked) {
 
 const row_kernels& chosen_kernels(const options& asked) {
   if (asked.kernels == "auto") return best_kernels();
-  if (const row_kernels* found = kernels_named(asked.kernels.c_str())) return *found;
+  if (const row_kernels* match = kernels_named(asked.kernels.c_str())) return *match;
   throw nacre::setup_error(
       {"this processor has no " + asked.kernels, "its instructions would end the program", "take --kernels auto"});
 }

@@ -33,13 +33,13 @@ std::vector<rank_time> times_of(const nlohmann::json& summary) {
   }
   for (const auto& each : summary.at("ranks")) {
     const std::size_t rank = each.at("rank");
-    rank_time& of = all.at(rank);
-    of.balancing = each.at("look_seconds").get<double>() - each.at("resting_look_seconds").get<double>() +
-                   each.at("migration_seconds").get<double>();
-    const double between = std::min(of.balancing, of.messages);  // the rest was in the step of a handler
-    of.messages -= between;
-    of.computing = std::max(0.0, of.computing - (of.balancing - between));
-    for (double* each_time : {&of.computing, &of.messages, &of.balancing, &of.idle}) {
+    rank_time& time = all.at(rank);
+    time.balancing = each.at("look_seconds").get<double>() - each.at("resting_look_seconds").get<double>() +
+                     each.at("migration_seconds").get<double>();
+    const double gap = std::min(time.balancing, time.messages);  // the rest was in the step of a handler
+    time.messages -= gap;
+    time.computing = std::max(0.0, time.computing - (time.balancing - gap));
+    for (double* each_time : {&time.computing, &time.messages, &time.balancing, &time.idle}) {
       *each_time /= std::max(workers[rank], 1.0);
     }
   }
@@ -96,18 +96,18 @@ breakdown run_mesh2d(const std::vector<std::string>& launcher, const std::vector
   return result;
 }
 
-nlohmann::ordered_json json_of(const breakdown& of) {
+nlohmann::ordered_json json_of(const breakdown& breakdown) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-  for (const rank_time& each : of.ranks) {
+  for (const rank_time& each : breakdown.ranks) {
     ranks.push_back({{"computing", each.computing},
                      {"messages", each.messages},
                      {"balancing", each.balancing},
                      {"idle", each.idle}});
   }
-  return {{"seconds", of.seconds},       {"triangles", of.triangles},
-          {"moves", of.moves},           {"split_messages", of.split_messages},
-          {"overhead", of.overhead()},   {"busiest_rank_seconds", of.busiest()},
-          {"ideal_seconds", of.ideal()}, {"checked", of.checked},
+  return {{"seconds", breakdown.seconds},       {"triangles", breakdown.triangles},
+          {"moves", breakdown.moves},           {"split_messages", breakdown.split_messages},
+          {"overhead", breakdown.overhead()},   {"busiest_rank_seconds", breakdown.busiest()},
+          {"ideal_seconds", breakdown.ideal()}, {"checked", breakdown.checked},
           {"ranks", std::move(ranks)}};
 }
 

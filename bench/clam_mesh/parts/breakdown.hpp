@@ -38,7 +38,7 @@ struct breakdown {
 /// fails, and when its check does.
 [[nodiscard]] breakdown run_mesh2d(const std::vector<std::string>& launcher, const std::vector<std::string>& words);
 
-[[nodiscard]] nlohmann::ordered_json json_of(const breakdown& of);
+[[nodiscard]] nlohmann::ordered_json json_of(const breakdown& breakdown);
 
 /// Bars of all ranks, a panel for each run, as an SVG image.
 [[nodiscard]] std::string drawn(const std::vector<std::string>& names, const std::vector<breakdown>& runs);

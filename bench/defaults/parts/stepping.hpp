@@ -25,21 +25,21 @@ struct outcome {
   bool is_right = true;  ///< all steps have been made; rank 0 alone knows it
 };
 
-/// Collective: what all ranks have sent and moved since their `before`.
-inline outcome counted(nacre::runtime& rt, const nacre::rank_counters& before) {
+/// Collective: what all ranks have sent and moved since their `rank_counters`.
+inline outcome counted(nacre::runtime& rt, const nacre::rank_counters& rank_counters) {
   const nacre::rank_counters now = rt.counters();
-  return {.messages = rt.all_reduce(now.messages_sent - before.messages_sent, std::plus<>{}),
-          .moves = rt.all_reduce(now.migrations_out - before.migrations_out, std::plus<>{})};
+  return {.messages = rt.all_reduce(now.messages_sent - rank_counters.messages_sent, std::plus<>{}),
+          .moves = rt.all_reduce(now.migrations_out - rank_counters.migrations_out, std::plus<>{})};
 }
 
 /// `work`: seconds of all workers together that the program itself has spent. Returns found.is_right.
-inline bool print(const char* name, const outcome& found, double work, const nacre::runtime& rt) {
+inline bool print(const char* name, const outcome& outcome, double work, const nacre::runtime& rt) {
   const double ideal = work / (static_cast<double>(rt.size()) * rt.workers());
-  std::printf("%s: took %.6f s, ideal %.6f s, took / ideal %.3f, messages %llu, moves %llu\n", name, found.seconds,
-              ideal, found.seconds / ideal, static_cast<unsigned long long>(found.messages),
-              static_cast<unsigned long long>(found.moves));
-  if (!found.is_right) std::fprintf(stderr, "%s: some steps are missing\n", name);
-  return found.is_right;
+  std::printf("%s: took %.6f s, ideal %.6f s, took / ideal %.3f, messages %llu, moves %llu\n", name, outcome.seconds,
+              ideal, outcome.seconds / ideal, static_cast<unsigned long long>(outcome.messages),
+              static_cast<unsigned long long>(outcome.moves));
+  if (!outcome.is_right) std::fprintf(stderr, "%s: some steps are missing\n", name);
+  return outcome.is_right;
 }
 
 }  // namespace defaults

@@ -88,22 +88,23 @@ class wheel {
 };
 
 template <class PendingSet>
-phold_outcome run_with(const phold_shape& of) {
+phold_outcome run_with(const phold_shape& phold_shape) {
   PendingSet pending;
-  std::vector<random_state> nodes(of.nodes);
-  for (std::uint32_t node = 0; node < of.nodes; ++node) {
-    nodes[node].word = of.seed * 0x2545f4914f6cdd1d + node * 1'000'003ULL;
-    pending.push({nodes[node].exponential(of.mean_ns), node});
+  std::vector<random_state> nodes(phold_shape.nodes);
+  for (std::uint32_t node = 0; node < phold_shape.nodes; ++node) {
+    nodes[node].word = phold_shape.seed * 0x2545f4914f6cdd1d + node * 1'000'003ULL;
+    pending.push({nodes[node].exponential(phold_shape.mean_ns), node});
   }
   phold_outcome result;
   const auto begin = std::chrono::steady_clock::now();
   for (; !pending.empty(); ++result.events) {
-    const event here = pending.pop();
-    if (here.time >= of.until_ns) continue;
-    random_state& random = nodes[here.node];
-    const std::int64_t delay = of.lookahead_ns + random.exponential(of.mean_ns);
-    const bool away = random.uniform() <= of.remote;
-    pending.push({here.time + delay, away ? static_cast<std::uint32_t>(random.next() % of.nodes) : here.node});
+    const event event = pending.pop();
+    if (event.time >= phold_shape.until_ns) continue;
+    random_state& random = nodes[event.node];
+    const std::int64_t delay = phold_shape.lookahead_ns + random.exponential(phold_shape.mean_ns);
+    const bool away = random.uniform() <= phold_shape.remote;
+    pending.push(
+        {event.time + delay, away ? static_cast<std::uint32_t>(random.next() % phold_shape.nodes) : event.node});
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
@@ -111,7 +112,7 @@ phold_outcome run_with(const phold_shape& of) {
 
 }  // namespace
 
-phold_outcome run_with_heap(const phold_shape& of) { return run_with<heap>(of); }
-phold_outcome run_with_wheel(const phold_shape& of) { return run_with<wheel>(of); }
+phold_outcome run_with_heap(const phold_shape& phold_shape) { return run_with<heap>(phold_shape); }
+phold_outcome run_with_wheel(const phold_shape& phold_shape) { return run_with<wheel>(phold_shape); }
 
 }  // namespace emulation_study

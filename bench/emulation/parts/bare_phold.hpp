@@ -20,9 +20,9 @@ struct phold_outcome {
 };
 
 /// The pending set is a binary heap (std::priority_queue).
-[[nodiscard]] phold_outcome run_with_heap(const phold_shape& of);
+[[nodiscard]] phold_outcome run_with_heap(const phold_shape& phold_shape);
 
 /// The pending set is a wheel with a bucket for each nanosecond; ties are in the order of insertion.
-[[nodiscard]] phold_outcome run_with_wheel(const phold_shape& of);
+[[nodiscard]] phold_outcome run_with_wheel(const phold_shape& phold_shape);
 
 }  // namespace emulation_study

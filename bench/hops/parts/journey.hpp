@@ -21,7 +21,7 @@ struct plan {
   int runs = 1;
 };
 
-constexpr std::uint32_t ranks_of(const plan& how) noexcept { return how.visits + 2; }
+constexpr std::uint32_t ranks_of(const plan& plan) noexcept { return plan.visits + 2; }
 
 /// Steps between ranks of messages to the object, and location updates, of all ranks together.
 struct cost {
@@ -41,9 +41,9 @@ struct stop {
 };
 
 /// What each stop costs in a job of so many ranks, by the definition of the policy alone.
-[[nodiscard]] std::vector<stop> predicted(nacre::location_policy policy, const plan& how, std::uint32_t ranks);
+[[nodiscard]] std::vector<stop> predicted(nacre::location_policy policy, const plan& plan, std::uint32_t ranks);
 
 /// What it did. Collective; the answer is that of rank 0.
-[[nodiscard]] std::vector<stop> counted(nacre::runtime& rt, nacre::location_policy policy, const plan& how);
+[[nodiscard]] std::vector<stop> counted(nacre::runtime& rt, nacre::location_policy policy, const plan& plan);
 
 }  // namespace hops

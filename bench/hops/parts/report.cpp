@@ -13,9 +13,9 @@
 namespace hops {
 namespace {
 
-double median(std::vector<double> of) {
-  std::sort(of.begin(), of.end());
-  return of[of.size() / 2];
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
 std::string side_by_side(std::uint64_t counted, std::uint64_t predicted) {
@@ -43,16 +43,16 @@ void add(stop& sum, const stop& more) {
   }
 }
 
-std::string title_of(const plan& how, const surroundings& where) {
-  return fmt::format("An object visits {} ranks of {} ({}); two messages{} after {}", how.visits, where.ranks,
-                     where.transport, how.bytes == 0 ? "" : fmt::format(" of {} bytes", how.bytes),
-                     how.every == 1 ? "each move" : fmt::format("every {} moves", how.every));
+std::string title_of(const plan& plan, const surroundings& surroundings) {
+  return fmt::format("An object visits {} ranks of {} ({}); two messages{} after {}", plan.visits, surroundings.ranks,
+                     surroundings.transport, plan.bytes == 0 ? "" : fmt::format(" of {} bytes", plan.bytes),
+                     plan.every == 1 ? "each move" : fmt::format("every {} moves", plan.every));
 }
 
-nlohmann::json json_of(const stop& at) {
+nlohmann::json json_of(const stop& stop) {
   nlohmann::json messages = nlohmann::json::array();
-  for (const cost& each : at.messages) messages.push_back({{"hops", each.hops}, {"updates", each.updates}});
-  return {{"updates_of_moves", at.moving.updates}, {"messages", std::move(messages)}};
+  for (const cost& each : stop.messages) messages.push_back({{"hops", each.hops}, {"updates", each.updates}});
+  return {{"updates_of_moves", stop.moving.updates}, {"messages", std::move(messages)}};
 }
 
 }  // namespace
@@ -72,11 +72,12 @@ stop comparison::at(std::size_t index) const {
   return result;
 }
 
-std::string table(const plan& how, const surroundings& where, const std::vector<comparison>& all) {
-  std::string out = fmt::format("{}.\nCounted (predicted); us: the round trip of a message, {}.\n\n",
-                                title_of(how, where), where.transport == "sim" ? "in virtual time" : "median");
+std::string table(const plan& plan, const surroundings& surroundings, const std::vector<comparison>& all) {
+  std::string out =
+      fmt::format("{}.\nCounted (predicted); us: the round trip of a message, {}.\n\n", title_of(plan, surroundings),
+                  surroundings.transport == "sim" ? "in virtual time" : "median");
   out += fmt::format("{:<18}{:>6}{:>11}", "", "", "updates");
-  for (const char* which : {"first message", "second message"}) out += fmt::format(" |{:>29}", which);
+  for (const char* name : {"first message", "second message"}) out += fmt::format(" |{:>29}", name);
   out += fmt::format("\n{:<18}{:>6}{:>11}", "", "moves", "of moves");
   for (int message = 0; message < 2; ++message) out += fmt::format(" |{:>10}{:>10}{:>9}", "hops", "updates", "us");
   out += "\n";
@@ -94,7 +95,7 @@ std::string table(const plan& how, const surroundings& where, const std::vector<
   return out;
 }
 
-std::string json(const plan& how, const surroundings& where, const std::vector<comparison>& all) {
+std::string json(const plan& plan, const surroundings& surroundings, const std::vector<comparison>& all) {
   nlohmann::json policies = nlohmann::json::object();
   for (const comparison& each : all) {
     nlohmann::json& stops = policies[std::string(name_of(each.policy))] = nlohmann::json::array();
@@ -106,13 +107,18 @@ std::string json(const plan& how, const surroundings& where, const std::vector<c
                        {"round_trip_us", {now.seconds[0] * 1e6, now.seconds[1] * 1e6}}});
     }
   }
-  const nlohmann::json whole{{"benchmark", "hops"},          {"visits", how.visits}, {"every", how.every},
-                             {"bytes", how.bytes},           {"runs", how.runs},     {"ranks", where.ranks},
-                             {"transport", where.transport}, {"policies", policies}};
+  const nlohmann::json whole{{"benchmark", "hops"},
+                             {"visits", plan.visits},
+                             {"every", plan.every},
+                             {"bytes", plan.bytes},
+                             {"runs", plan.runs},
+                             {"ranks", surroundings.ranks},
+                             {"transport", surroundings.transport},
+                             {"policies", policies}};
   return whole.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string picture(const plan& how, const surroundings& where, const std::vector<comparison>& all) {
+std::string picture(const plan& plan, const surroundings& surroundings, const std::vector<comparison>& all) {
   plot::chart hops{.title = "Hops of the first message", .x_label = "moves", .kind = plot::axes::linear};
   plot::chart time{
       .title = "Round trip of the first message", .x_label = "moves", .y_unit = "s", .kind = plot::axes::linear};
@@ -135,7 +141,7 @@ std::string picture(const plan& how, const surroundings& where, const std::vecto
     time.lines.push_back(std::move(time_line));
     updates.lines.push_back(std::move(updates_line));
   }
-  plot::page page(title_of(how, where));
+  plot::page page(title_of(plan, surroundings));
   page.add_row({std::move(hops), std::move(time), std::move(updates)});
   return page.svg();
 }

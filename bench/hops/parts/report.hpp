@@ -27,9 +27,10 @@ struct surroundings {
   std::string transport;
 };
 
-[[nodiscard]] std::string table(const plan& how, const surroundings& where, const std::vector<comparison>& all);
-[[nodiscard]] std::string json(const plan& how, const surroundings& where, const std::vector<comparison>& all);
-[[nodiscard]] std::string picture(const plan& how, const surroundings& where, const std::vector<comparison>& all);
+[[nodiscard]] std::string table(const plan& plan, const surroundings& surroundings, const std::vector<comparison>& all);
+[[nodiscard]] std::string json(const plan& plan, const surroundings& surroundings, const std::vector<comparison>& all);
+[[nodiscard]] std::string picture(const plan& plan, const surroundings& surroundings,
+                                  const std::vector<comparison>& all);
 /// One line for each stop whose counts are not those predicted.
 [[nodiscard]] std::string differences(const std::vector<comparison>& all);
 

@@ -15,9 +15,9 @@ struct figure_files {
 };
 
 /// Prints them, medians of so many runs for each point, and writes the files. Returns the exit code of the program.
-[[nodiscard]] int draw_figures(const plan& how, network over, int runs, const figure_files& into);
+[[nodiscard]] int draw_figures(const plan& plan, network network, int runs, const figure_files& figure_files);
 /// Replaces this process by one in a star of namespaces that runs the same command, unless it is in one already. Throws
 /// std::runtime_error that says what is missing.
-void enter_star(int argc, char** argv, const plan& how);
+void enter_star(int argc, char** argv, const plan& plan);
 
 }  // namespace incast

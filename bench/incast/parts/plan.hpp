@@ -59,8 +59,8 @@ struct outcome {
   return squares == 0 ? 0 : sum * sum / (static_cast<double>(shares.size()) * squares);
 }
 
-[[nodiscard]] inline nacre::flow_policy policy_of(coordination by) {
-  switch (by) {
+[[nodiscard]] inline nacre::flow_policy policy_of(coordination coordination) {
+  switch (coordination) {
     case coordination::token:
       return nacre::flow_policy::token;
     case coordination::credit:
@@ -75,8 +75,8 @@ struct outcome {
 }
 
 /// In virtual time, over a simulated switch of cells.
-[[nodiscard]] outcome simulate(const plan& how);
+[[nodiscard]] outcome simulate(const plan& plan);
 /// In the star of network namespaces that this process runs in.
-[[nodiscard]] outcome measure_star(const plan& how);
+[[nodiscard]] outcome measure_star(const plan& plan);
 
 }  // namespace incast

@@ -20,33 +20,33 @@ namespace {
 }
 
 /// What `automatic` means for these ranks.
-[[nodiscard]] std::string choice_of(const plan& how) {
+[[nodiscard]] std::string choice_of(const plan& plan) {
   struct nobody final : nacre::flow::flow_host {
     void send(nacre::rank_id, const nacre::flow::message&) override {}
     void transmit(nacre::rank_id, nacre::flow_policy, const nacre::flow::token_stamp&) override {}
   } host;
-  const nacre::flow::flow_control flow(nacre::rank_id(0), how.senders + 1, {}, host);
-  const nacre::flow::choice made = flow.choose(nacre::flow_policy::automatic);
-  return std::string(nacre::name_of(made.policy)) + ", for " + std::string(made.reason);
+  const nacre::flow::flow_control flow(nacre::rank_id(0), plan.senders + 1, {}, host);
+  const nacre::flow::choice choice = flow.choose(nacre::flow_policy::automatic);
+  return std::string(nacre::name_of(choice.policy)) + ", for " + std::string(choice.reason);
 }
 
 }  // namespace
 
-std::string_view name_of(coordination by) noexcept {
+std::string_view name_of(coordination coordination) noexcept {
   constexpr std::array<std::string_view, 6> names{"none", "token", "credit", "slot", "auto", "tcp"};
-  return names[static_cast<std::size_t>(by)];
+  return names[static_cast<std::size_t>(coordination)];
 }
 
-nlohmann::ordered_json json_of(const spread& of) {
-  return {{"median", of.median}, {"least", of.least}, {"most", of.most}};
+nlohmann::ordered_json json_of(const spread& spread) {
+  return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
 }
 
-measured measure(const plan& how, network over, int runs) {
+measured measure(const plan& manner, network network, int runs) {
   std::vector<outcome> all;
   for (int run = 0; run < runs; ++run) {
-    plan one = how;
+    plan one = manner;
     one.seed += static_cast<std::uint64_t>(run);
-    all.push_back(over == network::sim ? simulate(one) : measure_star(one));
+    all.push_back(network == network::sim ? simulate(one) : measure_star(one));
   }
   const auto over_runs = [&](auto member) {
     std::vector<double> values;
@@ -61,7 +61,7 @@ measured measure(const plan& how, network over, int runs) {
           .round_p99_ms = over_runs(&outcome::round_p99_ms),
           .retries = over_runs(&outcome::retries),
           .megabits = over_runs(&outcome::bits_per_second),
-          .choice = choice_of(how)};
+          .choice = choice_of(manner)};
 }
 
 }  // namespace incast

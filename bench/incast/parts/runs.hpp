@@ -23,8 +23,8 @@ struct measured {
   std::string choice;  ///< what auto has chosen, and why
 };
 
-[[nodiscard]] nlohmann::ordered_json json_of(const spread& of);
-[[nodiscard]] measured measure(const plan& how, network over, int runs);
-[[nodiscard]] std::string_view name_of(coordination by) noexcept;
+[[nodiscard]] nlohmann::ordered_json json_of(const spread& spread);
+[[nodiscard]] measured measure(const plan& plan, network network, int runs);
+[[nodiscard]] std::string_view name_of(coordination coordination) noexcept;
 
 }  // namespace incast

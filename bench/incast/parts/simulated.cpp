@@ -35,29 +35,29 @@ constexpr std::uint64_t cell_bytes = 53, cell_payload = 48, trailer_bytes = 8;  
 /// on to the receiver. Control messages take another network, as the paper's could.
 class star {
  public:
-  explicit star(const plan& how)
-      : how_(how),
-        cell_time_(static_cast<double>(cell_bytes) * 8 / how.bits_per_second),
-        message_time_(of_seconds(cell_time_ * static_cast<double>(cells_of(how.bytes)))),
-        clock_({.seed = how.seed}),
-        random_(nacre::rng(how.seed).fork(7)),
+  explicit star(const plan& plan)
+      : how_(plan),
+        cell_time_(static_cast<double>(cell_bytes) * 8 / plan.bits_per_second),
+        message_time_(of_seconds(cell_time_ * static_cast<double>(cells_of(plan.bytes)))),
+        clock_({.seed = plan.seed}),
+        random_(nacre::rng(plan.seed).fork(7)),
         port_({.ports = 1,
-               .bytes_per_second = how.bits_per_second / 8,
-               .buffer = how.buffer_cells,
+               .bytes_per_second = plan.bits_per_second / 8,
+               .buffer = plan.buffer_cells,
                .unit = machine::buffer_unit::cells,
                .cell_bytes = cell_bytes}),
         end_(of_seconds(std::max(
-            how.seconds, 24e-9 * static_cast<double>(how.senders) * static_cast<double>(message_time_.count())))) {
+            plan.seconds, 24e-9 * static_cast<double>(plan.senders) * static_cast<double>(message_time_.count())))) {
     const flow::link_settings settings{
-        .bytes_per_second = static_cast<double>(how.bytes) * 1e9 / static_cast<double>(message_time_.count()),
-        .buffer_bytes = how.buffer_cells * cell_payload,
-        .early = of_seconds(how.early_us * 1e-6),
-        .patience = of_seconds(how.patience_us * 1e-6),
+        .bytes_per_second = static_cast<double>(plan.bytes) * 1e9 / static_cast<double>(message_time_.count()),
+        .buffer_bytes = plan.buffer_cells * cell_payload,
+        .early = of_seconds(plan.early_us * 1e-6),
+        .patience = of_seconds(plan.patience_us * 1e-6),
         .small_bytes = 0};
-    for (std::uint32_t rank = 0; rank <= how.senders; ++rank) {
+    for (std::uint32_t rank = 0; rank <= plan.senders; ++rank) {
       ranks_.push_back(std::make_unique<simulated_rank>(*this, rank_id(rank)));
       ranks_.back()->flow =
-          std::make_unique<flow::flow_control>(rank_id(rank), how.senders + 1, settings, *ranks_.back());
+          std::make_unique<flow::flow_control>(rank_id(rank), plan.senders + 1, settings, *ranks_.back());
     }
   }
 
@@ -71,11 +71,11 @@ class star {
     std::vector<double> shares;
     std::vector<double> latencies;
     for (std::uint32_t sender = 1; sender <= how_.senders; ++sender) {
-      const simulated_rank& from = *ranks_[sender];
-      shares.push_back(static_cast<double>(from.complete));
-      done.messages += from.complete;
-      done.retries += from.flow->retries();
-      const flow::token_link* const token = from.flow->token_of(rank_id(0));
+      const simulated_rank& rank = *ranks_[sender];
+      shares.push_back(static_cast<double>(rank.complete));
+      done.messages += rank.complete;
+      done.retries += rank.flow->retries();
+      const flow::token_link* const token = rank.flow->token_of(rank_id(0));
       if (token != nullptr && token->latency().count() != 0) {
         latencies.push_back(static_cast<double>(token->latency().count()) / 1e3);
       }
@@ -96,8 +96,8 @@ class star {
 
  private:
   struct simulated_rank final : flow::flow_host {
-    simulated_rank(star& of, rank_id own) : whole(of), self(own) {}
-    void send(rank_id to, const flow::message& what) override { whole.carry(self, to, what); }
+    simulated_rank(star& star, rank_id own_rank) : whole(star), self(own_rank) {}
+    void send(rank_id target, const flow::message& message) override { whole.carry(self, target, message); }
     void transmit(rank_id, flow_policy policy, const flow::token_stamp& stamp) override {
       whole.transmit(*this, policy, stamp);
     }
@@ -111,16 +111,16 @@ class star {
   };
   using action = std::function<void()>;
 
-  void after(nanoseconds delay, action what) { at(clock_.event_time() + delay, std::move(what)); }
-  void at(nanoseconds when, action what) {
+  void after(nanoseconds delay, action action) { at(clock_.event_time() + delay, std::move(action)); }
+  void at(nanoseconds time, action action) {
     const std::uint64_t number = actions_made_++;
-    actions_.emplace(number, std::move(what));
-    clock_.at(when, &run_action, this, number);
+    actions_.emplace(number, std::move(action));
+    clock_.at(time, &run_action, this, number);
   }
   static void run_action(void* self, std::uint64_t number) {
     auto& whole = *static_cast<star*>(self);
-    const auto found = whole.actions_.extract(number);
-    found.mapped()();
+    const auto node_type = whole.actions_.extract(number);
+    node_type.mapped()();
   }
   [[nodiscard]] nanoseconds latency() {
     return of_seconds(how_.latency_us * 1e-6 * (1 + how_.jitter * random_.uniform()));
@@ -135,21 +135,21 @@ class star {
     }
     set_timer(sender);
   }
-  void set_timer(simulated_rank& of) {
-    const nanoseconds due = of.flow->due();
-    if (due >= of.timer || due == nanoseconds::max()) return;
-    of.timer = due;
-    at(std::max(due, clock_.event_time()), [this, &of, due] {
-      if (of.timer != due) return;
-      of.timer = nanoseconds::max();
-      of.flow->tick(clock_.event_time());
-      set_timer(of);
+  void set_timer(simulated_rank& rank) {
+    const nanoseconds due = rank.flow->due();
+    if (due >= rank.timer || due == nanoseconds::max()) return;
+    rank.timer = due;
+    at(std::max(due, clock_.event_time()), [this, &rank, due] {
+      if (rank.timer != due) return;
+      rank.timer = nanoseconds::max();
+      rank.flow->tick(clock_.event_time());
+      set_timer(rank);
     });
   }
-  void carry(rank_id from, rank_id to, const flow::message& what) {
-    after(latency(), [this, from, to, what] {
-      simulated_rank& receiver = *ranks_[to.value()];
-      receiver.flow->receive(from, what, clock_.event_time());
+  void carry(rank_id source, rank_id target, const flow::message& message) {
+    after(latency(), [this, source, target, message] {
+      simulated_rank& receiver = *ranks_[target.value()];
+      receiver.flow->receive(source, message, clock_.event_time());
       set_timer(receiver);
     });
   }
@@ -167,8 +167,8 @@ class star {
     // A host is never quite on time. If it were, equal senders would stay in step, and the same one lose all cells.
     const nanoseconds begin = std::max(clock_.event_time(), sender.uplink_free);
     for (std::uint64_t cell = 1; cell <= one->left; ++cell) {
-      const double when = (static_cast<double>(cell) + random_.uniform()) * cell_time_;
-      at(begin + of_seconds(when), [this, one] { reach_switch(one); });
+      const double instant = (static_cast<double>(cell) + random_.uniform()) * cell_time_;
+      at(begin + of_seconds(instant), [this, one] { reach_switch(one); });
     }
     sender.uplink_free = begin + message_time_;
     at(sender.uplink_free, [this, &sender] { fill(sender); });
@@ -199,6 +199,6 @@ class star {
 
 }  // namespace
 
-outcome simulate(const plan& how) { return star(how).run(); }
+outcome simulate(const plan& plan) { return star(plan).run(); }
 
 }  // namespace incast

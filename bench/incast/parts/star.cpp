@@ -87,26 +87,26 @@ void keep_busy() {
   for (volatile std::uint64_t count = 0;;) count = count + 1;
 }
 
-[[nodiscard]] outcome outcome_of(const plan& how, const results& got, nanoseconds length) {
+[[nodiscard]] outcome outcome_of(const plan& plan, const results& got, nanoseconds length) {
   outcome done;
   std::vector<double> shares, latencies;
-  for (std::uint32_t sender = 0; sender < how.senders; ++sender) {
+  for (std::uint32_t sender = 0; sender < plan.senders; ++sender) {
     done.messages += got.receiver.complete[sender];
     shares.push_back(static_cast<double>(got.receiver.complete[sender]));
     done.retries += got.senders[sender].retries;
     if (got.senders[sender].token_us > 0) latencies.push_back(got.senders[sender].token_us);
   }
   const double seconds = std::chrono::duration<double>(length).count();
-  const double message = std::chrono::duration<double>(wire_time(how)).count();
+  const double message = std::chrono::duration<double>(wire_time(plan)).count();
   done.goodput_fraction = static_cast<double>(done.messages) * message / seconds;
-  done.bits_per_second = static_cast<double>(done.messages * how.bytes * 8) / seconds;
+  done.bits_per_second = static_cast<double>(done.messages * plan.bytes * 8) / seconds;
   done.fairness = jain(shares);
   std::sort(latencies.begin(), latencies.end());
   if (!latencies.empty()) done.token_us = latencies[latencies.size() / 2];
   std::vector<double> rounds(got.receiver.round_seconds, got.receiver.round_seconds + got.receiver.rounds);
   std::sort(rounds.begin(), rounds.end());
   if (!rounds.empty()) {
-    done.round_ratio = rounds[rounds.size() / 2] / (message * how.senders);
+    done.round_ratio = rounds[rounds.size() / 2] / (message * plan.senders);
     done.round_p99_ms = rounds[rounds.size() * 99 / 100] * 1e3;
   }
   return done;
@@ -114,26 +114,26 @@ void keep_busy() {
 
 }  // namespace
 
-outcome measure_star(const plan& how) {
+outcome measure_star(const plan& plan) {
   const shared_results shared;
-  results& into = shared.get();
+  results& results = shared.get();
   const nanoseconds begin = star_now() + start_up;
-  const nanoseconds length(static_cast<std::int64_t>(how.seconds * 1e9));
+  const nanoseconds length(static_cast<std::int64_t>(plan.seconds * 1e9));
   const nanoseconds end = begin + length;
-  const bool tcp = how.by == coordination::tcp;
+  const bool tcp = plan.by == coordination::tcp;
   const std::uint64_t dropped_before = dropped_packets();
   std::vector<pid_t> busy, ranks;
-  for (int i = 0; how.busy_receiver && i < busy_processes; ++i) busy.push_back(begin_process(keep_busy));
+  for (int i = 0; plan.busy_receiver && i < busy_processes; ++i) busy.push_back(begin_process(keep_busy));
   ranks.push_back(begin_process([&] {
     enter_host(0);
-    if (how.busy_receiver) become_ordinary();
-    (tcp ? run_tcp_receiver : run_receiver)(how, begin, end, into.receiver);
+    if (plan.busy_receiver) become_ordinary();
+    (tcp ? run_tcp_receiver : run_receiver)(plan, begin, end, results.receiver);
   }));
-  for (std::uint32_t sender = 1; sender <= how.senders; ++sender) {
+  for (std::uint32_t sender = 1; sender <= plan.senders; ++sender) {
     ranks.push_back(begin_process([&, sender] {
       enter_host(sender);
-      if (tcp) return run_tcp_sender(how, sender, begin, end);
-      into.senders[sender - 1] = run_sender(how, sender, begin, end);
+      if (tcp) return run_tcp_sender(plan, sender, begin, end);
+      results.senders[sender - 1] = run_sender(plan, sender, begin, end);
     }));
   }
   bool good = true;
@@ -143,23 +143,23 @@ outcome measure_star(const plan& how) {
     static_cast<void>(ended_well(each));
   }
   if (!good) throw std::runtime_error("a process of the star has failed; its own line says why");
-  outcome done = outcome_of(how, into, length);
+  outcome done = outcome_of(plan, results, length);
   done.drops = dropped_packets() - dropped_before;
   return done;
 }
 
-void enter_star(int argc, char** argv, const plan& how) {
+void enter_star(int argc, char** argv, const plan& plan) {
   if (std::getenv("NACRE_STAR") != nullptr) return;
-  const double megabits = how.bits_per_second / 1e6;
+  const double megabits = plan.bits_per_second / 1e6;
   std::vector<std::string> words{(bench::own_folder() / NACRE_STAR_TOOL).string(),
                                  "--hosts",
-                                 std::to_string(std::max(how.senders, 3U) + 1),
+                                 std::to_string(std::max(plan.senders, 3U) + 1),
                                  "--rate",
                                  fmt::format("{}", megabits),
                                  "--buffer",
-                                 std::to_string(how.buffer_bytes),
+                                 std::to_string(plan.buffer_bytes),
                                  "--burst",
-                                 std::to_string(how.burst_bytes),
+                                 std::to_string(plan.burst_bytes),
                                  (bench::own_folder() / "incast").string()};
   words.insert(words.end(), argv + 1, argv + argc);
   std::vector<char*> pointers;

@@ -26,12 +26,12 @@ constexpr nanoseconds round_patience = std::chrono::milliseconds(50);
 
 class star_sender final : public star_rank {
  public:
-  star_sender(const plan& how, std::uint32_t self)
-      : star_rank(how, self),
-        policy_(policy_of(how.by)),
-        payload_(how.bytes),
-        pauses_(!how.rounds && flow_.choose(policy_).policy == flow_policy::none),
-        random_(how.seed * star_senders_max + self) {}
+  star_sender(const plan& plan, std::uint32_t self)
+      : star_rank(plan, self),
+        policy_(policy_of(plan.by)),
+        payload_(plan.bytes),
+        pauses_(!plan.rounds && flow_.choose(policy_).policy == flow_policy::none),
+        random_(plan.seed * star_senders_max + self) {}
 
   sender_result run(nanoseconds begin, nanoseconds end) {
     while (star_now() < begin) work(begin);
@@ -91,9 +91,10 @@ class star_sender final : public star_rank {
   void flush() {
     while (!leaving_.empty()) {
       packet_head& head = leaving_.front().next;
-      const std::size_t at = head.packet * packet_payload;
-      const std::size_t bytes = std::min(packet_payload, payload_.size() - at);
-      if (!data_.send(0, std::as_bytes(std::span(&head, 1)), std::span<const std::byte>(payload_).subspan(at, bytes))) {
+      const std::size_t index = head.packet * packet_payload;
+      const std::size_t bytes = std::min(packet_payload, payload_.size() - index);
+      if (!data_.send(0, std::as_bytes(std::span(&head, 1)),
+                      std::span<const std::byte>(payload_).subspan(index, bytes))) {
         return;
       }
       if (++head.packet == head.packets) leaving_.pop_front();
@@ -117,8 +118,8 @@ class star_sender final : public star_rank {
 
 class star_receiver final : public star_rank {
  public:
-  star_receiver(const plan& how, receiver_result& into)
-      : star_rank(how, 0), into_(into), partial_(how.senders + 1), round_of_(how.senders + 1, 0) {}
+  star_receiver(const plan& plan, receiver_result& result)
+      : star_rank(plan, 0), into_(result), partial_(plan.senders + 1), round_of_(plan.senders + 1, 0) {}
 
   void run(nanoseconds begin, nanoseconds end) {
     begin_ = begin;
@@ -137,21 +138,21 @@ class star_receiver final : public star_rank {
     std::uint32_t packets = 0;
   };
 
-  void on_packet(std::uint32_t from, std::span<const std::byte> bytes) override {
+  void on_packet(std::uint32_t source, std::span<const std::byte> bytes) override {
     packet_head head;
-    if (from == 0 || from > how_.senders || bytes.size() < sizeof head) return;
+    if (source == 0 || source > how_.senders || bytes.size() < sizeof head) return;
     std::memcpy(&head, bytes.data(), sizeof head);
-    partial& of = partial_[from];
-    if (of.message != head.message) of = {head.message, 0};
-    of.packets += 1;
+    partial& partial = partial_[source];
+    if (partial.message != head.message) partial = {head.message, 0};
+    partial.packets += 1;
     // Credit comes back when the last packet has come, whether or not the others have.
     const nanoseconds now = star_now();
     if (head.packet + 1 == head.packets) {
-      flow_.arrived(rank_id(from), static_cast<flow_policy>(head.policy), {head.epoch, head.pass}, now);
+      flow_.arrived(rank_id(source), static_cast<flow_policy>(head.policy), {head.epoch, head.pass}, now);
     }
-    if (of.packets != head.packets) return;
-    if (now >= begin_) into_.complete[from - 1] += 1;
-    round_of_[from] = round_;
+    if (partial.packets != head.packets) return;
+    if (now >= begin_) into_.complete[source - 1] += 1;
+    round_of_[source] = round_;
   }
   void transmit(rank_id, flow_policy, const nacre::flow::token_stamp&) override {}  // it sends nothing
 
@@ -184,12 +185,12 @@ class star_receiver final : public star_rank {
 
 }  // namespace
 
-sender_result run_sender(const plan& how, std::uint32_t self, nanoseconds begin, nanoseconds end) {
-  return star_sender(how, self).run(begin, end);
+sender_result run_sender(const plan& plan, std::uint32_t self, nanoseconds begin, nanoseconds end) {
+  return star_sender(plan, self).run(begin, end);
 }
 
-void run_receiver(const plan& how, nanoseconds begin, nanoseconds end, receiver_result& into) {
-  star_receiver(how, into).run(begin, end);
+void run_receiver(const plan& plan, nanoseconds begin, nanoseconds end, receiver_result& result) {
+  star_receiver(plan, result).run(begin, end);
 }
 
 }  // namespace incast

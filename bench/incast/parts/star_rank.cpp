@@ -14,12 +14,12 @@ namespace {
 constexpr std::uint64_t frame_bytes = 14 + 20 + 8;  // Ethernet, IP, UDP
 constexpr std::uint16_t control_port = 7000, data_port = 7001;
 
-[[nodiscard]] nacre::flow::link_settings settings_of(const plan& how) {
-  const double part = static_cast<double>(how.bytes) / static_cast<double>(wire_bytes(how.bytes));
-  return {.bytes_per_second = how.bits_per_second / 8 * part * nacre::flow::usable_part,
-          .buffer_bytes = static_cast<std::uint64_t>(static_cast<double>(how.buffer_bytes) * part),
-          .early = nanoseconds(static_cast<std::int64_t>(how.early_us * 1e3)),
-          .patience = nanoseconds(static_cast<std::int64_t>(how.patience_us * 1e3)),
+[[nodiscard]] nacre::flow::link_settings settings_of(const plan& plan) {
+  const double part = static_cast<double>(plan.bytes) / static_cast<double>(wire_bytes(plan.bytes));
+  return {.bytes_per_second = plan.bits_per_second / 8 * part * nacre::flow::usable_part,
+          .buffer_bytes = static_cast<std::uint64_t>(static_cast<double>(plan.buffer_bytes) * part),
+          .early = nanoseconds(static_cast<std::int64_t>(plan.early_us * 1e3)),
+          .patience = nanoseconds(static_cast<std::int64_t>(plan.patience_us * 1e3)),
           .small_bytes = 0};
 }
 
@@ -30,20 +30,21 @@ std::uint64_t wire_bytes(std::uint64_t bytes) {
   return bytes + packets * (frame_bytes + sizeof(packet_head));
 }
 
-nanoseconds wire_time(const plan& how) {
-  return nanoseconds(static_cast<std::int64_t>(static_cast<double>(wire_bytes(how.bytes)) * 8e9 / how.bits_per_second));
+nanoseconds wire_time(const plan& plan) {
+  return nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(wire_bytes(plan.bytes)) * 8e9 / plan.bits_per_second));
 }
 
-star_rank::star_rank(const plan& how, std::uint32_t self)
-    : how_(how),
+star_rank::star_rank(const plan& plan, std::uint32_t self)
+    : how_(plan),
       control_(control_port, urgency::control),
       data_(data_port, urgency::data),
-      flow_(nacre::rank_id(self), how.senders + 1, settings_of(how), *this),
+      flow_(nacre::rank_id(self), plan.senders + 1, settings_of(plan), *this),
       buffer_(65536) {}
 
-void star_rank::send(nacre::rank_id to, const nacre::flow::message& what) {
+void star_rank::send(nacre::rank_id target, const nacre::flow::message& message) {
   // One that finds no room is lost, as on the way.
-  static_cast<void>(control_.send(to.value(), std::array{control_kind}, nacre::flow::encode(what)));
+  static_cast<void>(control_.send(target.value(), std::array{control_kind}, nacre::flow::encode(message)));
 }
 
 void star_rank::say_go(std::uint32_t host, std::uint32_t round) {
@@ -58,8 +59,8 @@ void star_rank::take_control() {
       std::memcpy(&round, bytes.data() + 1, sizeof round);
       on_go(round);
     } else if (!bytes.empty() && bytes.front() == control_kind) {
-      if (const auto what = nacre::flow::decode(bytes.subspan(1))) {
-        flow_.receive(nacre::rank_id(came->from), *what, star_now());
+      if (const auto message = nacre::flow::decode(bytes.subspan(1))) {
+        flow_.receive(nacre::rank_id(came->from), *message, star_now());
       }
     }
   }

@@ -27,7 +27,7 @@ constexpr std::size_t packet_payload = 1472 - sizeof(packet_head);
 /// What the switch counts of a message: with the heads of Ethernet, IP, UDP and ours.
 [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t bytes);
 /// How long the packets of a message take on a link.
-[[nodiscard]] nanoseconds wire_time(const plan& how);
+[[nodiscard]] nanoseconds wire_time(const plan& plan);
 
 /// What the rank of the receiver says by itself, beside flow control: the next round begins.
 struct go_message {
@@ -38,7 +38,7 @@ struct go_message {
 /// What both ends have in common: sockets, control messages, the clock.
 class star_rank : public nacre::flow::flow_host {
  public:
-  star_rank(const plan& how, std::uint32_t self);
+  star_rank(const plan& plan, std::uint32_t self);
 
  protected:
   ~star_rank() = default;
@@ -53,7 +53,7 @@ class star_rank : public nacre::flow::flow_host {
   [[nodiscard]] virtual bool waits_for_room() const { return false; }
   void say_go(std::uint32_t host, std::uint32_t round);
 
-  void send(nacre::rank_id to, const nacre::flow::message& what) override;
+  void send(nacre::rank_id target, const nacre::flow::message& message) override;
 
   const plan how_;
   datagrams control_, data_;
@@ -69,7 +69,7 @@ struct sender_result {
   std::uint64_t retries = 0;
 };
 /// A sender, from `begin` to `end`.
-[[nodiscard]] sender_result run_sender(const plan& how, std::uint32_t self, nanoseconds begin, nanoseconds end);
+[[nodiscard]] sender_result run_sender(const plan& plan, std::uint32_t self, nanoseconds begin, nanoseconds end);
 
 constexpr std::size_t rounds_max = 4096;
 struct receiver_result {
@@ -78,9 +78,9 @@ struct receiver_result {
   double round_seconds[rounds_max];
 };
 /// Fills the result, of which all is zero at first.
-void run_receiver(const plan& how, nanoseconds begin, nanoseconds end, receiver_result& into);
+void run_receiver(const plan& plan, nanoseconds begin, nanoseconds end, receiver_result& result);
 /// The same over the kernel's TCP.
-void run_tcp_sender(const plan& how, std::uint32_t self, nanoseconds begin, nanoseconds end);
-void run_tcp_receiver(const plan& how, nanoseconds begin, nanoseconds end, receiver_result& into);
+void run_tcp_sender(const plan& plan, std::uint32_t self, nanoseconds begin, nanoseconds end);
+void run_tcp_receiver(const plan& plan, nanoseconds begin, nanoseconds end, receiver_result& result);
 
 }  // namespace incast

@@ -60,16 +60,16 @@ void ask_for_short_slices() {
 
 }  // namespace
 
-void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+void fail(const char* name) { throw std::system_error(errno, std::generic_category(), name); }
 
 nanoseconds star_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 sockaddr_in address_of(std::uint32_t host, std::uint16_t port) {
-  sockaddr_in made{};
-  made.sin_family = AF_INET;
-  made.sin_port = htons(port);
-  made.sin_addr.s_addr = htonl(first_address + host + 1);
-  return made;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(first_address + host + 1);
+  return address;
 }
 
 void enter_host(std::uint32_t host) {
@@ -93,10 +93,10 @@ void become_ordinary() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, std::max(0, ::getpriority(PRIO_PROCESS, 0))));
 }
 
-datagrams::datagrams(std::uint16_t port, urgency how)
+datagrams::datagrams(std::uint16_t port, urgency urgency)
     : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)), port_(port) {
   if (socket_ < 0) fail("socket");
-  const int send_bytes = 32768, receive_bytes = 8 << 20, priority = how == urgency::control ? 6 : 0;
+  const int send_bytes = 32768, receive_bytes = 8 << 20, priority = urgency == urgency::control ? 6 : 0;
   static_cast<void>(::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes));
   if (::setsockopt(socket_, SOL_SOCKET, SO_RCVBUFFORCE, &receive_bytes, sizeof receive_bytes) != 0) {
     static_cast<void>(::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes));
@@ -111,15 +111,15 @@ datagrams::datagrams(std::uint16_t port, urgency how)
 datagrams::~datagrams() { ::close(socket_); }
 
 bool datagrams::send(std::uint32_t host, std::span<const std::byte> head, std::span<const std::byte> rest) {
-  sockaddr_in to = address_of(host, port_);
+  sockaddr_in address = address_of(host, port_);
   std::array<iovec, 2> parts{iovec{const_cast<std::byte*>(head.data()), head.size()},
                              iovec{const_cast<std::byte*>(rest.data()), rest.size()}};
-  msghdr what{};
-  what.msg_name = &to;
-  what.msg_namelen = sizeof to;
-  what.msg_iov = parts.data();
-  what.msg_iovlen = parts.size();
-  if (::sendmsg(socket_, &what, MSG_DONTWAIT) >= 0) return true;
+  msghdr message{};
+  message.msg_name = &address;
+  message.msg_namelen = sizeof address;
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  if (::sendmsg(socket_, &message, MSG_DONTWAIT) >= 0) return true;
   if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) return false;
   fail("sendmsg");
 }
@@ -129,13 +129,13 @@ bool datagrams::holds_some() const noexcept {
   return ::ioctl(socket_, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
-std::optional<datagrams::arrival> datagrams::receive(std::span<std::byte> into) {
-  sockaddr_in from{};
-  socklen_t length = sizeof from;
+std::optional<datagrams::arrival> datagrams::receive(std::span<std::byte> target) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
   const ssize_t got =
-      ::recvfrom(socket_, into.data(), into.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
+      ::recvfrom(socket_, target.data(), target.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&address), &length);
   if (got < 0) return std::nullopt;  // also an error that an earlier datagram has had
-  return arrival{ntohl(from.sin_addr.s_addr) - first_address - 1, static_cast<std::size_t>(got)};
+  return arrival{ntohl(address.sin_addr.s_addr) - first_address - 1, static_cast<std::size_t>(got)};
 }
 
 }  // namespace incast

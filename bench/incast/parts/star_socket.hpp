@@ -32,7 +32,7 @@ enum class urgency : std::uint8_t { data, control };  ///< control goes first in
 /// A UDP socket that never blocks.
 class datagrams {
  public:
-  datagrams(std::uint16_t port, urgency how);
+  datagrams(std::uint16_t port, urgency urgency);
   datagrams(const datagrams&) = delete;
   datagrams& operator=(const datagrams&) = delete;
   ~datagrams();
@@ -46,13 +46,13 @@ class datagrams {
     std::size_t bytes;
   };
   /// Nothing when none waits.
-  [[nodiscard]] std::optional<arrival> receive(std::span<std::byte> into);
+  [[nodiscard]] std::optional<arrival> receive(std::span<std::byte> target);
 
  private:
   int socket_;
   std::uint16_t port_;
 };
 
-[[noreturn]] void fail(const char* what);
+[[noreturn]] void fail(const char* name);
 
 }  // namespace incast

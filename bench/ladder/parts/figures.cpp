@@ -7,9 +7,9 @@
 namespace ladder {
 namespace {
 
-spread at(const std::map<std::size_t, std::vector<double>>& of, std::size_t bytes) {
-  const auto found = of.find(bytes);
-  return found == of.end() ? spread{} : spread_of(found->second);
+spread at(const std::map<std::size_t, std::vector<double>>& table, std::size_t bytes) {
+  const auto match = table.find(bytes);
+  return match == table.end() ? spread{} : spread_of(match->second);
 }
 
 }  // namespace
@@ -25,28 +25,28 @@ spread series::one_way(std::size_t bytes) const { return at(one_ways, bytes); }
 
 void figures::add(std::string_view transport, std::string_view name, role as, const sample& value,
                   std::string_view unit) {
-  auto found = std::find_if(all_.begin(), all_.end(),
+  auto match = std::find_if(all_.begin(), all_.end(),
                             [&](const series& each) { return each.transport == transport && each.name == name; });
-  if (found == all_.end()) {
+  if (match == all_.end()) {
     all_.push_back(
         {.transport = std::string(transport), .name = std::string(name), .role = as, .unit = std::string(unit)});
-    found = all_.end() - 1;
+    match = all_.end() - 1;
   }
-  if (value.round_trip_seconds > 0) found->round_trips[value.bytes].push_back(value.round_trip_seconds);
-  if (value.one_way_seconds > 0) found->one_ways[value.bytes].push_back(value.one_way_seconds);
+  if (value.round_trip_seconds > 0) match->round_trips[value.bytes].push_back(value.round_trip_seconds);
+  if (value.one_way_seconds > 0) match->one_ways[value.bytes].push_back(value.one_way_seconds);
 }
 
 figures::best figures::floor_of(const series& rung, std::size_t bytes) const {
-  best found;
-  const auto improve = [](spread& so_far, const spread& with) {
-    if (!with.empty() && (so_far.empty() || with.median < so_far.median)) so_far = with;
+  best best;
+  const auto improve = [](spread& so_far, const spread& partner) {
+    if (!partner.empty() && (so_far.empty() || partner.median < so_far.median)) so_far = partner;
   };
   for (const series& each : all_) {
     if (each.transport != rung.transport || each.role != role::floor || each.unit != rung.unit) continue;
-    improve(found.round_trip, each.round_trip(bytes));
-    improve(found.one_way, each.one_way(bytes));
+    improve(best.round_trip, each.round_trip(bytes));
+    improve(best.one_way, each.one_way(bytes));
   }
-  return found;
+  return best;
 }
 
 std::vector<std::string> figures::transports() const {

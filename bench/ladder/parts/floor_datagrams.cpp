@@ -80,10 +80,10 @@ std::array<int, 2> datagram_pair() {
 
 /// Has the kernel cut what is longer than a datagram, and join what arrives. False: it cannot.
 bool join(const std::array<int, 2>& ends, std::size_t longest) {
-  const int each = static_cast<int>(longest), on = 1;
+  const int each = static_cast<int>(longest), index = 1;
   return std::all_of(ends.begin(), ends.end(), [&](int end) {
     return setsockopt(end, IPPROTO_UDP, UDP_SEGMENT, &each, sizeof each) == 0 &&
-           setsockopt(end, IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;
+           setsockopt(end, IPPROTO_UDP, UDP_GRO, &index, sizeof index) == 0;
   });
 }
 
@@ -93,25 +93,25 @@ void close_both(const std::array<int, 2>& ends) {
 
 }  // namespace
 
-sample raw_datagrams(std::size_t bytes, datagram_way how) {
+sample raw_datagrams(std::size_t bytes, datagram_way way) {
   const std::array<int, 2> data = datagram_pair();
   const std::array<int, 2> credits = datagram_pair();
-  if (how.joined && !join(data, how.longest)) {
+  if (way.joined && !join(data, way.longest)) {
     for (const auto& pair : {data, credits}) close_both(pair);
     return {bytes, 0, 0};
   }
   int buffer = 0;
   socklen_t length = sizeof buffer;
   getsockopt(data[0], SOL_SOCKET, SO_RCVBUF, &buffer, &length);
-  const std::size_t each = 2 * std::min(bytes, how.longest) + 2048;
+  const std::size_t each = 2 * std::min(bytes, way.longest) + 2048;
   const std::size_t window = std::max<std::size_t>(4, static_cast<std::size_t>(buffer) / each);
   sample result{};
   {
     const partner other([&] {
-      datagram_end end{data[1], credits[1], how, window, payloads(bytes), payloads(bytes)};
+      datagram_end end{data[1], credits[1], way, window, payloads(bytes), payloads(bytes)};
       serve(end, bytes);
     });
-    datagram_end end{data[0], credits[0], how, window, payloads(bytes), payloads(bytes)};
+    datagram_end end{data[0], credits[0], way, window, payloads(bytes), payloads(bytes)};
     result = drive(end, bytes);
   }
   for (const auto& pair : {data, credits}) close_both(pair);

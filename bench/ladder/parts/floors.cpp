@@ -62,23 +62,23 @@ struct reading_end {
     std::size_t bytes;
   };
   void send(std::size_t bytes, int position) {
-    const place here{from.at(position), bytes};
-    out.put(reinterpret_cast<const char*>(&here), sizeof here);
+    const place place{from.at(position), bytes};
+    out.put(reinterpret_cast<const char*>(&place), sizeof place);
   }
   void receive(std::size_t) {
-    place there{};
-    in.take(reinterpret_cast<char*>(&there), sizeof there);
-    iovec into{to.at(0), there.bytes};
-    iovec source{const_cast<char*>(there.at), there.bytes};
-    if (process_vm_readv(other, &into, 1, &source, 1, 0) < 0) throw std::runtime_error("process_vm_readv failed");
+    place place{};
+    in.take(reinterpret_cast<char*>(&place), sizeof place);
+    iovec vector{to.at(0), place.bytes};
+    iovec source{const_cast<char*>(place.at), place.bytes};
+    if (process_vm_readv(other, &vector, 1, &source, 1, 0) < 0) throw std::runtime_error("process_vm_readv failed");
   }
 };
 
-bool can_read(pid_t other, const void* at) {
+bool can_read(pid_t other, const void* position) {
   char one = 0;
-  iovec into{&one, 1};
-  iovec source{const_cast<void*>(at), 1};
-  return process_vm_readv(other, &into, 1, &source, 1, 0) == 1;
+  iovec vector{&one, 1};
+  iovec source{const_cast<void*>(position), 1};
+  return process_vm_readv(other, &vector, 1, &source, 1, 0) == 1;
 }
 
 struct socket_end {
@@ -108,18 +108,18 @@ sample cache_lines() {
   };
   constexpr std::uint64_t trips = 2000;
   constexpr std::uint64_t batches = 20;
-  cell there, back;
+  cell remote, back;
   std::thread other([&] {
     for (std::uint64_t n = 1; n <= trips * batches; ++n) {
-      while (there.value.load(std::memory_order_acquire) != n) continue;  // pairs with the store below
-      back.value.store(n, std::memory_order_release);                     // pairs with the load below
+      while (remote.value.load(std::memory_order_acquire) != n) continue;  // pairs with the store below
+      back.value.store(n, std::memory_order_release);                      // pairs with the load below
     }
   });
   double best = 1e9;
   for (std::uint64_t batch = 0; batch < batches; ++batch) {
     const double start = steady_seconds();
     for (std::uint64_t n = batch * trips + 1; n <= (batch + 1) * trips; ++n) {
-      there.value.store(n, std::memory_order_release);
+      remote.value.store(n, std::memory_order_release);
       while (back.value.load(std::memory_order_acquire) != n) continue;
     }
     best = std::min(best, (steady_seconds() - start) / static_cast<double>(trips));
@@ -131,12 +131,12 @@ sample cache_lines() {
 sample shared_ring(std::size_t bytes) {
   const std::size_t each = (ring::size_for(bytes) + line - 1) / line * line;
   const shared_memory memory(2 * each);
-  ring there(memory.data(), bytes), back(memory.data() + each, bytes);
+  ring ring(memory.data(), bytes), back(memory.data() + each, bytes);
   const partner other([&] {
-    ring_end end{back, there, payloads(bytes), payloads(bytes)};
+    ring_end end{back, ring, payloads(bytes), payloads(bytes)};
     serve(end, bytes);
   });
-  ring_end end{there, back, payloads(bytes), payloads(bytes)};
+  ring_end end{ring, back, payloads(bytes), payloads(bytes)};
   return drive(end, bytes);
 }
 
@@ -145,7 +145,7 @@ sample single_copy(std::size_t bytes) {
   const shared_memory memory(2 * each);
   const shared_memory verdict(line);
   auto& permitted = *new (verdict.data()) std::atomic<int>(0);
-  ring there(memory.data(), line), back(memory.data() + each, line);
+  ring ring(memory.data(), line), back(memory.data() + each, line);
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   const pid_t parent = getpid();
   const std::vector<char> probe(1);
@@ -153,7 +153,7 @@ sample single_copy(std::size_t bytes) {
     permitted.store(can_read(parent, probe.data()) ? 1 : 2, std::memory_order_release);  // pairs with the load below
     while (permitted.load(std::memory_order_acquire) == 1) continue;                     // pairs with the store below
     if (permitted.load(std::memory_order_acquire) != 3) return;
-    reading_end end{back, there, payloads(bytes), payloads(bytes), parent};
+    reading_end end{back, ring, payloads(bytes), payloads(bytes), parent};
     serve(end, bytes);
   });
   int answer = 0;
@@ -161,7 +161,7 @@ sample single_copy(std::size_t bytes) {
   if (answer == 1) answer = can_read(other.id(), probe.data()) ? 3 : 2;
   permitted.store(answer, std::memory_order_release);
   if (answer == 2) return {.bytes = bytes};
-  reading_end end{there, back, payloads(bytes), payloads(bytes), other.id()};
+  reading_end end{ring, back, payloads(bytes), payloads(bytes), other.id()};
   return drive(end, bytes);
 }
 

@@ -36,6 +36,6 @@ struct datagram_way {
 /// Two processes with connected UDP sockets on the loopback interface; both poll: the floor of udp. Long messages go in
 /// datagrams of that length; credits of the receiver keep the sender from overrunning its buffer. All zero where the
 /// kernel cannot join datagrams.
-[[nodiscard]] sample raw_datagrams(std::size_t bytes, datagram_way how);
+[[nodiscard]] sample raw_datagrams(std::size_t bytes, datagram_way way);
 
 }  // namespace ladder

@@ -25,11 +25,11 @@ struct empty {
 
 /// Sends a message to each of many objects, a few in a turn, so that they are run in between.
 struct crier {
-  void tell(context& ctx, std::uint64_t all, std::uint64_t from) {
+  void tell(context& ctx, std::uint64_t all, std::uint64_t source) {
     constexpr std::uint64_t in_a_turn = 256;
     const auto& crowd = *reinterpret_cast<const std::vector<mobile_ptr<empty>>*>(all);
-    const std::uint64_t end = std::min<std::uint64_t>(from + in_a_turn, crowd.size());
-    for (std::uint64_t index = from; index < end; ++index) ctx.send<&empty::hear>(crowd[index], index);
+    const std::uint64_t end = std::min<std::uint64_t>(source + in_a_turn, crowd.size());
+    for (std::uint64_t index = source; index < end; ++index) ctx.send<&empty::hear>(crowd[index], index);
     if (end < crowd.size()) ctx.send<&crier::tell>(ctx.self<crier>(), all, end);
   }
   template <class Archive>
@@ -46,12 +46,12 @@ struct announcer {
 };
 
 nacre::config of_ranks(const char* ranks) {
-  nacre::config made;
-  made.set("ranks", ranks);
-  made.set("workers", "1");
-  made.set("spin", "10ms");  // the question is what work costs, not what waking costs
-  made.set("progress", "shared");
-  return made;
+  nacre::config configuration;
+  configuration.set("ranks", ranks);
+  configuration.set("workers", "1");
+  configuration.set("spin", "10ms");  // the question is what work costs, not what waking costs
+  configuration.set("progress", "shared");
+  return configuration;
 }
 
 }  // namespace
@@ -75,10 +75,10 @@ crowd measure_crowd(std::uint64_t count) {
   nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
     std::vector<mobile_ptr<empty>> all(count);
     const auto each = static_cast<double>(count);
-    const auto from = rt.create<crier>();
+    const auto object = rt.create<crier>();
     const auto tell_all = [&] {
       const stopwatch sending;
-      rt.send<&crier::tell>(from, reinterpret_cast<std::uintptr_t>(&all), std::uint64_t{0});
+      rt.send<&crier::tell>(object, reinterpret_cast<std::uintptr_t>(&all), std::uint64_t{0});
       rt.wait_quiescence();
       return sending.seconds() / each * 1e9;
     };
@@ -87,13 +87,13 @@ crowd measure_crowd(std::uint64_t count) {
       for (std::uint64_t index = 0; index < 300'000; ++index) rt.send<&empty::hear>(first, index);
       rt.wait_quiescence();
     }
-    const std::uint64_t before = resident_bytes();
+    const std::uint64_t previous = resident_bytes();
     const stopwatch creating;
     for (auto& p : all) p = rt.create<empty>();
     result.create_seconds = creating.seconds();
-    result.bytes_at_rest = static_cast<double>(resident_bytes() - before) / each;
+    result.bytes_at_rest = static_cast<double>(resident_bytes() - previous) / each;
     result.first_message_ns = tell_all();
-    result.bytes_after_message = static_cast<double>(resident_bytes() - before) / each;
+    result.bytes_after_message = static_cast<double>(resident_bytes() - previous) / each;
     result.later_message_ns = tell_all();
   });
   return result;
@@ -104,9 +104,9 @@ double broadcast_ns(std::uint64_t count) {
   double seconds = 0;
   nacre::run(of_ranks("1"), [&](nacre::runtime& rt) {
     const auto all = rt.create_array<empty>(nacre::extents{count}, [](nacre::index) { return empty{}; });
-    const auto from = rt.create<announcer>();
+    const auto object = rt.create<announcer>();
     const auto tell_all = [&](std::uint64_t often) {
-      rt.send<&announcer::tell>(from, all, often);
+      rt.send<&announcer::tell>(object, all, often);
       rt.wait_quiescence();
     };
     tell_all(1);

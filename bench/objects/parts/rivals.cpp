@@ -32,13 +32,13 @@ struct adder final : listener {
 
 crowd measure_map(std::uint64_t count) {
   crowd result{};
-  const std::uint64_t before = resident_bytes();
+  const std::uint64_t previous = resident_bytes();
   std::unordered_map<std::uint64_t, std::unique_ptr<listener>> all;
   stopwatch creating;
   for (std::uint64_t index = 0; index < count; ++index) all.emplace(index, std::make_unique<adder>());
   result.create_seconds = creating.seconds();
   const auto each = static_cast<double>(count);
-  result.bytes_at_rest = result.bytes_after_message = static_cast<double>(resident_bytes() - before) / each;
+  result.bytes_at_rest = result.bytes_after_message = static_cast<double>(resident_bytes() - previous) / each;
   for (double* const figure : {&result.first_message_ns, &result.later_message_ns}) {
     stopwatch sending;
     for (std::uint64_t index = 0; index < count; ++index) all.find(index)->second->hear(index);

@@ -31,8 +31,8 @@ std::size_t in_use(std::size_t bytes, std::size_t most) {
 }
 
 void write_pages(void* block, std::size_t bytes, std::uint64_t word) {
-  auto* const at = static_cast<volatile unsigned char*>(block);
-  for (std::size_t i = page; i < bytes; i += page) at[i] = static_cast<unsigned char>(word);
+  auto* const position = static_cast<volatile unsigned char*>(block);
+  for (std::size_t i = page; i < bytes; i += page) position[i] = static_cast<unsigned char>(word);
   *static_cast<volatile std::uint64_t*>(block) = word;
 }
 
@@ -107,18 +107,18 @@ std::vector<source> all_sources() {
   return all;
 }
 
-double one_thread(const source& from, std::size_t bytes) {
+double one_thread(const source& source, std::size_t bytes) {
   std::vector<void*> blocks(in_use(bytes, 64));
   const std::size_t rounds = blocks_of_run(bytes) / blocks.size() + 1;
   const double start = bench::steady_seconds();
   for (std::size_t round = 0; round < rounds; ++round) {
-    for (void*& block : blocks) write_pages(block = from.take(bytes), bytes, round);
-    for (void* const block : blocks) from.release(block);
+    for (void*& block : blocks) write_pages(block = source.take(bytes), bytes, round);
+    for (void* const block : blocks) source.release(block);
   }
   return (bench::steady_seconds() - start) / static_cast<double>(rounds * blocks.size());
 }
 
-double two_threads(const source& from, std::size_t bytes) {
+double two_threads(const source& source, std::size_t bytes) {
   const std::size_t blocks = blocks_of_run(bytes);
   const auto queue = std::make_unique<ring>(in_use(bytes, 1024));
   std::uint64_t sum = 0;
@@ -127,11 +127,11 @@ double two_threads(const source& from, std::size_t bytes) {
     for (std::size_t i = 0; i < blocks; ++i) {
       void* const block = queue->pop();
       sum += *static_cast<std::uint64_t*>(block);
-      from.release(block);
+      source.release(block);
     }
   });
   for (std::size_t i = 0; i < blocks; ++i) {
-    void* const block = from.take(bytes);
+    void* const block = source.take(bytes);
     write_pages(block, bytes, i);
     queue->push(block);
   }

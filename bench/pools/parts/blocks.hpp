@@ -24,7 +24,7 @@ struct source {
 
 /// Seconds for one block that is taken, written in each of its pages, and released: by the same thread, some at a time;
 /// or by another thread. Throws std::runtime_error when a block was damaged on the way.
-[[nodiscard]] double one_thread(const source& from, std::size_t bytes);
-[[nodiscard]] double two_threads(const source& from, std::size_t bytes);
+[[nodiscard]] double one_thread(const source& source, std::size_t bytes);
+[[nodiscard]] double two_threads(const source& source, std::size_t bytes);
 
 }  // namespace pools

@@ -69,29 +69,31 @@ figures run_synthetic(const std::vector<std::string>& words, bool measures_overh
   return result;
 }
 
-std::string row(const std::string& name, const figures& of, double without) {
-  std::string text =
-      fmt::format("{:26}{:>#9.4g}{:>#9.4g}{:>#9.4g}{:>8.1f}{:>9.1f}{:>8}", name, of.seconds, of.least, of.most,
-                  100 * (1 - of.seconds / without), 100 * (of.seconds / of.bound - 1), of.moves);
-  if (of.overhead_most > 0) {
-    text += fmt::format("{:>9.4f}{:>9.4f}{:>9.4f}", of.overhead_least, of.overhead_mean, of.overhead_most);
+std::string row(const std::string& name, const figures& figures, double without) {
+  std::string text = fmt::format("{:26}{:>#9.4g}{:>#9.4g}{:>#9.4g}{:>8.1f}{:>9.1f}{:>8}", name, figures.seconds,
+                                 figures.least, figures.most, 100 * (1 - figures.seconds / without),
+                                 100 * (figures.seconds / figures.bound - 1), figures.moves);
+  if (figures.overhead_most > 0) {
+    text +=
+        fmt::format("{:>9.4f}{:>9.4f}{:>9.4f}", figures.overhead_least, figures.overhead_mean, figures.overhead_most);
   }
   return text + "\n";
 }
 
-nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& of, double without) {
+nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& figures,
+                               double without) {
   return {{"cores", cores},
           {"policy", name},
           {"declared", declared},
-          {"seconds", of.seconds},
-          {"least_core_seconds", of.least},
-          {"most_core_seconds", of.most},
-          {"gain", 1 - of.seconds / without},
-          {"longest_first_seconds", of.bound},
-          {"moves", of.moves},
-          {"overhead_least", of.overhead_least},
-          {"overhead_mean", of.overhead_mean},
-          {"overhead_most", of.overhead_most}};
+          {"seconds", figures.seconds},
+          {"least_core_seconds", figures.least},
+          {"most_core_seconds", figures.most},
+          {"gain", 1 - figures.seconds / without},
+          {"longest_first_seconds", figures.bound},
+          {"moves", figures.moves},
+          {"overhead_least", figures.overhead_least},
+          {"overhead_mean", figures.overhead_mean},
+          {"overhead_most", figures.overhead_most}};
 }
 
 }  // namespace bench

@@ -32,8 +32,8 @@ struct figures {
 
 inline constexpr const char* heading = "                           seconds    least     most  gain %  over LPT   moves";
 inline constexpr const char* heading_of_overhead = "  ovh min ovh mean  ovh max";
-[[nodiscard]] std::string row(const std::string& name, const figures& of, double without);
-[[nodiscard]] nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& of,
+[[nodiscard]] std::string row(const std::string& name, const figures& figures, double without);
+[[nodiscard]] nlohmann::ordered_json json_of(int cores, const std::string& name, bool declared, const figures& figures,
                                              double without);
 
 }  // namespace bench

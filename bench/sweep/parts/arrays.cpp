@@ -50,7 +50,7 @@ double tell_all(std::uint64_t n) {
 }
 double tell_each(std::uint64_t elements) {
   return with_array(elements, false, [](nacre::runtime& rt, auto all, std::uint64_t n) {
-    for (std::uint64_t at = 0; at < n; ++at) rt.send<&cell::hear>(all[{at}], 1u);
+    for (std::uint64_t index = 0; index < n; ++index) rt.send<&cell::hear>(all[{index}], 1u);
     rt.wait_quiescence();
   });
 }
@@ -64,9 +64,9 @@ double insert(std::uint64_t n) {
     const auto all = rt.create_array<cell>(nacre::extents{n}, nacre::sparse);
     watch.start();
     std::vector<nacre::future<void>> done;
-    for (std::uint64_t at = 0; at < n; ++at) done.push_back(rt.insert(all, {at}));
+    for (std::uint64_t index = 0; index < n; ++index) done.push_back(rt.insert(all, {index}));
     for (auto& each : done) each.get();
-    for (std::uint64_t at = 0; at < n; ++at) static_cast<void>(rt.erase(all, {at}));
+    for (std::uint64_t index = 0; index < n; ++index) static_cast<void>(rt.erase(all, {index}));
     rt.wait_quiescence();
     watch.stop();
   });

@@ -53,15 +53,15 @@ double unknown_name(std::uint64_t n) {
   throw std::runtime_error("an unknown option was taken");
 }
 
-std::filesystem::path scratch(const char* what) {
-  return std::filesystem::temp_directory_path() / ("nacre_sweep." + std::to_string(getpid()) + "." + what);
+std::filesystem::path scratch(const char* name) {
+  return std::filesystem::temp_directory_path() / ("nacre_sweep." + std::to_string(getpid()) + "." + name);
 }
 
 /// A job with so many messages to one object, or one to each of so many.
 void busy(const settings& more, std::uint64_t n, bool to_one) {
-  settings with = one_rank();
-  with.insert(more.begin(), more.end());
-  run_job(with, [&](nacre::runtime& rt, stopwatch&) {
+  settings tuning = one_rank();
+  tuning.insert(more.begin(), more.end());
+  run_job(tuning, [&](nacre::runtime& rt, stopwatch&) {
     const auto one = rt.create<cell>();
     for (std::uint64_t number = 0; number < n; ++number) {
       rt.send<&cell::hear>(to_one ? one : rt.create<cell>(), number);

@@ -21,12 +21,13 @@ double processor_seconds() {
          static_cast<double>(children.ru_utime.tv_usec) * 1e-6;
 }
 
-double run_job(const settings& with, const std::function<void(nacre::runtime&, stopwatch&)>& main) {
-  nacre::config made;
-  made.set("workers", "1");
-  for (const auto& [name, value] : with) made.set(name, value);
+double run_job(const settings& tuning, const std::function<void(nacre::runtime&, stopwatch&)>& main) {
+  nacre::config configuration;
+  configuration.set("workers", "1");
+  for (const auto& [name, value] : tuning) configuration.set(name, value);
   stopwatch watch;
-  if (nacre::run(made, [&](nacre::runtime& rt) { main(rt, watch); }) != 0) throw std::runtime_error("a job failed");
+  if (nacre::run(configuration, [&](nacre::runtime& rt) { main(rt, watch); }) != 0)
+    throw std::runtime_error("a job failed");
   return watch.seconds();
 }
 

@@ -106,10 +106,10 @@ double subscribers(std::uint64_t n) {
   });
 }
 
-double balanced(const std::string& by, std::uint64_t n) {
-  settings with = simulated(2);
-  with["balancer"] = by;
-  return run_job(with, [&](nacre::runtime& rt, stopwatch& watch) {
+double balanced(const std::string& method, std::uint64_t n) {
+  settings settings = simulated(2);
+  settings["balancer"] = method;
+  return run_job(settings, [&](nacre::runtime& rt, stopwatch& watch) {
     if (rt.rank() != rank_id(0)) return rt.wait_quiescence();
     watch.start();
     for (std::uint64_t number = 0; number < n; ++number) rt.send<&cell::work>(rt.create<cell>(), 10e-6);

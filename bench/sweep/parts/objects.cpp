@@ -101,10 +101,10 @@ double to_destroyed(std::uint64_t n) {
   return run_job(simulated(2), [&](nacre::runtime& rt, stopwatch& watch) {
     if (rt.rank() != rank_id(0)) return;
     rt.on_delivery_error([](const nacre::delivery_error&) {});
-    std::vector<nacre::future<mobile_ptr<cell>>> made;
-    for (std::uint64_t number = 0; number < n; ++number) made.push_back(rt.create_on<cell>(rank_id(1)));
+    std::vector<nacre::future<mobile_ptr<cell>>> futures;
+    for (std::uint64_t number = 0; number < n; ++number) futures.push_back(rt.create_on<cell>(rank_id(1)));
     watch.start();
-    for (auto& each : made) {
+    for (auto& each : futures) {
       const auto p = each.get();
       rt.destroy(p);
       rt.send<&cell::hear>(p, 1u);

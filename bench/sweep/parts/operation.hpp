@@ -38,7 +38,7 @@ class stopwatch {
  private:
   double begin_ = 0, spent_ = 0;
 };
-double run_job(const settings& with, const std::function<void(nacre::runtime&, stopwatch&)>& main);
+double run_job(const settings& settings, const std::function<void(nacre::runtime&, stopwatch&)>& main);
 
 /// Options of a real job of one rank, and of a simulated one of so many.
 [[nodiscard]] settings one_rank();

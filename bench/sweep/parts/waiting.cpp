@@ -37,10 +37,10 @@ void meet(context&, cell& one, cell& other) { one.heard += ++other.heard; }
 double pending_calls(std::uint64_t n) {
   return run_job(simulated(2), [&](nacre::runtime& rt, stopwatch& watch) {
     if (rt.rank() != rank_id(0)) return;
-    const auto there = rt.create_on<cell>(rank_id(1)).get();
+    const auto object = rt.create_on<cell>(rank_id(1)).get();
     watch.start();
     std::vector<nacre::future<std::uint64_t>> all;
-    for (std::uint64_t number = 0; number < n; ++number) all.push_back(rt.call<&cell::add>(there, number));
+    for (std::uint64_t number = 0; number < n; ++number) all.push_back(rt.call<&cell::add>(object, number));
     for (auto& each : all) static_cast<void>(each.get());
     watch.stop();
   });
@@ -87,9 +87,9 @@ double colocations_of_pairs(std::uint64_t n) {
 double colocations_of_one_pair(std::uint64_t n) {
   return run_job(simulated(2), [&](nacre::runtime& rt, stopwatch& watch) {
     if (rt.rank() != rank_id(0)) return;
-    const auto here = rt.create<cell>(), there = rt.create_on<cell>(rank_id(1)).get();
+    const auto object = rt.create<cell>(), remote = rt.create_on<cell>(rank_id(1)).get();
     watch.start();
-    for (std::uint64_t number = 0; number < n; ++number) rt.colocate<meet>(here, there);
+    for (std::uint64_t number = 0; number < n; ++number) rt.colocate<meet>(object, remote);
     rt.wait_quiescence();
     watch.stop();
   });

@@ -20,18 +20,18 @@ struct ending {
 
 }  // namespace
 
-double greedy_seconds(const program& what, std::uint32_t ranks) {
+double greedy_seconds(const program& program, std::uint32_t ranks) {
   std::deque<seed_of_task> waiting;
-  if (what.shape == shape::tree) {
-    waiting.push_back({.number = 1, .tasks = what.tasks});
+  if (program.shape == shape::tree) {
+    waiting.push_back({.number = 1, .tasks = program.tasks});
   } else {
-    for (std::uint64_t n = 1; n <= what.tasks; ++n) waiting.push_back({.number = n, .tasks = 1});
+    for (std::uint64_t n = 1; n <= program.tasks; ++n) waiting.push_back({.number = n, .tasks = 1});
   }
   std::priority_queue<ending> running;
   double now = 0;
   for (std::uint32_t free = ranks;;) {
     for (; free != 0 && !waiting.empty(); --free) {
-      running.push({now + cost_of(what, waiting.front().number), waiting.front()});
+      running.push({now + cost_of(program, waiting.front().number), waiting.front()});
       waiting.pop_front();
     }
     if (running.empty()) return now;
@@ -40,7 +40,7 @@ double greedy_seconds(const program& what, std::uint32_t ranks) {
     ++free;
     now = first.at;
     std::array<seed_of_task, children_max> children;
-    const std::uint32_t count = split(what, first.of, children);
+    const std::uint32_t count = split(program, first.of, children);
     for (const seed_of_task& each : std::span(children).first(count)) waiting.push_back(each);
   }
 }

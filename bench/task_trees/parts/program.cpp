@@ -23,11 +23,11 @@ void compute(std::uint64_t rounds) {
   static_cast<void>(std::atomic_ref(state).load(std::memory_order_relaxed));  // nobody else: keeps the loop
 }
 
-void spend(const program& what, nacre::context& ctx, double seconds) {
-  if (what.work == work::declared) {
+void spend(const program& program, nacre::context& ctx, double seconds) {
+  if (program.work == work::declared) {
     ctx.charge(seconds);
   } else {
-    compute(static_cast<std::uint64_t>(seconds * what.rounds_a_second));
+    compute(static_cast<std::uint64_t>(seconds * program.rounds_a_second));
   }
 }
 
@@ -61,7 +61,7 @@ account& account_of(nacre::rank_id rank) {
 class task {
  public:
   task() = default;
-  task(const program& what, const seed_of_task& own) : what_(what), own_(own) {}
+  task(const program& program, const seed_of_task& seed_of_task) : what_(program), own_(seed_of_task) {}
 
   void run(nacre::context& ctx) {
     spend(what_, ctx, cost_of(what_, own_.number));
@@ -84,43 +84,43 @@ class task {
   seed_of_task own_;
 };
 
-void begin(nacre::runtime& rt, const program& what) {
-  if (what.shape == shape::tree) {
-    rt.send<&task::run>(rt.create<task>(what, seed_of_task{.number = 1, .tasks = what.tasks}));
+void begin(nacre::runtime& rt, const program& program) {
+  if (program.shape == shape::tree) {
+    rt.send<&task::run>(rt.create<task>(program, seed_of_task{.number = 1, .tasks = program.tasks}));
     return;
   }
-  for (std::uint64_t n = 1; n <= what.tasks; ++n) {
-    rt.send<&task::run>(rt.create<task>(what, seed_of_task{.number = n, .tasks = 1}));
+  for (std::uint64_t n = 1; n <= program.tasks; ++n) {
+    rt.send<&task::run>(rt.create<task>(program, seed_of_task{.number = n, .tasks = 1}));
   }
 }
 
 /// Adds what is below a task; returns the longest path from it on.
-double explore(const program& what, const seed_of_task& from, double& total) {
-  const double own = cost_of(what, from.number);
-  total += own;
+double explore(const program& program, const seed_of_task& source, double& total) {
+  const double own_value = cost_of(program, source.number);
+  total += own_value;
   std::array<seed_of_task, children_max> children;
-  const std::uint32_t count = split(what, from, children);
+  const std::uint32_t count = split(program, source, children);
   double longest = 0;
   for (const seed_of_task& each : std::span(children).first(count)) {
-    longest = std::max(longest, explore(what, each, total));
+    longest = std::max(longest, explore(program, each, total));
   }
-  return own + longest;
+  return own_value + longest;
 }
 
 }  // namespace
 
-bounds bounds_of(const program& what) {
-  bounds found;
-  if (what.shape == shape::tree) {
-    found.longest_path = explore(what, {.number = 1, .tasks = what.tasks}, found.work);
-    return found;
+bounds bounds_of(const program& program) {
+  bounds match;
+  if (program.shape == shape::tree) {
+    match.longest_path = explore(program, {.number = 1, .tasks = program.tasks}, match.work);
+    return match;
   }
-  for (std::uint64_t n = 1; n <= what.tasks; ++n) {
-    const double own = cost_of(what, n);
-    found.work += own;
-    found.longest_path = std::max(found.longest_path, own);
+  for (std::uint64_t n = 1; n <= program.tasks; ++n) {
+    const double own_value = cost_of(program, n);
+    match.work += own_value;
+    match.longest_path = std::max(match.longest_path, own_value);
   }
-  return found;
+  return match;
 }
 
 double calibrate() {
@@ -134,28 +134,28 @@ double calibrate() {
   return static_cast<double>(rounds) / least;
 }
 
-measurement run(nacre::runtime& rt, const program& what) {
-  account& own = account_of(rt.rank());
-  own.clear();
+measurement run(nacre::runtime& rt, const program& program) {
+  account& account = account_of(rt.rank());
+  account.clear();
   rt.barrier();
-  const nacre::rank_counters before = rt.counters();
+  const nacre::rank_counters previous = rt.counters();
   const double start = rt.now();
-  measurement found;
+  measurement match;
   if (rt.rank().value() == 0) {
-    begin(rt, what);
-    found.made = rt.now() - start;
+    begin(rt, program);
+    match.made = rt.now() - start;
   }
   rt.wait_quiescence();
-  found.seconds = rt.now() - start;
-  const nacre::rank_counters after = rt.counters();
+  match.seconds = rt.now() - start;
+  const nacre::rank_counters successor = rt.counters();
   const auto most = [](double a, double b) { return std::max(a, b); };
-  found.last_end = rt.all_reduce(own.latest(), most) - rt.broadcast(start, nacre::rank_id{0});
-  found.seconds = rt.broadcast(found.seconds, nacre::rank_id{0});
-  found.made = rt.broadcast(found.made, nacre::rank_id{0});
-  found.tasks = rt.all_reduce(own.tasks(), std::plus<>{});
-  found.moves = rt.all_reduce(after.migrations_out - before.migrations_out, std::plus<>{});
-  found.messages = rt.all_reduce(after.messages_sent - before.messages_sent, std::plus<>{});
-  return found;
+  match.last_end = rt.all_reduce(account.latest(), most) - rt.broadcast(start, nacre::rank_id{0});
+  match.seconds = rt.broadcast(match.seconds, nacre::rank_id{0});
+  match.made = rt.broadcast(match.made, nacre::rank_id{0});
+  match.tasks = rt.all_reduce(account.tasks(), std::plus<>{});
+  match.moves = rt.all_reduce(successor.migrations_out - previous.migrations_out, std::plus<>{});
+  match.messages = rt.all_reduce(successor.messages_sent - previous.messages_sent, std::plus<>{});
+  return match;
 }
 
 }  // namespace task_trees

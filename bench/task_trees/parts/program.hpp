@@ -46,12 +46,12 @@ struct bounds {
   double work = 0;          ///< seconds of all tasks together
   double longest_path = 0;  ///< seconds of the tasks from the root to the most expensive leaf; of the longest in a bag
 };
-[[nodiscard]] bounds bounds_of(const program& what);
+[[nodiscard]] bounds bounds_of(const program& program);
 
 /// The time of a machine on which nothing costs anything but the tasks, and whose ranks take the task that waits
 /// longest as soon as they are free. It loses only by not knowing what tasks will cost and which children they will
 /// have.
-[[nodiscard]] double greedy_seconds(const program& what, std::uint32_t ranks);
+[[nodiscard]] double greedy_seconds(const program& program, std::uint32_t ranks);
 
 /// Rounds of the loop in a second on an undisturbed processor: the fastest of some trials.
 [[nodiscard]] double calibrate();
@@ -70,6 +70,6 @@ struct measurement {
 };
 
 /// Collective.
-[[nodiscard]] measurement run(nacre::runtime& rt, const program& what);
+[[nodiscard]] measurement run(nacre::runtime& rt, const program& program);
 
 }  // namespace task_trees

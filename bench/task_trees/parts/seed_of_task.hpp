@@ -23,10 +23,11 @@ struct seed_of_task {
 };
 
 /// In seconds.
-[[nodiscard]] double cost_of(const program& what, std::uint64_t number);
+[[nodiscard]] double cost_of(const program& program, std::uint64_t number);
 
 /// Splits what is below a task among 1 to children_max children at random points: subtrees are of very different size.
 /// Returns how many there are.
-std::uint32_t split(const program& what, const seed_of_task& of, std::array<seed_of_task, children_max>& into);
+std::uint32_t split(const program& program, const seed_of_task& subject,
+                    std::array<seed_of_task, children_max>& seed_of_tasks);
 
 }  // namespace task_trees

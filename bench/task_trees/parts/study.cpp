@@ -41,9 +41,9 @@ nacre::config machine_of(const plan& how, const setting& of) {
 }
 
 /// What runs of a plan go by, options without a setting included.
-nacre::config options_of(const plan& how) {
+nacre::config options_of(const plan& plan) {
   std::vector<std::string> words{"task_trees"};
-  for (const std::string& each : how.settings) {
+  for (const std::string& each : plan.settings) {
     if (each.starts_with("sim.latency=")) throw std::runtime_error("grains count in the default latency: leave it");
     words.push_back("--nacre." + each);
   }
@@ -60,8 +60,8 @@ double seconds_of(const nacre::config& options, const char* name) {
 
 /// The least time in which one rank runs some tasks of a bag and sends the others away, which takes it `giving` seconds
 /// each, while all others run what they get.
-double bag_bound(const program& what, double work, std::uint32_t ranks, double giving) {
-  const auto tasks = static_cast<double>(what.tasks);
+double bag_bound(const program& program, double work, std::uint32_t ranks, double giving) {
+  const auto tasks = static_cast<double>(program.tasks);
   const double mean = work / tasks;
   if (ranks == 1 || giving >= mean) return 0;
   const double others = ranks - 1;
@@ -69,49 +69,50 @@ double bag_bound(const program& what, double work, std::uint32_t ranks, double g
   return std::max(shared, shared * others / mean > tasks ? tasks * giving : 0);
 }
 
-measurement run_once(const plan& how, const setting& of, const program& what) {
-  measurement found;
-  const int failed = nacre::run(machine_of(how, of), [&](nacre::runtime& rt) {
-    const measurement its = run(rt, what);
-    if (rt.rank().value() == 0) found = its;
+measurement run_once(const plan& plan, const setting& setting, const program& program) {
+  measurement match;
+  const int failed = nacre::run(machine_of(plan, setting), [&](nacre::runtime& rt) {
+    const measurement attribute = run(rt, program);
+    if (rt.rank().value() == 0) match = attribute;
   });
-  if (failed != 0 || found.tasks != what.tasks) throw std::runtime_error("a run has failed, or lost tasks");
-  return found;
+  if (failed != 0 || match.tasks != program.tasks) throw std::runtime_error("a run has failed, or lost tasks");
+  return match;
 }
 
 }  // namespace
 
-const char* name_of(shape of) { return of == shape::tree ? "tree" : "bag"; }
-const char* name_of(law of) { return of == law::equal ? "equal" : of == law::exponential ? "exponential" : "heavy"; }
+const char* name_of(shape shape) { return shape == shape::tree ? "tree" : "bag"; }
+const char* name_of(law law) { return law == law::equal ? "equal" : law == law::exponential ? "exponential" : "heavy"; }
 
 shape shape_of(const std::string& word) { return value_of(word, {shape::tree, shape::bag}); }
 law law_of(const std::string& word) { return value_of(word, {law::equal, law::exponential, law::heavy}); }
 
-rows simulate(const plan& how, const std::function<void(const row&)>& tell) {
-  const nacre::config options = options_of(how);
+rows simulate(const plan& plan, const std::function<void(const row&)>& tell) {
+  const nacre::config options = options_of(plan);
   const double latency = seconds_of(options, "sim.latency");
   const double giving = seconds_of(options, "sim.send_overhead") +
                         options.get_double("sim.cost.factor") *
                             (seconds_of(options, "sim.cost.move_out") + seconds_of(options, "sim.cost.send"));
   rows all;
-  for (const std::string& shape : how.shapes) {
-    for (const std::string& law : how.laws) {
-      for (const std::uint32_t grain : how.grains) {
-        for (const std::uint32_t ranks : how.ranks) {
-          const program what{.shape = shape_of(shape),
-                             .law = law_of(law),
-                             .tasks = how.tasks_a_rank * ranks,
-                             .mean_seconds = grain * latency,
-                             .seed = how.seed};
-          const bounds least = bounds_of(what);
-          const double greedy = greedy_seconds(what, ranks);
-          for (const std::string& balancer : how.balancers) {
-            row next{.of = {what.shape, what.law, grain, ranks, balancer}, .tasks = what.tasks};
-            next.took = run_once(how, next.of, what);
+  for (const std::string& shape : plan.shapes) {
+    for (const std::string& law : plan.laws) {
+      for (const std::uint32_t grain : plan.grains) {
+        for (const std::uint32_t ranks : plan.ranks) {
+          const program program{.shape = shape_of(shape),
+                                .law = law_of(law),
+                                .tasks = plan.tasks_a_rank * ranks,
+                                .mean_seconds = grain * latency,
+                                .seed = plan.seed};
+          const bounds least = bounds_of(program);
+          const double greedy = greedy_seconds(program, ranks);
+          for (const std::string& balancer : plan.balancers) {
+            row next{.of = {program.shape, program.law, grain, ranks, balancer}, .tasks = program.tasks};
+            next.took = run_once(plan, next.of, program);
             next.work_a_rank = least.work / ranks;
             next.greedy = greedy;
             next.ideal = std::max({next.work_a_rank, least.longest_path, next.took.made});
-            if (what.shape == shape::bag) next.ideal = std::max(next.ideal, bag_bound(what, least.work, ranks, giving));
+            if (program.shape == shape::bag)
+              next.ideal = std::max(next.ideal, bag_bound(program, least.work, ranks, giving));
             tell(next);
             all.push_back(std::move(next));
           }
@@ -144,21 +145,21 @@ nlohmann::ordered_json json_of(const rows& all) {
   return list;
 }
 
-std::string svg_of(const plan& how, const rows& all) {
+std::string svg_of(const plan& plan, const rows& all) {
   plot::page page("What balancers reach of the ideal: trees and bags of small objects (simulated)");
-  for (const std::string& shape : how.shapes) {
-    for (const std::string& law : how.laws) {
+  for (const std::string& shape : plan.shapes) {
+    for (const std::string& law : plan.laws) {
       std::vector<plot::chart> charts;
-      for (const std::uint32_t grain : how.grains) {
+      for (const std::uint32_t grain : plan.grains) {
         plot::chart chart{.title = fmt::format("{}, {} costs, {} latencies a task", shape, law, grain),
                           .x_label = "ranks",
                           .x_is_bytes = false,
                           .kind = plot::axes::share};
-        for (std::size_t b = 0; b < how.balancers.size(); ++b) {
-          plot::line line{.name = how.balancers[b], .colour = b + 1, .dashed = b >= 7};
+        for (std::size_t b = 0; b < plan.balancers.size(); ++b) {
+          plot::line line{.name = plan.balancers[b], .colour = b + 1, .dashed = b >= 7};
           for (const row& each : all) {
             if (name_of(each.of.shape) != shape || name_of(each.of.law) != law || each.of.grain != grain ||
-                each.of.balancer != how.balancers[b]) {
+                each.of.balancer != plan.balancers[b]) {
               continue;
             }
             line.points.push_back({.x = static_cast<double>(each.of.ranks), .y = each.efficiency()});
@@ -173,10 +174,10 @@ std::string svg_of(const plan& how, const rows& all) {
   return page.svg();
 }
 
-double least_efficiency(const plan& how, const rows& all) {
+double least_efficiency(const plan& plan, const rows& all) {
   double least = 1;
   for (const row& each : all) {
-    if (each.of.balancer == how.balancers.front()) least = std::min(least, each.efficiency());
+    if (each.of.balancer == plan.balancers.front()) least = std::min(least, each.efficiency());
   }
   return least;
 }

@@ -60,14 +60,14 @@ struct row {
 };
 using rows = std::vector<row>;
 
-[[nodiscard]] const char* name_of(shape of);
-[[nodiscard]] const char* name_of(law of);
+[[nodiscard]] const char* name_of(shape shape);
+[[nodiscard]] const char* name_of(law law);
 
 /// Runs everything of the plan, and tells each row when it is there. Throws std::runtime_error when a run is wrong.
-[[nodiscard]] rows simulate(const plan& how, const std::function<void(const row&)>& tell);
+[[nodiscard]] rows simulate(const plan& plan, const std::function<void(const row&)>& tell);
 
 [[nodiscard]] nlohmann::ordered_json json_of(const rows& all);
-[[nodiscard]] std::string svg_of(const plan& how, const rows& all);
+[[nodiscard]] std::string svg_of(const plan& plan, const rows& all);
 /// The same on two ranks of this host that compute: the runs of all balancers alternate.
 struct real_row {
   std::string transport;
@@ -81,15 +81,15 @@ struct real_row {
   double over_best = 0;     // median / least median of all balancers
   [[nodiscard]] double median() const { return seconds[seconds.size() / 2]; }
 };
-void measure_real(const plan& how, const std::function<void(const real_row&)>& tell);
+void measure_real(const plan& plan, const std::function<void(const real_row&)>& tell);
 
-/// What a process does that measure_real starts: runs `what` and prints a line that measure_real reads.
-int serve(const nacre::config& configuration, const program& what);
+/// What a process does that measure_real starts: runs `program` and prints a line that measure_real reads.
+int serve(const nacre::config& configuration, const program& program);
 
 [[nodiscard]] shape shape_of(const std::string& word);
 [[nodiscard]] law law_of(const std::string& word);
 
 /// Of the first balancer of the plan.
-[[nodiscard]] double least_efficiency(const plan& how, const rows& all);
+[[nodiscard]] double least_efficiency(const plan& plan, const rows& all);
 
 }  // namespace task_trees

@@ -36,31 +36,32 @@ double laboratory::speed(const setting& of) {
   machine.set("workers", "1");
   machine.set("balancer", "none");
   machine.set("seed", std::to_string(of.seed));
-  const uts::rank_search_options how{
+  const uts::rank_search_options options{
       .params = trees_[of.tree].params, .chunk = of.chunk, .interval = of.interval, .patient = false, .costs = costs_};
-  uts::search_result found;
+  uts::search_result search_result;
   const int failed = nacre::run(machine, [&](nacre::runtime& rt) {
-    auto result = of.by == mode::steal ? uts::search_by_stealing(rt, how) : uts::search_by_sharing(rt, how);
-    if (rt.rank().value() == 0) found = result;
+    auto result = of.by == mode::steal ? uts::search_by_stealing(rt, options) : uts::search_by_sharing(rt, options);
+    if (rt.rank().value() == 0) search_result = result;
   });
-  if (failed != 0 || found.counts != trees_[of.tree].counts) {
+  if (failed != 0 || search_result.counts != trees_[of.tree].counts) {
     throw std::runtime_error("the search counts wrong: " + text(*this, of));
   }
-  results_[of] = found;
-  return measured_[of] = found.nodes_per_second();
+  results_[of] = search_result;
+  return measured_[of] = search_result.nodes_per_second();
 }
 
-double laboratory::median_speed(setting of, std::uint64_t seeds) {
+double laboratory::median_speed(setting setting, std::uint64_t seeds) {
   std::vector<double> all;
-  for (of.seed = 1; of.seed <= seeds; ++of.seed) all.push_back(speed(of));
+  for (setting.seed = 1; setting.seed <= seeds; ++setting.seed) all.push_back(speed(setting));
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
   return all[all.size() / 2];
 }
 
-std::string text(const laboratory& in, const setting& of) {
+std::string text(const laboratory& in, const setting& setting) {
   const auto number = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : "auto"; };
-  return fmt::format("{}, {}, {} ranks, chunk {}, interval {}", in.trees()[of.tree].name,
-                     of.by == mode::steal ? "stealing" : "sharing", of.ranks, number(of.chunk), number(of.interval));
+  return fmt::format("{}, {}, {} ranks, chunk {}, interval {}", in.trees()[setting.tree].name,
+                     setting.by == mode::steal ? "stealing" : "sharing", setting.ranks, number(setting.chunk),
+                     number(setting.interval));
 }
 
 }  // namespace study

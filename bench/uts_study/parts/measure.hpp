@@ -46,14 +46,14 @@ class laboratory {
   [[nodiscard]] const std::vector<known_tree>& trees() const noexcept { return trees_; }
   /// Nodes per second of virtual time. Throws std::runtime_error when the search counts wrong. A setting that was
   /// measured before is not measured again: it would give the same.
-  double speed(const setting& of);
+  double speed(const setting& setting);
   /// The median over seeds 1 to `seeds`.
-  double median_speed(setting of, std::uint64_t seeds);
+  double median_speed(setting setting, std::uint64_t seeds);
   /// Nodes per second of one rank that does nothing but search.
   [[nodiscard]] double ideal() const noexcept { return 1 / costs_.node; }
   [[nodiscard]] const std::map<setting, double>& measured() const noexcept { return measured_; }
   /// Of a setting that was measured: throws std::out_of_range otherwise.
-  [[nodiscard]] const uts::search_result& result(const setting& of) const { return results_.at(of); }
+  [[nodiscard]] const uts::search_result& result(const setting& setting) const { return results_.at(setting); }
 
  private:
   nacre::config machine_;
@@ -64,6 +64,6 @@ class laboratory {
 };
 
 /// "T1, stealing, 32 ranks, chunk 20, interval auto".
-[[nodiscard]] std::string text(const laboratory& in, const setting& of);
+[[nodiscard]] std::string text(const laboratory& in, const setting& setting);
 
 }  // namespace study

@@ -30,40 +30,40 @@ inline void clear_flat(T& value) noexcept {
   }
 }
 
-/// Reads a flat value at `from` and returns its end. A bad bool or enum is reported to `ar`.
+/// Reads a flat value at `source` and returns its end. A bad bool or enum is reported to `ar`.
 template <flat T>
-inline const std::byte* fetch_flat(reader& ar, const std::byte* from, T& value) noexcept {
+inline const std::byte* fetch_flat(reader& ar, const std::byte* source, T& value) noexcept {
   if constexpr (nothing<T>) {
-    return from;
+    return source;
   } else if constexpr (bitwise<T>) {
-    std::memcpy(static_cast<void*>(std::addressof(value)), from, sizeof(T));
-    return from + sizeof(T);
+    std::memcpy(static_cast<void*>(std::addressof(value)), source, sizeof(T));
+    return source + sizeof(T);
   } else if constexpr (std::same_as<T, bool>) {
-    const auto octet = std::to_integer<unsigned>(*from);
+    const auto octet = std::to_integer<unsigned>(*source);
     if (octet > 1) [[unlikely]]
       ar.fail(wire_error::bad_enum_or_bool);
     value = octet == 1;
-    return from + sizeof(T);
+    return source + sizeof(T);
   } else if constexpr (checked_enum<T>) {
     std::underlying_type_t<T> number;
-    std::memcpy(&number, from, sizeof(T));
+    std::memcpy(&number, source, sizeof(T));
     value = static_cast<T>(number);
     if (!wire_valid(value)) [[unlikely]]
       ar.fail(wire_error::bad_enum_or_bool);
-    return from + sizeof(T);
+    return source + sizeof(T);
   } else if constexpr (tuple_like<T>) {
-    std::apply([&](auto&... element) { ((from = fetch_flat(ar, from, element)), ...); }, value);
-    return from;
+    std::apply([&](auto&... element) { ((source = fetch_flat(ar, source, element)), ...); }, value);
+    return source;
   } else {
-    for (auto& element : value) from = fetch_flat(ar, from, element);
-    return from;
+    for (auto& element : value) source = fetch_flat(ar, source, element);
+    return source;
   }
 }
 
 template <class T>
-inline T bitwise_value(const std::byte* from) noexcept {
+inline T bitwise_value(const std::byte* source) noexcept {
   std::array<std::byte, sizeof(T)> bytes{};
-  if (from != nullptr) std::memcpy(bytes.data(), from, sizeof(T));
+  if (source != nullptr) std::memcpy(bytes.data(), source, sizeof(T));
   return std::bit_cast<T>(bytes);
 }
 

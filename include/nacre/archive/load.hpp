@@ -24,10 +24,10 @@ inline void load_element(reader& ar, Ts&... parts) {
   if constexpr ((least_size<Ts>() + ... + 0) > 0) {
     (load_value(ar, parts), ...);
   } else {
-    const std::size_t before = ar.position();
+    const std::size_t previous = ar.position();
     (load_value(ar, parts), ...);
     std::uint8_t filler = 0;
-    if (ar.position() == before) ar.read_flat(filler);
+    if (ar.position() == previous) ar.read_flat(filler);
     if (filler != 0) ar.fail(wire_error::bad_enum_or_bool);
   }
 }
@@ -39,13 +39,13 @@ void load_block(reader& ar, T& value) {
   const std::size_t count = ar.read_length(sizeof(element));
   if (count == 0) return;
   ar.align(alignment_of<element>);
-  const std::byte* from = ar.view_bytes(count * sizeof(element)).data();
-  if (from == nullptr) return;
-  if (reinterpret_cast<std::uintptr_t>(from) % alignof(element) == 0) [[likely]] {
-    const auto* first = reinterpret_cast<const element*>(from);
+  const std::byte* source = ar.view_bytes(count * sizeof(element)).data();
+  if (source == nullptr) return;
+  if (reinterpret_cast<std::uintptr_t>(source) % alignof(element) == 0) [[likely]] {
+    const auto* first = reinterpret_cast<const element*>(source);
     value.assign(first, first + count);
   } else {
-    for (std::size_t i = 0; i < count; ++i) value.push_back(bitwise_value<element>(from + i * sizeof(element)));
+    for (std::size_t i = 0; i < count; ++i) value.push_back(bitwise_value<element>(source + i * sizeof(element)));
   }
 }
 
@@ -63,14 +63,15 @@ void load_view(reader& ar, T& value) {
   const std::size_t count = ar.read_length(sizeof(element));
   if (count == 0) return;
   ar.align(alignof(element));
-  const std::byte* from = ar.view_bytes(count * sizeof(element)).data();
-  if (from == nullptr) return;
-  if (reinterpret_cast<std::uintptr_t>(from) % alignof(element) != 0) return ar.fail(wire_error::misaligned);
+  const std::byte* source = ar.view_bytes(count * sizeof(element)).data();
+  if (source == nullptr) return;
+  if (reinterpret_cast<std::uintptr_t>(source) % alignof(element) != 0) return ar.fail(wire_error::misaligned);
   if constexpr (std::same_as<element, bool>) {
-    const bool good = std::all_of(from, from + count, [](std::byte b) { return std::to_integer<unsigned>(b) <= 1; });
+    const bool good =
+        std::all_of(source, source + count, [](std::byte b) { return std::to_integer<unsigned>(b) <= 1; });
     if (!good) return ar.fail(wire_error::bad_enum_or_bool);
   }
-  value = T(reinterpret_cast<const element*>(from), count);
+  value = T(reinterpret_cast<const element*>(source), count);
 }
 
 /// Reads `count` bits, the first in the lowest bit of the first byte. Unused bits of the last byte must be zero.

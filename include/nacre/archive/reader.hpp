@@ -19,7 +19,7 @@ namespace detail {
 template <class T>
 void load_value(reader& ar, T& value);
 template <flat T>
-const std::byte* fetch_flat(reader& ar, const std::byte* from, T& value) noexcept;
+const std::byte* fetch_flat(reader& ar, const std::byte* source, T& value) noexcept;
 template <flat T>
 void clear_flat(T& value) noexcept;
 
@@ -84,21 +84,21 @@ class reader {
   [[nodiscard]] std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - now_); }
   [[nodiscard]] std::size_t position() const noexcept { return static_cast<std::size_t>(now_ - begin_); }
 
-  /// Copies `bytes` bytes to `to`; zeros after an error.
-  void read_bytes(void* to, std::size_t bytes) noexcept {
+  /// Copies `bytes` bytes to `target`; zeros after an error.
+  void read_bytes(void* target, std::size_t bytes) noexcept {
     if (bytes == 0) return;
-    if (const std::byte* from = nullptr; take(bytes, from)) {
-      std::memcpy(to, from, bytes);
+    if (const std::byte* source = nullptr; take(bytes, source)) {
+      std::memcpy(target, source, bytes);
     } else {
-      std::memset(to, 0, bytes);
+      std::memset(target, 0, bytes);
     }
   }
 
   /// The next `bytes` bytes, in place; empty after an error.
   [[nodiscard]] std::span<const std::byte> view_bytes(std::size_t bytes) noexcept {
-    const std::byte* from = nullptr;
-    if (!take(bytes, from)) return {};
-    return {from, bytes};
+    const std::byte* source = nullptr;
+    if (!take(bytes, source)) return {};
+    return {source, bytes};
   }
 
   /// Skips to a multiple of `alignment`, a power of two, counted from the start of the payload.
@@ -110,9 +110,9 @@ class reader {
   /// Reads values of flat types with one bounds check for all of them.
   template <detail::flat... Ts>
   void read_flat(Ts&... values) noexcept {
-    const std::byte* from = nullptr;
-    if (take(detail::flat_sum<Ts...>(), from)) {
-      ((from = detail::fetch_flat(*this, from, values)), ...);
+    const std::byte* source = nullptr;
+    if (take(detail::flat_sum<Ts...>(), source)) {
+      ((source = detail::fetch_flat(*this, source, values)), ...);
       if constexpr ((detail::unchecked<Ts> && ...)) return;
     }
     if (!ok()) (detail::clear_flat(values), ...);
@@ -139,12 +139,12 @@ class reader {
   void leave() noexcept { --depth_; }
 
  private:
-  [[nodiscard]] bool take(std::size_t bytes, const std::byte*& from) noexcept {
+  [[nodiscard]] bool take(std::size_t bytes, const std::byte*& source) noexcept {
     if (bytes > remaining()) [[unlikely]] {
       fail(wire_error::truncated);
       return false;
     }
-    from = now_;
+    source = now_;
     now_ += bytes;
     return ok();
   }

@@ -36,20 +36,20 @@ inline constexpr std::uint32_t length_escape = 0xffff'ffff;
 template <class T>
 inline constexpr std::size_t alignment_of = std::min(alignof(T), archive_alignment);
 
-/// Writes a flat value to `to` and returns the end.
+/// Writes a flat value to `target` and returns the end.
 template <flat T>
-inline std::byte* store_flat(std::byte* to, const T& value) noexcept {
+inline std::byte* store_flat(std::byte* target, const T& value) noexcept {
   if constexpr (nothing<T>) {
-    return to;
+    return target;
   } else if constexpr (bitwise<T> || checked_enum<T> || std::same_as<T, bool>) {
-    std::memcpy(to, std::addressof(value), sizeof(T));
-    return to + sizeof(T);
+    std::memcpy(target, std::addressof(value), sizeof(T));
+    return target + sizeof(T);
   } else if constexpr (tuple_like<T>) {
-    std::apply([&](const auto&... element) { ((to = store_flat(to, element)), ...); }, value);
-    return to;
+    std::apply([&](const auto&... element) { ((target = store_flat(target, element)), ...); }, value);
+    return target;
   } else {
-    for (const auto& element : value) to = store_flat(to, element);
-    return to;
+    for (const auto& element : value) target = store_flat(target, element);
+    return target;
   }
 }
 
@@ -70,9 +70,9 @@ inline void save_element(Ar& ar, const Ts&... parts) {
   if constexpr ((least_size<Ts>() + ... + 0) > 0) {
     (save_value(ar, parts), ...);
   } else {
-    const std::size_t before = ar.size();
+    const std::size_t previous = ar.size();
     (save_value(ar, parts), ...);
-    if (ar.size() == before) ar.write_flat(std::uint8_t{0});
+    if (ar.size() == previous) ar.write_flat(std::uint8_t{0});
   }
 }
 

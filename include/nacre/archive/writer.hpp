@@ -80,8 +80,8 @@ class writer : public detail::saving_archive<writer> {
   writer& operator=(const writer&) = delete;
 
   /// Appends bytes as they are.
-  void write_bytes(const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(claim(bytes), from, bytes);
+  void write_bytes(const void* source, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(claim(bytes), source, bytes);
   }
 
   /// Appends zero bytes until size() is a multiple of `alignment`, a power of two.
@@ -93,8 +93,8 @@ class writer : public detail::saving_archive<writer> {
   /// Appends values of flat types with one bounds check for all of them.
   template <detail::flat... Ts>
   void write_flat(const Ts&... values) {
-    [[maybe_unused]] std::byte* to = claim(detail::flat_sum<Ts...>());
-    ((to = detail::store_flat(to, values)), ...);
+    [[maybe_unused]] std::byte* target = claim(detail::flat_sum<Ts...>());
+    ((target = detail::store_flat(target, values)), ...);
   }
 
   /// Returns, once, the place that a buffer packed now moves to; null when its bytes must be copied, the usual case.
@@ -110,9 +110,9 @@ class writer : public detail::saving_archive<writer> {
   std::byte* claim(std::size_t bytes) {
     if (bytes > static_cast<std::size_t>(end_ - now_)) [[unlikely]]
       grow(bytes);
-    std::byte* at = now_;
+    std::byte* position = now_;
     now_ += bytes;
-    return at;
+    return position;
   }
   void grow(std::size_t bytes);
 

@@ -31,7 +31,7 @@ class bag_part final : public container_part {
   [[nodiscard]] std::vector<T> all() const {
     std::vector<T> every;
     every.reserve(size());
-    for (const auto& of : elements) every.insert(every.end(), of.begin(), of.end());
+    for (const auto& subject : elements) every.insert(every.end(), subject.begin(), subject.end());
     return every;
   }
 
@@ -39,8 +39,8 @@ class bag_part final : public container_part {
   [[nodiscard]] bool may_save() const noexcept override { return serializable<T> && !nothing<T>; }
   void save(writer& out) const override {
     if constexpr (serializable<T>) {
-      for (const auto& of : elements) {
-        for (const auto& each : of) {
+      for (const auto& subject : elements) {
+        for (const auto& each : subject) {
           out(static_cast<const T&>(each));
         }
       }
@@ -79,8 +79,8 @@ template <class T>
 struct bag_insert {
   using part = bag_part<T>;
   using values = std::tuple<T>;
-  static void run(context&, part& of, std::uint32_t stripe, read_form<T> value) {
-    of.elements[stripe].push_back(T(std::move(value)));
+  static void run(context&, part& part, std::uint32_t stripe, read_form<T> value) {
+    part.elements[stripe].push_back(T(std::move(value)));
   }
 };
 
@@ -94,8 +94,8 @@ class bag_handle : public detail::container_name {
   explicit bag_handle(const detail::container_name& name) noexcept : detail::container_name(name) {}
 
   /// Adds an element; ranks get them by turns. Asynchronous.
-  void insert(container_caller at, const T& value) const {
-    detail::append<detail::bag_insert<T>>(at, number(), at.buffers->next_target(), value);
+  void insert(container_caller caller, const T& value) const {
+    detail::append<detail::bag_insert<T>>(caller, number(), caller.buffers->next_target(), value);
   }
 };
 
@@ -124,8 +124,8 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   [[nodiscard]] std::uint64_t count(const T& value) const {
     return this->sum_of_all(this->of_part("count", [&](const auto& part) {
       std::uint64_t sum = 0;
-      for (const auto& of : part.elements) {
-        sum += static_cast<std::uint64_t>(std::count(of.begin(), of.end(), value));
+      for (const auto& subject : part.elements) {
+        sum += static_cast<std::uint64_t>(std::count(subject.begin(), subject.end(), value));
       }
       return sum;
     }));
@@ -133,29 +133,29 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   /// The `n` largest elements, the largest first, on every rank.
   [[nodiscard]] std::vector<T> top(std::size_t n) const { return top(n, std::greater<>{}); }
   template <class Before>
-  [[nodiscard]] std::vector<T> top(std::size_t n, Before before) const {
-    return this->first_of_all(local("top"), n, before);
+  [[nodiscard]] std::vector<T> top(std::size_t n, Before previous) const {
+    return this->first_of_all(local("top"), n, previous);
   }
   /// Calls `f(T&)`, which may have captures, with each element of this rank. Elements that it inserts here come after
   /// its end.
   template <class F>
   void for_all(F&& f) {
     this->with_part("for_all", [&](auto& part) {
-      for (auto& of : part.elements) {
-        for (auto&& each : of) f(each);
+      for (auto& subject : part.elements) {
+        for (auto&& each : subject) f(each);
       }
     });
   }
   /// All elements on one rank, and none on the others.
-  [[nodiscard]] std::vector<T> gather(rank_id to) const { return this->gather_all(local("gather"), to); }
+  [[nodiscard]] std::vector<T> gather(rank_id target) const { return this->gather_all(local("gather"), target); }
   /// Combines all elements by `op`, which is associative and commutative, on every rank; T() of an empty bag.
   template <class Op>
   [[nodiscard]] T reduce(Op op) const {
     return this->combine_all(this->of_part("reduce",
                                            [&](const auto& part) {
                                              std::optional<T> sum;
-                                             for (const auto& of : part.elements) {
-                                               for (const auto& each : of) {
+                                             for (const auto& subject : part.elements) {
+                                               for (const auto& each : subject) {
                                                  sum = sum ? static_cast<T>(op(std::move(*sum), each)) : T(each);
                                                }
                                              }
@@ -179,8 +179,8 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   }
 
  private:
-  [[nodiscard]] std::vector<T> local(const char* what) const {
-    return this->of_part(what, [](const auto& part) { return part.all(); });
+  [[nodiscard]] std::vector<T> local(const char* name) const {
+    return this->of_part(name, [](const auto& part) { return part.all(); });
   }
 };
 

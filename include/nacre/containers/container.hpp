@@ -23,7 +23,7 @@ namespace nacre {
 class container_caller : public detail::operation_place {
  public:
   container_caller() = default;
-  container_caller(const operations& of) noexcept : detail::operation_place(detail::place_of(of)) {}
+  container_caller(const operations& operations) noexcept : detail::operation_place(detail::place_of(operations)) {}
 };
 
 namespace detail {
@@ -50,8 +50,8 @@ class container_name {
     return number_;
   }
   /// rank * stripes + stripe of a key, in the job of the caller.
-  [[nodiscard]] static std::uint32_t target_of(const operation_place& at, std::uint64_t hash) noexcept {
-    return detail::target_of(hash, at.buffers->targets());
+  [[nodiscard]] static std::uint32_t target_of(const operation_place& place, std::uint64_t hash) noexcept {
+    return detail::target_of(hash, place.buffers->targets());
   }
 
  private:
@@ -86,9 +86,9 @@ class container_base {
   /// makes a new container.
   container_base(runtime& rt, const Handle& saved) : rt_(&rt), at_(rt) {
     const container_name& name = saved;
-    const container_plan own = name ? plan_saved_container(*at_.core, name.number()) : plan_container(*at_.core);
+    const container_plan plan = name ? plan_saved_container(*at_.core, name.number()) : plan_container(*at_.core);
     const container_agreement all =
-        rt.all_reduce(container_agreement{own.number, own.number, own.stripes, type_mark<Part>(), type_mark<Part>()},
+        rt.all_reduce(container_agreement{plan.number, plan.number, plan.stripes, type_mark<Part>(), type_mark<Part>()},
                       &container_agreement::combine);
     if (all.type_first != all.type_last || all.first != all.last) {
       throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
@@ -96,12 +96,12 @@ class container_base {
     fix_stripes(*at_.core, all.stripes);
     static_cast<void>(&container_enlisted<Part>);
     if (name) {
-      part_.reset(static_cast<Part*>(take_container(*at_.core, own.number, operation_name<Part>()).release()));
+      part_.reset(static_cast<Part*>(take_container(*at_.core, plan.number, operation_name<Part>()).release()));
     } else {
       part_ = std::make_unique<Part>(all.stripes);
     }
-    handle_ = Handle(container_name(own.number));
-    number_ = own.number;
+    handle_ = Handle(container_name(plan.number));
+    number_ = plan.number;
     open_container(*at_.core, number_, *part_);
     rt.barrier();
   }
@@ -116,15 +116,15 @@ class container_base {
     if (part_->job_ended()) throw usage_error("a container whose job has ended: its elements are for the job's ranks");
   }
   /// The beginning of each collective.
-  runtime& enter(const char* what) const {
+  runtime& enter(const char* name) const {
     alive();
-    must_be_main(*at_.core, what);
+    must_be_main(*at_.core, name);
     return *rt_;
   }
   /// Calls `body` with the part of this rank, on all ranks at the same time; operations wait meanwhile.
   template <class Body>
-  void with_part(const char* what, Body&& body) {
-    runtime& rt = enter(what);
+  void with_part(const char* name, Body&& body) {
+    runtime& rt = enter(name);
     const container_hold held(*at_.core, *at_.on, *part_);
     rt.barrier();  // behind the hold: no rank begins before all have set aside what others do
     const container_iteration iterates(*at_.core);
@@ -133,8 +133,8 @@ class container_base {
   /// Calls `body` with the part of this rank, while operations on that part wait. Does not wait for other ranks before:
   /// their parts may still take operations. Returns on no rank before `body` has on all of them.
   template <class Body>
-  void change_part(const char* what, Body&& body) {
-    runtime& rt = enter(what);
+  void change_part(const char* name, Body&& body) {
+    runtime& rt = enter(name);
     {
       const container_hold held(*at_.core, *at_.on, *part_);
       body(*part_);
@@ -143,17 +143,17 @@ class container_base {
   }
   /// Returns the result of `body` for the part of this rank.
   template <class Body>
-  [[nodiscard]] auto of_part(const char* what, Body&& body) const {
-    static_cast<void>(enter(what));
+  [[nodiscard]] auto of_part(const char* name, Body&& body) const {
+    static_cast<void>(enter(name));
     const container_hold held(*at_.core, *at_.on, *part_);
     const container_iteration iterates(*at_.core);
     return body(static_cast<const Part&>(*part_));
   }
-  /// The sequences of all ranks in one, on the rank `to`; an empty one elsewhere.
+  /// The sequences of all ranks in one, on the rank `target`; an empty one elsewhere.
   template <class T>
-  [[nodiscard]] std::vector<T> gather_all(std::vector<T> own, rank_id to) const {
-    std::vector<std::vector<T>> parts = rt_->gather(own, to);
-    own = {};
+  [[nodiscard]] std::vector<T> gather_all(std::vector<T> values, rank_id target) const {
+    std::vector<std::vector<T>> parts = rt_->gather(values, target);
+    values = {};
     std::size_t count = 0;
     for (const std::vector<T>& each : parts) count += each.size();
     std::vector<T> all;
@@ -164,16 +164,16 @@ class container_base {
     }
     return all;
   }
-  /// The first `count` of all by `before`, on every rank.
+  /// The first `count` of all by `previous`, on every rank.
   template <class T, class Before>
-  [[nodiscard]] std::vector<T> first_of_all(std::vector<T> own, std::size_t count, Before before) const {
-    const auto cut = [&](std::vector<T>& of) {
-      const std::size_t kept = std::min(count, of.size());
-      std::partial_sort(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(kept), of.end(), before);
-      of.erase(of.begin() + static_cast<std::ptrdiff_t>(kept), of.end());
+  [[nodiscard]] std::vector<T> first_of_all(std::vector<T> self, std::size_t count, Before previous) const {
+    const auto cut = [&](std::vector<T>& values) {
+      const std::size_t kept = std::min(count, values.size());
+      std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept), values.end(), previous);
+      values.erase(values.begin() + static_cast<std::ptrdiff_t>(kept), values.end());
     };
-    cut(own);
-    return rt_->all_reduce(own, [&](std::vector<T> a, std::vector<T> b) {
+    cut(self);
+    return rt_->all_reduce(self, [&](std::vector<T> a, std::vector<T> b) {
       std::move(b.begin(), b.end(), std::back_inserter(a));
       cut(a);
       return a;
@@ -181,14 +181,16 @@ class container_base {
   }
   /// Combines the values of all ranks; T() when there are none.
   template <class T, class Op>
-  [[nodiscard]] T combine_all(std::optional<T> own, Op op) const {
-    std::optional<T> all = rt_->all_reduce(own, [&](std::optional<T> a, std::optional<T> b) {
+  [[nodiscard]] T combine_all(std::optional<T> value, Op op) const {
+    std::optional<T> all = rt_->all_reduce(value, [&](std::optional<T> a, std::optional<T> b) {
       if (a && b) return std::optional<T>(static_cast<T>(op(std::move(*a), std::move(*b))));
       return a ? std::move(a) : std::move(b);
     });
     return all ? std::move(*all) : T();
   }
-  [[nodiscard]] std::uint64_t sum_of_all(std::uint64_t own) const { return rt_->all_reduce(own, std::plus<>{}); }
+  [[nodiscard]] std::uint64_t sum_of_all(std::uint64_t own_index) const {
+    return rt_->all_reduce(own_index, std::plus<>{});
+  }
 
   runtime* rt_;
   container_caller at_;

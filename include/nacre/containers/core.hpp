@@ -26,8 +26,8 @@
 namespace nacre::detail {
 
 // Implemented in src/runtime/api_containers.cpp.
-[[nodiscard]] operation_buffers& buffers_of(engine& core, const thread_context& on) noexcept;
-void throttle(engine& core, thread_context& on);
+[[nodiscard]] operation_buffers& buffers_of(engine& core, const thread_context& thread) noexcept;
+void throttle(engine& core, thread_context& thread);
 /// The numbers that ranks agree on when they make a container.
 struct container_plan {
   std::uint32_t number = 0;
@@ -47,18 +47,18 @@ void check_container(engine& core, std::uint32_t number);
 /// unwinds main the other ranks do not come here, and the job is about to end; and where main must not wait, such as
 /// inside with_exclusive or for_all, nothing can wait for the operations. Then the container stays open, and the rank
 /// keeps its part; in the second case a line says so.
-void end_container(engine& core, thread_context& on, std::uint32_t number,
+void end_container(engine& core, thread_context& thread, std::uint32_t number,
                    std::unique_ptr<container_part> part) noexcept;
 /// Throws usage_error while main waits, for then the caller is a handler.
-void must_be_main(engine& core, const char* what);
+void must_be_main(engine& core, const char* name);
 void hold_container(engine& core, container_part& part);
-void release_container(engine& core, thread_context& on, container_part& part) noexcept;
+void release_container(engine& core, thread_context& thread, container_part& part) noexcept;
 void iterate(engine& core, bool begins) noexcept;
 
 /// Keeps operations away from a container of this rank while main looks at its elements.
 class container_hold {
  public:
-  container_hold(engine& core, thread_context& on, container_part& part) : core_(core), on_(on), part_(part) {
+  container_hold(engine& core, thread_context& thread, container_part& part) : core_(core), on_(thread), part_(part) {
     hold_container(core, part);
   }
   ~container_hold() { release_container(core_, on_, part_); }
@@ -105,13 +105,15 @@ struct operation_place {
   operation_buffers* buffers = nullptr;
 };
 struct operations_access : runtime {
-  static engine* core_of(const operations& of) noexcept { return of.*&operations_access::core_; }
-  static thread_context* thread_of(const operations& of) noexcept { return of.*&operations_access::thread_; }
+  static engine* core_of(const operations& operations) noexcept { return operations.*&operations_access::core_; }
+  static thread_context* thread_of(const operations& operations) noexcept {
+    return operations.*&operations_access::thread_;
+  }
 };
-[[nodiscard]] inline operation_place place_of(const operations& of) noexcept {
-  engine* const core = operations_access::core_of(of);
-  thread_context* const on = operations_access::thread_of(of);
-  return {core, on, &buffers_of(*core, *on)};
+[[nodiscard]] inline operation_place place_of(const operations& operations) noexcept {
+  engine* const core = operations_access::core_of(operations);
+  thread_context* const thread = operations_access::thread_of(operations);
+  return {core, thread, &buffers_of(*core, *thread)};
 }
 
 /// A value in a form that is read from a bundle without a copy, where there is one.
@@ -126,7 +128,7 @@ template <class K>
 inline constexpr bool carries_hash = !flat<K>;
 
 template <class Op, class Values>
-outcome run_operations(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self);
+outcome run_operations(engine& core, thread_context& thread, message_ptr& m, void* target, handler_id self);
 
 template <class Op>
 constexpr std::string_view operation_name() noexcept {
@@ -167,7 +169,7 @@ inline const image_registration<container_row> container_enlisted{container_row_
 /// The lock of buffers, for a scope.
 class buffers_lock {
  public:
-  explicit buffers_lock(operation_buffers& of) noexcept : of_(of) { of_.lock(); }
+  explicit buffers_lock(operation_buffers& operation_buffers) noexcept : of_(operation_buffers) { of_.lock(); }
   ~buffers_lock() { of_.unlock(); }
   buffers_lock(const buffers_lock&) = delete;
   buffers_lock& operator=(const buffers_lock&) = delete;
@@ -178,30 +180,30 @@ class buffers_lock {
 
 /// Packs an operation of which nothing can fail but memory. The lock is held.
 template <class Op, class... Ts>
-void append_locked(operation_buffers& to, std::uint32_t container, std::uint32_t target, const Ts&... values) {
+void append_locked(operation_buffers& buffers, std::uint32_t container, std::uint32_t target, const Ts&... values) {
   static_cast<void>(&operation_enlisted<Op>);
   const std::size_t bytes = packed_size(values...);
-  writer out(std::span<std::byte>(to.claim({operation_row<Op>.id.value(), container}, target, bytes), bytes));
+  writer out(std::span<std::byte>(buffers.claim({operation_row<Op>.id.value(), container}, target, bytes), bytes));
   out(values...);
 }
 
 /// Makes an operation. Values are packed by the caller, so an exception of their packing leaves here, and nothing has
 /// been made then.
 template <class Op, class... Ts>
-void append(const operation_place& at, std::uint32_t container, std::uint32_t target, const Ts&... values) {
+void append(const operation_place& place, std::uint32_t container, std::uint32_t target, const Ts&... values) {
   static_cast<void>(&operation_enlisted<Op>);
-  throttle(*at.core, *at.on);
+  throttle(*place.core, *place.on);
   if constexpr (packs_tight<Ts...>) {
-    const buffers_lock held(*at.buffers);
-    append_locked<Op>(*at.buffers, container, target, values...);
+    const buffers_lock held(*place.buffers);
+    append_locked<Op>(*place.buffers, container, target, values...);
   } else {
     writer packed;
     packed(values...);
     const std::size_t bytes = run_aligned(packed.size());
-    const buffers_lock held(*at.buffers);
-    std::byte* const to = at.buffers->claim({operation_row<Op>.id.value(), container}, target, bytes, true);
-    if (packed.size() != 0) std::memcpy(to, packed.data(), packed.size());
-    std::memset(to + packed.size(), 0, bytes - packed.size());
+    const buffers_lock held(*place.buffers);
+    std::byte* const destination = place.buffers->claim({operation_row<Op>.id.value(), container}, target, bytes, true);
+    if (packed.size() != 0) std::memcpy(destination, packed.data(), packed.size());
+    std::memset(destination + packed.size(), 0, bytes - packed.size());
   }
 }
 
@@ -263,20 +265,20 @@ bool run_each(context& ctx, const operation_run& run, typename Op::part& part, h
 }
 
 template <class Op, class Values>
-outcome run_operations(engine& core, thread_context& on, message_ptr& m, void* target, handler_id self) {
+outcome run_operations(engine& core, thread_context& thread, message_ptr& m, void* target, handler_id self) {
   const operation_run& run = *static_cast<const operation_run*>(target);
   if (!same_class(run.part.key(), key_of<typename Op::part>())) return outcome::malformed;
   message_header request;
   request.source = m->header.source;
   request.handler = self.value();
-  context ctx(core, on, request);
+  context ctx(core, thread, request);
   handler_phase phase = handler_phase::decoding;
   try {
     const bool read =
         run_each<Op>(ctx, run, static_cast<typename Op::part&>(run.part), phase, static_cast<Values*>(nullptr));
     return read ? outcome::done : outcome::malformed;
   } catch (...) {
-    handler_failed(core, on, request, self, phase);
+    handler_failed(core, thread, request, self, phase);
   }
   return outcome::done;
 }

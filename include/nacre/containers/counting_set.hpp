@@ -21,83 +21,83 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
   using detail::keyed_handle<K, std::uint64_t>::keyed_handle;
 
   /// Counts a key once. Asynchronous.
-  void insert(container_caller at, detail::key_parameter<K> key) const {
+  void insert(container_caller caller, detail::key_parameter<K> key) const {
     const std::uint64_t hash = detail::hash_of(key);
     if constexpr (detail::packs_tight<K>) {
       using kept_key = detail::counted_key<K>;
-      detail::pending_counts<K>& counts = pending(at);
+      detail::pending_counts<K>& counts = pending(caller);
       if (!kept_key::is_short(key)) {
         if (counts.count(hash, key)) return;
-        detail::throttle(*at.core, *at.on);
-        return insert_slowly(at, counts, hash, key);
+        detail::throttle(*caller.core, *caller.on);
+        return insert_slowly(caller, counts, hash, key);
       }
       // An exception leaves all as it is.
       auto& longest = counts.longest_waiting();
       if (!longest.any) {
-        at.buffers->note_pending(this->number());
+        caller.buffers->note_pending(this->number());
       } else if (!counts.count(longest.hash, longest.key)) {
-        count_slowly(at, counts, longest);
+        count_slowly(caller, counts, longest);
       }
       counts.await_place({kept_key::shortened(key), hash, true});
     } else {
-      detail::add_count<K>::make(at, this->number(), this->target_of(at, hash), hash, key, std::uint32_t{1});
+      detail::add_count<K>::make(caller, this->number(), this->target_of(caller, hash), hash, key, std::uint32_t{1});
     }
   }
   /// As for a map, with the count as the value. The counts that this thread has inserted before are seen.
-  void erase(container_caller at, detail::key_parameter<K> key) const {
-    send_pending(at, key);
-    detail::keyed_handle<K, std::uint64_t>::erase(at, key);
+  void erase(container_caller caller, detail::key_parameter<K> key) const {
+    send_pending(caller, key);
+    detail::keyed_handle<K, std::uint64_t>::erase(caller, key);
   }
   /// Runs f on the key and its count, after what this rank has counted before; see keyed_handle.
   template <class F, class... Args>
-  void visit(container_caller at, detail::key_parameter<K> key, F f, Args&&... args) const {
-    send_pending(at, key);
-    detail::keyed_handle<K, std::uint64_t>::visit(at, key, f, std::forward<Args>(args)...);
+  void visit(container_caller caller, detail::key_parameter<K> key, F f, Args&&... args) const {
+    send_pending(caller, key);
+    detail::keyed_handle<K, std::uint64_t>::visit(caller, key, f, std::forward<Args>(args)...);
   }
   /// As visit, but only where the key has been counted.
   template <class F, class... Args>
-  void visit_if_present(container_caller at, detail::key_parameter<K> key, F f, Args&&... args) const {
-    send_pending(at, key);
-    detail::keyed_handle<K, std::uint64_t>::visit_if_present(at, key, f, std::forward<Args>(args)...);
+  void visit_if_present(container_caller caller, detail::key_parameter<K> key, F f, Args&&... args) const {
+    send_pending(caller, key);
+    detail::keyed_handle<K, std::uint64_t>::visit_if_present(caller, key, f, std::forward<Args>(args)...);
   }
 
  private:
-  [[nodiscard]] detail::pending_counts<K>& pending(const container_caller& at) const {
-    detail::pending_operations* known = at.buffers->pending_of(this->number());
+  [[nodiscard]] detail::pending_counts<K>& pending(const container_caller& caller) const {
+    detail::pending_operations* known = caller.buffers->pending_of(this->number());
     if (known == nullptr) {
-      detail::check_container(*at.core, this->number());
-      auto made = std::make_unique<detail::pending_counts<K>>(this->number());
-      known = made.get();
-      at.buffers->keep_pending(this->number(), std::move(made));
+      detail::check_container(*caller.core, this->number());
+      auto result = std::make_unique<detail::pending_counts<K>>(this->number());
+      known = result.get();
+      caller.buffers->keep_pending(this->number(), std::move(result));
     }
     return static_cast<detail::pending_counts<K>&>(*known);
   }
   /// Counts a key that has waited, unless a flush counts it first.
-  [[gnu::noinline]] void count_slowly(const container_caller& at, detail::pending_counts<K>& counts,
+  [[gnu::noinline]] void count_slowly(const container_caller& caller, detail::pending_counts<K>& counts,
                                       typename detail::pending_counts<K>::waiting& key) const {
-    detail::throttle(*at.core, *at.on);  // may flush
-    at.buffers->note_pending(this->number());
-    if (key.any) insert_slowly(at, counts, key.hash, key.key);
+    detail::throttle(*caller.core, *caller.on);  // may flush
+    caller.buffers->note_pending(this->number());
+    if (key.any) insert_slowly(caller, counts, key.hash, key.key);
     key.any = false;
   }
-  [[gnu::noinline]] void insert_slowly(const container_caller& at, detail::pending_counts<K>& counts,
+  [[gnu::noinline]] void insert_slowly(const container_caller& caller, detail::pending_counts<K>& counts,
                                        std::uint64_t hash, const auto& key) const {
-    at.buffers->note_pending(this->number());
+    caller.buffers->note_pending(this->number());
     if (counts.is_free(hash)) return counts.take_place(hash, key);
-    const detail::buffers_lock held(*at.buffers);
-    if (counts.crowded()) counts.send_all(*at.buffers);
-    counts.count_in_any_case(*at.buffers, hash, key);
+    const detail::buffers_lock held(*caller.buffers);
+    if (counts.crowded()) counts.send_all(*caller.buffers);
+    counts.count_in_any_case(*caller.buffers, hash, key);
   }
-  void send_pending(const container_caller& at, detail::key_parameter<K> key) const {
+  void send_pending(const container_caller& caller, detail::key_parameter<K> key) const {
     if constexpr (detail::packs_tight<K>) {
       using kept_key = detail::counted_key<K>;
       const std::uint64_t hash = detail::hash_of(key);
-      detail::pending_counts<K>& counts = pending(at);
-      const detail::buffers_lock held(*at.buffers);
+      detail::pending_counts<K>& counts = pending(caller);
+      const detail::buffers_lock held(*caller.buffers);
       if (kept_key::is_short(key)) {
-        counts.send_count(*at.buffers, hash, kept_key::shortened(key));
+        counts.send_count(*caller.buffers, hash, kept_key::shortened(key));
       } else {
-        counts.send_count(*at.buffers, hash, key);
+        counts.send_count(*caller.buffers, hash, key);
       }
     }
   }
@@ -134,8 +134,8 @@ class counting_set : public detail::keyed_container<K, std::uint64_t, counting_s
                     [&](auto& part) { part.each([&](auto& one) { f(std::as_const(one.key), one.value); }); });
   }
   /// All keys with their counts on one rank, and none on the others.
-  [[nodiscard]] std::vector<std::pair<K, std::uint64_t>> gather(rank_id to) const {
-    return this->gather_all(this->pairs("gather"), to);
+  [[nodiscard]] std::vector<std::pair<K, std::uint64_t>> gather(rank_id target) const {
+    return this->gather_all(this->pairs("gather"), target);
   }
   /// Combines all counts by `op`, which is associative and commutative, on every rank; 0 when there are none.
   template <class Op>

@@ -54,39 +54,39 @@ template <class X, class Y>
 }
 
 template <class T>
-set_link<T>& link_of(flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item) {
-  const auto [found, made] = of.find_or_add(hash, item);
+set_link<T>& link_of(flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item) {
+  const auto [found, made] = table.find_or_add(hash, item);
   if (made) found->value.parent = found->key;
   return found->value;
 }
 
 template <class T>
 struct make_item : keyed_operation<make_item<T>, T, set_link<T>> {
-  static void apply(context&, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item) {
-    static_cast<void>(link_of<T>(of, hash, item));
+  static void apply(context&, flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item) {
+    static_cast<void>(link_of<T>(table, hash, item));
   }
 };
 template <class T>
 struct unite : keyed_operation<unite<T>, T, set_link<T>, std::tuple<T, disjoint_set_handle<T>>> {
-  static void apply(context& ctx, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item,
+  static void apply(context& ctx, flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item,
                     read_form<T> other, const disjoint_set_handle<T>& set) {
-    set.step(ctx, of, hash, T(item), hash_of(other), T(other));
+    set.step(ctx, table, hash, T(item), hash_of(other), T(other));
   }
 };
 /// Tells an item that asked for it the parent of its parent.
 template <class T>
 struct tell_parent : keyed_operation<tell_parent<T>, T, set_link<T>, std::tuple<T, bool>> {
-  static void apply(context&, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item, read_form<T> parent,
-                    bool root) {
-    of.find_or_add(hash, item).first->value = {T(parent), root};
+  static void apply(context&, flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item,
+                    read_form<T> parent, bool root) {
+    table.find_or_add(hash, item).first->value = {T(parent), root};
   }
 };
 template <class T>
 struct ask_parent : keyed_operation<ask_parent<T>, T, set_link<T>, std::tuple<T, disjoint_set_handle<T>>> {
-  static void apply(context& ctx, flat_table<T, set_link<T>>& of, std::uint64_t hash, const auto& item,
+  static void apply(context& ctx, flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item,
                     read_form<T> child, const disjoint_set_handle<T>& set) {
-    const set_link<T>& found = link_of<T>(of, hash, item);
-    set.tell(ctx, T(child), found.parent, found.compressed || found.parent == item);
+    const set_link<T>& link = link_of<T>(table, hash, item);
+    set.tell(ctx, T(child), link.parent, link.compressed || link.parent == item);
   }
 };
 
@@ -97,12 +97,12 @@ std::vector<std::optional<T>> look_up_sets(context& ctx, std::uint32_t container
   const stripe_lock held(ctx.core(), container, stripe);
   using part = keyed_part<T, set_link<T>>;
   if (!same_class(held.part().key(), key_of<part>())) throw usage_error("a look-up in a container of another type");
-  std::vector<std::optional<T>> found;
+  std::vector<std::optional<T>> values;
   for (const T& item : items) {
     auto* const known = static_cast<part&>(held.part()).tables[stripe].find(hash_of(item), item);
-    found.push_back(known == nullptr ? std::nullopt : std::optional<T>(known->value.parent));
+    values.push_back(known == nullptr ? std::nullopt : std::optional<T>(known->value.parent));
   }
-  return found;
+  return values;
 }
 
 }  // namespace detail
@@ -117,15 +117,19 @@ class disjoint_set_handle : public detail::container_name {
   explicit disjoint_set_handle(const detail::container_name& name) noexcept : detail::container_name(name) {}
 
   /// Makes an item that is a set of its own, unless it exists. Asynchronous.
-  void insert(container_caller at, detail::key_parameter<T> item) const { make<detail::make_item<T>>(at, item); }
+  void insert(container_caller caller, detail::key_parameter<T> item) const {
+    make<detail::make_item<T>>(caller, item);
+  }
   /// Makes one set of the sets of two items, which need not exist. Asynchronous.
-  void union_(container_caller at, detail::key_parameter<T> a, detail::key_parameter<T> b) const {
-    if (a == b) return insert(at, a);
+  void union_(container_caller caller, detail::key_parameter<T> a, detail::key_parameter<T> b) const {
+    if (a == b) return insert(caller, a);
     const bool ordered = detail::comes_before(detail::hash_of(a), a, detail::hash_of(b), b);
-    make<detail::unite<T>>(at, ordered ? a : b, T(ordered ? b : a), *this);
+    make<detail::unite<T>>(caller, ordered ? a : b, T(ordered ? b : a), *this);
   }
   /// Another name of union_.
-  void unite(container_caller at, detail::key_parameter<T> a, detail::key_parameter<T> b) const { union_(at, a, b); }
+  void unite(container_caller caller, detail::key_parameter<T> a, detail::key_parameter<T> b) const {
+    union_(caller, a, b);
+  }
 
  private:
   template <class>
@@ -134,38 +138,38 @@ class disjoint_set_handle : public detail::container_name {
   friend detail::ask_parent<T>;
 
   template <class Op, class... Args>
-  void make(const container_caller& at, detail::key_parameter<T> item, const Args&... args) const {
+  void make(const container_caller& caller, detail::key_parameter<T> item, const Args&... args) const {
     const std::uint64_t hash = detail::hash_of(item);
-    Op::make(at, number(), target_of(at, hash), hash, item, args...);
+    Op::make(caller, number(), target_of(caller, hash), hash, item, args...);
   }
-  void tell(const container_caller& at, const T& item, const T& parent, bool root) const {
-    make<detail::tell_parent<T>>(at, item, parent, root);
+  void tell(const container_caller& caller, const T& item, const T& parent, bool root) const {
+    make<detail::tell_parent<T>>(caller, item, parent, root);
   }
   /// Follows the pair (x, y) as long as its first item is in this table; see the head of this file.
-  void step(context& ctx, detail::flat_table<T, link>& here, std::uint64_t hash_x, T x, std::uint64_t hash_y,
+  void step(context& ctx, detail::flat_table<T, link>& table, std::uint64_t hash_x, T x, std::uint64_t hash_y,
             T y) const {
-    const container_caller at(ctx);
-    const std::uint32_t target = target_of(at, hash_x);
+    const container_caller caller(ctx);
+    const std::uint32_t target = target_of(caller, hash_x);
     while (true) {
-      link& of = detail::link_of<T>(here, hash_x, x);
-      if (of.parent == y) return;
-      T p = of.parent;
+      link& subject = detail::link_of<T>(table, hash_x, x);
+      if (subject.parent == y) return;
+      T p = subject.parent;
       if (p == x) {
-        of = {std::move(y), false};
+        subject = {std::move(y), false};
         return;
       }
       const std::uint64_t hash_p = detail::hash_of(p);
       if (detail::comes_before(hash_p, p, hash_y, y)) {
-        of = {y, false};
+        subject = {y, false};
         x = std::move(p);
         hash_x = hash_p;
       } else {
         x = std::exchange(y, std::move(p));
         hash_x = std::exchange(hash_y, hash_p);
       }
-      if (target_of(at, hash_x) != target) break;
+      if (target_of(caller, hash_x) != target) break;
     }
-    detail::unite<T>::make(at, number(), target_of(at, hash_x), hash_x, x, y, *this);
+    detail::unite<T>::make(caller, number(), target_of(caller, hash_x), hash_x, x, y, *this);
   }
 };
 
@@ -210,8 +214,8 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   /// The representative of the set of an item, one of its items; nothing when there is no such item. Each rank may ask
   /// for an item of its own.
   [[nodiscard]] std::optional<T> find(detail::key_parameter<T> item) {
-    const auto found = all_find({T(item)});
-    return found.empty() ? std::nullopt : std::optional<T>(found.begin()->second);
+    const auto match = all_find({T(item)});
+    return match.empty() ? std::nullopt : std::optional<T>(match.begin()->second);
   }
   /// 1 when there is such an item, else 0. Each rank may ask for an item of its own.
   [[nodiscard]] std::uint64_t count(detail::key_parameter<T> item) { return find(item) ? 1 : 0; }
@@ -228,9 +232,9 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     }
     std::map<T, T> all;
     for (auto& [of, answer] : answers) {
-      const std::vector<std::optional<T>> found = answer.get();
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        if (found[i]) all.emplace((*of)[i], *found[i]);
+      const std::vector<std::optional<T>> values = answer.get();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i]) all.emplace((*of)[i], *values[i]);
       }
     }
     this->rt_->barrier();
@@ -245,7 +249,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     });
   }
   /// All items with their representatives on one rank, and none on the others.
-  [[nodiscard]] std::vector<std::pair<T, T>> gather(rank_id to) {
+  [[nodiscard]] std::vector<std::pair<T, T>> gather(rank_id target) {
     compress();
     return this->gather_all(
         this->of_part("gather",
@@ -254,7 +258,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
                         part.each([&](const auto& one) { all.emplace_back(one.key, one.value.parent); });
                         return all;
                       }),
-        to);
+        target);
   }
   /// Ends all items.
   void clear() {

@@ -39,14 +39,14 @@ class keyed_part final : public container_part {
   /// Calls `body` with each element.
   template <class Body>
   void each(Body&& body) {
-    for (table& of : tables) {
-      for (auto& one : of.elements()) body(one);
+    for (table& key_table : tables) {
+      for (auto& one : key_table.elements()) body(one);
     }
   }
   template <class Body>
   void each(Body&& body) const {
-    for (const table& of : tables) {
-      for (const auto& one : of.elements()) body(one);
+    for (const table& key_table : tables) {
+      for (const auto& one : key_table.elements()) body(one);
     }
   }
 
@@ -97,20 +97,20 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
   using table = typename part::table;
   using values = std::conditional_t<carries_hash<K>, std::tuple<std::uint64_t, K, A...>, std::tuple<K, A...>>;
 
-  static void run(context& ctx, part& of, std::uint32_t stripe, std::uint64_t hash, read_form<K> key,
+  static void run(context& ctx, part& part, std::uint32_t stripe, std::uint64_t hash, read_form<K> key,
                   read_form<A>... args) requires carries_hash<K> {
-    Self::apply(ctx, of.tables[stripe], hash, key, std::move(args)...);
+    Self::apply(ctx, part.tables[stripe], hash, key, std::move(args)...);
   }
-  static void run(context& ctx, part& of, std::uint32_t stripe, K key,
+  static void run(context& ctx, part& part, std::uint32_t stripe, K key,
                   read_form<A>... args) requires(!carries_hash<K>) {
-    Self::apply(ctx, of.tables[stripe], hash_of(key), key, std::move(args)...);
+    Self::apply(ctx, part.tables[stripe], hash_of(key), key, std::move(args)...);
   }
   /// Bring the memory of an operation into the cache while those before it run: first all places, then all elements.
-  static void prefetch_place(const part& of, std::uint32_t stripe, const auto& first, const auto&...) {
-    of.tables[stripe].prefetch_place(hash_read(first));
+  static void prefetch_place(const part& part, std::uint32_t stripe, const auto& first, const auto&...) {
+    part.tables[stripe].prefetch_place(hash_read(first));
   }
-  static void prefetch_element(const part& of, std::uint32_t stripe, const auto& first, const auto&...) {
-    of.tables[stripe].prefetch_element(hash_read(first));
+  static void prefetch_element(const part& part, std::uint32_t stripe, const auto& first, const auto&...) {
+    part.tables[stripe].prefetch_element(hash_read(first));
   }
   [[nodiscard]] static std::uint64_t hash_read(const auto& first) {
     if constexpr (carries_hash<K>) {
@@ -121,7 +121,7 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
   }
   /// Packs the operation, its arguments converted to A.
   template <class... Args>
-  static void make(const operation_place& at, std::uint32_t container, std::uint32_t target, std::uint64_t hash,
+  static void make(const operation_place& place, std::uint32_t container, std::uint32_t target, std::uint64_t hash,
                    key_parameter<K> key, Args&&... args) {
     static_assert(sizeof...(Args) == sizeof...(A),
                   "the function of a visit takes another number of arguments behind the key and the value");
@@ -130,9 +130,9 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
       std::apply(
           [&](const A&... each) {
             if constexpr (carries_hash<K>) {
-              append<Self>(at, container, target, hash, key, each...);
+              append<Self>(place, container, target, hash, key, each...);
             } else {
-              append<Self>(at, container, target, key, each...);
+              append<Self>(place, container, target, key, each...);
             }
           },
           converted);
@@ -142,7 +142,9 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
 
 template <class K, class V>
 struct erase_key : keyed_operation<erase_key<K, V>, K, V> {
-  static void apply(context&, flat_table<K, V>& of, std::uint64_t hash, const auto& key) { of.erase(hash, key); }
+  static void apply(context&, flat_table<K, V>& key_table, std::uint64_t hash, const auto& key) {
+    key_table.erase(hash, key);
+  }
 };
 
 enum class absent : std::uint8_t { make, skip };
@@ -153,9 +155,10 @@ struct visit_key;
 template <class K, class V, class F, absent How, class... A>
 struct visit_key<K, V, F, How, std::tuple<A...>>
     : keyed_operation<visit_key<K, V, F, How, std::tuple<A...>>, K, V, std::tuple<A...>> {
-  static void apply(context& ctx, flat_table<K, V>& of, std::uint64_t hash, const auto& key, read_form<A>... args) {
-    auto* const found = How == absent::make ? of.find_or_add(hash, key).first : of.find(hash, key);
-    if (found != nullptr) call_visitor<F>(ctx, std::as_const(found->key), found->value, A(std::move(args))...);
+  static void apply(context& ctx, flat_table<K, V>& key_table, std::uint64_t hash, const auto& key,
+                    read_form<A>... args) {
+    auto* const match = How == absent::make ? key_table.find_or_add(hash, key).first : key_table.find(hash, key);
+    if (match != nullptr) call_visitor<F>(ctx, std::as_const(match->key), match->value, A(std::move(args))...);
   }
 };
 
@@ -165,8 +168,8 @@ std::optional<V> look_up(context& ctx, std::uint32_t container, std::uint32_t st
   const stripe_lock held(ctx.core(), container, stripe);
   if (!same_class(held.part().key(), key_of<keyed_part<K, V>>()))
     throw usage_error("a look-up in a container of another type");
-  auto* const found = static_cast<keyed_part<K, V>&>(held.part()).tables[stripe].find(hash, key);
-  return found == nullptr ? std::nullopt : std::optional<V>(found->value);
+  auto* const match = static_cast<keyed_part<K, V>&>(held.part()).tables[stripe].find(hash, key);
+  return match == nullptr ? std::nullopt : std::optional<V>(match->value);
 }
 
 /// Orders elements by value, the largest first, and by key where values are equal.
@@ -189,7 +192,7 @@ class keyed_handle : public container_name {
   explicit keyed_handle(const container_name& name) noexcept : container_name(name) {}
 
   /// Erases the element of a key. Asynchronous.
-  void erase(container_caller at, key_parameter<K> key) const { make<erase_key<K, V>>(at, key); }
+  void erase(container_caller caller, key_parameter<K> key) const { make<erase_key<K, V>>(caller, key); }
   /// Runs a lambda without captures on the rank of a key, with the key, the value and arguments:
   ///
   ///     handle.visit(ctx, key, [](const K& key, V& value, int n) { value += n; }, 5);
@@ -199,25 +202,25 @@ class keyed_handle : public container_name {
   /// were made. An exception of the lambda ends the job with a line that names it. Throws usage_error when the
   /// container has ended, and what packing the arguments throws; then nothing has been done.
   template <class F, class... Args>
-  void visit(container_caller at, key_parameter<K> key, F, Args&&... args) const {
-    visit_as<F, absent::make>(at, key, std::forward<Args>(args)...);
+  void visit(container_caller caller, key_parameter<K> key, F, Args&&... args) const {
+    visit_as<F, absent::make>(caller, key, std::forward<Args>(args)...);
   }
   /// As visit, but does nothing when the key is absent.
   template <class F, class... Args>
-  void visit_if_present(container_caller at, key_parameter<K> key, F, Args&&... args) const {
-    visit_as<F, absent::skip>(at, key, std::forward<Args>(args)...);
+  void visit_if_present(container_caller caller, key_parameter<K> key, F, Args&&... args) const {
+    visit_as<F, absent::skip>(caller, key, std::forward<Args>(args)...);
   }
 
  protected:
   template <class Op, class... Args>
-  void make(const container_caller& at, key_parameter<K> key, Args&&... args) const {
+  void make(const container_caller& caller, key_parameter<K> key, Args&&... args) const {
     const std::uint64_t hash = hash_of(key);
-    Op::make(at, number(), target_of(at, hash), hash, key, std::forward<Args>(args)...);
+    Op::make(caller, number(), target_of(caller, hash), hash, key, std::forward<Args>(args)...);
   }
   template <class F, absent How, class... Args>
-  void visit_as(const container_caller& at, key_parameter<K> key, Args&&... args) const {
+  void visit_as(const container_caller& caller, key_parameter<K> key, Args&&... args) const {
     if constexpr (can_visit<F>()) {
-      make<visit_key<K, V, F, How, typename visit_arguments<2, F, Args...>::type>>(at, key,
+      make<visit_key<K, V, F, How, typename visit_arguments<2, F, Args...>::type>>(caller, key,
                                                                                    std::forward<Args>(args)...);
     }
   }
@@ -266,9 +269,9 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
     std::optional<V> value;
     std::exception_ptr problem;  // of the key's comparison, where the key is: the other ranks wait here all the same
     try {
-      auto found =
+      auto match =
           rt.template call<&look_up<K, V>>(rank_id(target / stripes), this->number_, target % stripes, hash, K(key));
-      value = found.get();
+      value = match.get();
     } catch (...) {
       problem = std::current_exception();
     }
@@ -297,8 +300,8 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
     this->alive();
     return this->handle_;
   }
-  [[nodiscard]] std::vector<std::pair<K, V>> pairs(const char* what) const {
-    return this->of_part(what, [](const auto& part) {
+  [[nodiscard]] std::vector<std::pair<K, V>> pairs(const char* name) const {
+    return this->of_part(name, [](const auto& part) {
       std::vector<std::pair<K, V>> all;
       all.reserve(part.size());
       part.each([&](const auto& one) { all.emplace_back(one.key, one.value); });

@@ -17,15 +17,15 @@ namespace detail {
 
 template <class K, class V>
 struct insert_if_absent : keyed_operation<insert_if_absent<K, V>, K, V, std::tuple<V>> {
-  static void apply(context&, flat_table<K, V>& of, std::uint64_t hash, const auto& key, read_form<V> value) {
-    const auto [found, made] = of.find_or_add(hash, key);
+  static void apply(context&, flat_table<K, V>& table, std::uint64_t hash, const auto& key, read_form<V> value) {
+    const auto [found, made] = table.find_or_add(hash, key);
     if (made) found->value = V(std::move(value));
   }
 };
 template <class K, class V>
 struct insert_or_assign : keyed_operation<insert_or_assign<K, V>, K, V, std::tuple<V>> {
-  static void apply(context&, flat_table<K, V>& of, std::uint64_t hash, const auto& key, read_form<V> value) {
-    of.find_or_add(hash, key).first->value = V(std::move(value));
+  static void apply(context&, flat_table<K, V>& table, std::uint64_t hash, const auto& key, read_form<V> value) {
+    table.find_or_add(hash, key).first->value = V(std::move(value));
   }
 };
 
@@ -38,12 +38,12 @@ class map_handle : public detail::keyed_handle<K, V> {
   using detail::keyed_handle<K, V>::keyed_handle;
 
   /// Inserts a value; without effect when the key has one already. Asynchronous.
-  void insert(container_caller at, detail::key_parameter<K> key, const V& value) const {
-    this->template make<detail::insert_if_absent<K, V>>(at, key, value);
+  void insert(container_caller caller, detail::key_parameter<K> key, const V& value) const {
+    this->template make<detail::insert_if_absent<K, V>>(caller, key, value);
   }
   /// Inserts a value, or replaces the one that the key has. Asynchronous.
-  void insert_or_assign(container_caller at, detail::key_parameter<K> key, const V& value) const {
-    this->template make<detail::insert_or_assign<K, V>>(at, key, value);
+  void insert_or_assign(container_caller caller, detail::key_parameter<K> key, const V& value) const {
+    this->template make<detail::insert_or_assign<K, V>>(caller, key, value);
   }
 };
 
@@ -74,8 +74,8 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
   [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n) const { return top(n, &detail::ranks_before<K, V>); }
   /// The first `n` by `before(a, b)`, of pairs of key and value.
   template <class Before>
-  [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n, Before before) const {
-    return this->first_of_all(this->pairs("top"), n, before);
+  [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n, Before previous) const {
+    return this->first_of_all(this->pairs("top"), n, previous);
   }
   /// Calls `f(const K&, V&)`, which may have captures, with each element of this rank. What `f` does to this container
   /// runs after its end. Collective.
@@ -85,8 +85,8 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
                     [&](auto& part) { part.each([&](auto& one) { f(std::as_const(one.key), one.value); }); });
   }
   /// All elements on one rank, and none on the others. Collective.
-  [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id to) const {
-    return this->gather_all(this->pairs("gather"), to);
+  [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id target) const {
+    return this->gather_all(this->pairs("gather"), target);
   }
   /// Combines all values by `op`, which is associative and commutative, on every rank; V() of an empty map. Collective.
   template <class Op>

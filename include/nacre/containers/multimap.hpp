@@ -17,9 +17,9 @@ namespace detail {
 
 template <class K, class V>
 struct insert_value : keyed_operation<insert_value<K, V>, K, std::vector<V>, std::tuple<V>> {
-  static void apply(context&, flat_table<K, std::vector<V>>& of, std::uint64_t hash, const auto& key,
+  static void apply(context&, flat_table<K, std::vector<V>>& table, std::uint64_t hash, const auto& key,
                     read_form<V> value) {
-    of.find_or_add(hash, key).first->value.push_back(V(std::move(value)));
+    table.find_or_add(hash, key).first->value.push_back(V(std::move(value)));
   }
 };
 
@@ -29,15 +29,15 @@ struct visit_values;
 template <class K, class V, class F, absent How, class... A>
 struct visit_values<K, V, F, How, std::tuple<A...>>
     : keyed_operation<visit_values<K, V, F, How, std::tuple<A...>>, K, std::vector<V>, std::tuple<A...>> {
-  static void apply(context& ctx, flat_table<K, std::vector<V>>& of, std::uint64_t hash, const auto& key,
+  static void apply(context& ctx, flat_table<K, std::vector<V>>& table, std::uint64_t hash, const auto& key,
                     read_form<A>... args) {
-    auto* found = of.find(hash, key);
-    if (found == nullptr) {
+    auto* match = table.find(hash, key);
+    if (match == nullptr) {
       if (How == absent::skip) return;
-      found = of.find_or_add(hash, key).first;
-      found->value.emplace_back();
+      match = table.find_or_add(hash, key).first;
+      match->value.emplace_back();
     }
-    for (V& each : found->value) call_visitor<F>(ctx, std::as_const(found->key), each, A(args)...);
+    for (V& each : match->value) call_visitor<F>(ctx, std::as_const(match->key), each, A(args)...);
   }
 };
 
@@ -50,27 +50,27 @@ class multimap_handle : public detail::keyed_handle<K, std::vector<V>> {
   using detail::keyed_handle<K, std::vector<V>>::keyed_handle;
 
   /// Adds a value to those of a key. Asynchronous, as all that follow. `erase` ends all values of a key.
-  void insert(container_caller at, detail::key_parameter<K> key, const V& value) const {
-    this->template make<detail::insert_value<K, V>>(at, key, value);
+  void insert(container_caller caller, detail::key_parameter<K> key, const V& value) const {
+    this->template make<detail::insert_value<K, V>>(caller, key, value);
   }
   /// Runs a lambda without captures with each value of a key; see keyed_handle::visit. A key without values gets a
   /// default one.
   template <class F, class... Args>
-  void visit(container_caller at, detail::key_parameter<K> key, F, Args&&... args) const {
-    visit_each<F, detail::absent::make>(at, key, std::forward<Args>(args)...);
+  void visit(container_caller caller, detail::key_parameter<K> key, F, Args&&... args) const {
+    visit_each<F, detail::absent::make>(caller, key, std::forward<Args>(args)...);
   }
   /// As visit, but does nothing when the key has no values.
   template <class F, class... Args>
-  void visit_if_present(container_caller at, detail::key_parameter<K> key, F, Args&&... args) const {
-    visit_each<F, detail::absent::skip>(at, key, std::forward<Args>(args)...);
+  void visit_if_present(container_caller caller, detail::key_parameter<K> key, F, Args&&... args) const {
+    visit_each<F, detail::absent::skip>(caller, key, std::forward<Args>(args)...);
   }
 
  private:
   template <class F, detail::absent How, class... Args>
-  void visit_each(const container_caller& at, detail::key_parameter<K> key, Args&&... args) const {
+  void visit_each(const container_caller& caller, detail::key_parameter<K> key, Args&&... args) const {
     if constexpr (detail::can_visit<F>()) {
       using arguments = typename detail::visit_arguments<2, F, Args...>::type;
-      this->template make<detail::visit_values<K, V, F, How, arguments>>(at, key, std::forward<Args>(args)...);
+      this->template make<detail::visit_values<K, V, F, How, arguments>>(caller, key, std::forward<Args>(args)...);
     }
   }
 };
@@ -117,7 +117,9 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
     });
   }
   /// All pairs of key and value on one rank, and none on the others.
-  [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id to) const { return this->gather_all(values("gather"), to); }
+  [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id target) const {
+    return this->gather_all(values("gather"), target);
+  }
   /// Combines all values by `op`, which is associative and commutative, on every rank; V() when there are none.
   template <class Op>
   [[nodiscard]] V reduce(Op op) const {
@@ -127,8 +129,8 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
   }
 
  private:
-  [[nodiscard]] std::vector<std::pair<K, V>> values(const char* what) const {
-    return this->of_part(what, [](const auto& part) {
+  [[nodiscard]] std::vector<std::pair<K, V>> values(const char* name) const {
+    return this->of_part(name, [](const auto& part) {
       std::vector<std::pair<K, V>> all;
       part.each([&](const auto& one) {
         for (const V& each : one.value) all.emplace_back(one.key, each);

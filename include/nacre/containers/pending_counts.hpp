@@ -19,9 +19,9 @@ namespace nacre::detail {
 
 template <class K>
 struct add_count : keyed_operation<add_count<K>, K, std::uint64_t, std::tuple<std::uint32_t>> {
-  static void apply(context&, flat_table<K, std::uint64_t>& of, std::uint64_t hash, const auto& key,
+  static void apply(context&, flat_table<K, std::uint64_t>& table, std::uint64_t hash, const auto& key,
                     std::uint32_t count) {
-    of.find_or_add(hash, key).first->value += count;
+    table.find_or_add(hash, key).first->value += count;
   }
 };
 
@@ -37,8 +37,8 @@ class counted_key {
   void assign(const K& other) { key_ = other; }
   /// Calls what(key).
   template <class Use>
-  void use(Use&& what) const {
-    what(key_);
+  void use(Use&& item) const {
+    item(key_);
   }
 
  private:
@@ -69,9 +69,9 @@ class counted_key<std::string> {
     text_.size = long_size;
   }
   template <class Use>
-  void use(Use&& what) const {
+  void use(Use&& item) const {
     char room[short_text::size_max];
-    what(text_.size == long_size ? std::string_view(*long_) : text_.write(room));
+    item(text_.size == long_size ? std::string_view(*long_) : text_.write(room));
   }
 
  private:
@@ -110,9 +110,10 @@ class pending_counts final : public pending_operations {
   }
   /// Counts a key if it has its place; otherwise returns false.
   [[nodiscard]] bool count(std::uint64_t hash, const auto& key) {
-    place& there = at(hash);
-    const bool counts = there.count - 1 < ~std::uint32_t{0} - 1 && there.equals(key);  // neither none nor the most
-    there.count += static_cast<std::uint32_t>(counts);
+    place& position = at(hash);
+    const bool counts =
+        position.count - 1 < ~std::uint32_t{0} - 1 && position.equals(key);  // neither none nor the most
+    position.count += static_cast<std::uint32_t>(counts);
     return counts;
   }
   /// Whether the place of a key is free.
@@ -121,41 +122,41 @@ class pending_counts final : public pending_operations {
   }
   /// Counts a key whose place is free.
   void take_place(std::uint64_t hash, const auto& key) {
-    place& there = at(hash);
-    there.assign(key);
-    used_.push_back(static_cast<std::uint32_t>(&there - places_.data()));
-    there.count = 1;
+    place& position = at(hash);
+    position.assign(key);
+    used_.push_back(static_cast<std::uint32_t>(&position - places_.data()));
+    position.count = 1;
   }
   /// Counts a key, whose place is taken from another one if it must be. With the lock.
-  void count_in_any_case(operation_buffers& to, std::uint64_t hash, const auto& key) {
+  void count_in_any_case(operation_buffers& buffers, std::uint64_t hash, const auto& key) {
     if (count(hash, key)) return;
     if (is_free(hash)) return take_place(hash, key);
-    place& there = at(hash);
-    send(to, there);
-    there.assign(key);
-    there.count = 1;
+    place& position = at(hash);
+    send(buffers, position);
+    position.assign(key);
+    position.count = 1;
     ++replaced_;
   }
   /// Counts all keys that wait. With the lock.
-  void count_waiting(operation_buffers& to) {
-    for (waiting& each : waiting_) count_waiting(to, each);
+  void count_waiting(operation_buffers& buffers) {
+    for (waiting& each : waiting_) count_waiting(buffers, each);
   }
   /// Sends what is pending of a key. With the lock.
-  void send_count(operation_buffers& to, std::uint64_t hash, const auto& key) {
+  void send_count(operation_buffers& buffers, std::uint64_t hash, const auto& key) {
     for (waiting& each : waiting_) {
-      if (each.hash == hash) count_waiting(to, each);
+      if (each.hash == hash) count_waiting(buffers, each);
     }
-    place& there = at(hash);
-    if (there.count != 0 && there.equals(key)) send(to, there);
+    place& position = at(hash);
+    if (position.count != 0 && position.equals(key)) send(buffers, position);
   }
-  void flush(operation_buffers& to) override {
-    count_waiting(to);
-    send_all(to);
+  void flush(operation_buffers& buffers) override {
+    count_waiting(buffers);
+    send_all(buffers);
   }
   /// Sends all that is in the table, which grows if it is crowded. With the lock.
-  void send_all(operation_buffers& to) {
+  void send_all(operation_buffers& buffers) {
     for (const std::uint32_t each : used_) {
-      if (places_[each].count != 0) send(to, places_[each]);
+      if (places_[each].count != 0) send(buffers, places_[each]);
     }
     used_.clear();
     if (crowded()) {
@@ -177,21 +178,21 @@ class pending_counts final : public pending_operations {
   struct alignas(place_bytes <= 64 ? place_bytes : alignof(kept_key)) place : kept_key {};
   [[nodiscard]] place& at(std::uint64_t hash) noexcept { return places_[hash & (places_.size() - 1)]; }
 
-  void count_waiting(operation_buffers& to, waiting& key) {
-    if (key.any) count_in_any_case(to, key.hash, key.key);
+  void count_waiting(operation_buffers& buffers, waiting& key) {
+    if (key.any) count_in_any_case(buffers, key.hash, key.key);
     key.any = false;
   }
-  void send(operation_buffers& to, place& from) {
-    from.use([&](const auto& key) {
+  void send(operation_buffers& buffers, place& position) {
+    position.use([&](const auto& key) {
       const std::uint64_t hash = hash_of(key);
-      const std::uint32_t target = target_of(hash, to.targets());
+      const std::uint32_t target = target_of(hash, buffers.targets());
       if constexpr (carries_hash<K>) {
-        append_locked<add_count<K>>(to, container_, target, hash, key, from.count);
+        append_locked<add_count<K>>(buffers, container_, target, hash, key, position.count);
       } else {
-        append_locked<add_count<K>>(to, container_, target, key, from.count);
+        append_locked<add_count<K>>(buffers, container_, target, key, position.count);
       }
     });
-    from.count = 0;
+    position.count = 0;
   }
 
   std::uint32_t container_;

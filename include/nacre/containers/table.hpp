@@ -43,8 +43,8 @@ class flat_table {
   template <class Key>
   [[nodiscard]] element* find(std::uint64_t hash, const Key& key) {
     if (elements_.empty()) return nullptr;
-    for (std::size_t at = home_of(hash); index_[at].number != 0; at = next(at)) {
-      if (element* const found = match(index_[at], hash, key)) return found;
+    for (std::size_t index = home_of(hash); index_[index].number != 0; index = next(index)) {
+      if (element* const target = match(index_[index], hash, key)) return target;
     }
     return nullptr;
   }
@@ -53,12 +53,12 @@ class flat_table {
   template <class Key>
   std::pair<element*, bool> find_or_add(std::uint64_t hash, const Key& key) {
     if ((elements_.size() + 1) * 3 > index_.size() * 2) grow();
-    std::size_t at = home_of(hash);
-    for (; index_[at].number != 0; at = next(at)) {
-      if (element* const found = match(index_[at], hash, key)) return {found, false};
+    std::size_t index = home_of(hash);
+    for (; index_[index].number != 0; index = next(index)) {
+      if (element* const target = match(index_[index], hash, key)) return {target, false};
     }
     elements_.push_back(element{K(key), V(), hash});
-    index_[at] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(elements_.size())};
+    index_[index] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(elements_.size())};
     return {&elements_.back(), true};
   }
 
@@ -66,10 +66,10 @@ class flat_table {
   template <class Key>
   bool erase(std::uint64_t hash, const Key& key) {
     if (elements_.empty()) return false;
-    std::size_t at = home_of(hash);
-    while (index_[at].number != 0 && match(index_[at], hash, key) == nullptr) at = next(at);
-    if (index_[at].number == 0) return false;
-    const std::uint32_t number = index_[at].number;
+    std::size_t index = home_of(hash);
+    while (index_[index].number != 0 && match(index_[index], hash, key) == nullptr) index = next(index);
+    if (index_[index].number == 0) return false;
+    const std::uint32_t number = index_[index].number;
     const auto last = static_cast<std::uint32_t>(elements_.size());
     if (number != last) {
       std::size_t moved = home_of(elements_.back().hash);
@@ -78,7 +78,7 @@ class flat_table {
       index_[moved].number = number;
     }
     elements_.pop_back();
-    close_gap(at);
+    close_gap(index);
     return true;
   }
 
@@ -96,22 +96,22 @@ class flat_table {
   [[nodiscard]] std::size_t home_of(std::uint64_t hash) const noexcept {
     return static_cast<std::uint32_t>(hash) & (index_.size() - 1);
   }
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (index_.size() - 1); }
+  [[nodiscard]] std::size_t next(std::size_t index) const noexcept { return (index + 1) & (index_.size() - 1); }
   template <class Key>
-  [[nodiscard]] element* match(const place& at, std::uint64_t hash, const Key& key) {
-    if (at.hash != static_cast<std::uint32_t>(hash)) return nullptr;
-    element& found = elements_[at.number - 1];
-    return found.key == key ? &found : nullptr;
+  [[nodiscard]] element* match(const place& position, std::uint64_t hash, const Key& key) {
+    if (position.hash != static_cast<std::uint32_t>(hash)) return nullptr;
+    element& target = elements_[position.number - 1];
+    return target.key == key ? &target : nullptr;
   }
 
   /// Moves the elements behind `gap` back to where a search for them begins, or nearer.
   void close_gap(std::size_t gap) noexcept {
     const std::size_t mask = index_.size() - 1;
-    for (std::size_t at = next(gap); index_[at].number != 0; at = next(at)) {
-      const std::size_t home = index_[at].hash & mask;
-      if (((at - home) & mask) < ((at - gap) & mask)) continue;  // its search begins behind the gap
-      index_[gap] = index_[at];
-      gap = at;
+    for (std::size_t index = next(gap); index_[index].number != 0; index = next(index)) {
+      const std::size_t home = index_[index].hash & mask;
+      if (((index - home) & mask) < ((index - gap) & mask)) continue;  // its search begins behind the gap
+      index_[gap] = index_[index];
+      gap = index;
     }
     index_[gap] = {};
   }
@@ -123,9 +123,9 @@ class flat_table {
     std::vector<place> larger(places);
     for (const place& each : index_) {
       if (each.number == 0) continue;
-      std::size_t at = each.hash & (places - 1);
-      while (larger[at].number != 0) at = (at + 1) & (places - 1);
-      larger[at] = each;
+      std::size_t index = each.hash & (places - 1);
+      while (larger[index].number != 0) index = (index + 1) & (places - 1);
+      larger[index] = each;
     }
     index_ = std::move(larger);
   }

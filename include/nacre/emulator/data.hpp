@@ -131,13 +131,13 @@ struct data_streams {
     ar(sent, handed_on, arriving);
   }
 };
-[[nodiscard]] constexpr std::uint64_t data_key(std::uint32_t node, std::uint16_t where) noexcept {
-  return std::uint64_t{node} << 16 | where;
+[[nodiscard]] constexpr std::uint64_t data_key(std::uint32_t node, std::uint16_t position) noexcept {
+  return std::uint64_t{node} << 16 | position;
 }
 
-[[nodiscard]] inline std::uint32_t node_number(const coordinates& at, const coordinates& grid) noexcept {
+[[nodiscard]] inline std::uint32_t node_number(const coordinates& place, const coordinates& grid) noexcept {
   const auto wide = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
-  return wide(at.x) + wide(grid.x) * (wide(at.y) + wide(grid.y) * wide(at.z));
+  return wide(place.x) + wide(grid.x) * (wide(place.y) + wide(grid.y) * wide(place.z));
 }
 [[nodiscard]] inline coordinates node_at(std::uint32_t number, const coordinates& grid) noexcept {
   const auto x = static_cast<std::uint32_t>(grid.x), y = static_cast<std::uint32_t>(grid.y);
@@ -146,7 +146,7 @@ struct data_streams {
 
 /// Hands over the transfers of one node that are whole and have no predecessor.
 template <auto F>
-void hand_over(emulated_node& here, const coordinates& from, data_streams<F>& streams, std::uint64_t key) {
+void hand_over(emulated_node& node, const coordinates& source, data_streams<F>& streams, std::uint64_t key) {
   using value = typename data_signature<decltype(F)>::value;
   for (;;) {
     const auto stream = streams.arriving.find(key);
@@ -158,47 +158,48 @@ void hand_over(emulated_node& here, const coordinates& from, data_streams<F>& st
     stream->second.erase(first);
     if (stream->second.empty()) streams.arriving.erase(stream);
     ++streams.handed_on[key];
-    F(here, from, std::move(data));
+    F(node, source, std::move(data));
   }
 }
 
 /// Runs where a part arrives.
 template <auto F, std::size_t Bytes>
-void take_part(emulated_node& here, data_part<Bytes> part) {
-  data_streams<F>& streams = here.state<data_streams<F>>();
+void take_part(emulated_node& node, data_part<Bytes> part) {
+  data_streams<F>& streams = node.state<data_streams<F>>();
   const std::uint64_t key = data_key(part.from, part.where);
-  incomplete_data& into = streams.arriving[key][part.transfer];
-  into.bytes.resize(part.total);
+  incomplete_data& incomplete_data = streams.arriving[key][part.transfer];
+  incomplete_data.bytes.resize(part.total);
   const std::size_t count = std::min<std::size_t>(Bytes, part.total - part.begin);
-  std::copy_n(part.bytes.begin(), count, into.bytes.begin() + part.begin);
-  into.arrived += static_cast<std::uint32_t>(count);
-  hand_over<F>(here, node_at(part.from, here.machine().grid), streams, key);
+  std::copy_n(part.bytes.begin(), count, incomplete_data.bytes.begin() + part.begin);
+  incomplete_data.arrived += static_cast<std::uint32_t>(count);
+  hand_over<F>(node, node_at(part.from, node.machine().grid), streams, key);
 }
 
 /// Sends one packet, of which `head` has all but the bytes.
 template <auto F, std::size_t Bytes>
-void send_part(emulated_node& here, emulated::placement where, const coordinates& to, const data_part<0>& head,
+void send_part(emulated_node& node, emulated::placement placement, const coordinates& target, const data_part<0>& head,
                std::span<const std::byte> bytes) {
   data_part<Bytes> part{head.from, head.transfer, head.total, head.begin, head.where, {}};
   std::copy(bytes.begin(), bytes.end(), part.bytes.begin());
-  here.send<&take_part<F, Bytes>>(where, to, part);
+  node.send<&take_part<F, Bytes>>(placement, target, part);
 }
 
 /// Sends data in packets of which none holds more than `most`.
 template <auto F>
-void send_parts(emulated_node& here, emulated::placement where, const coordinates& to, std::span<const std::byte> data,
-                std::size_t most) {
-  const coordinates& grid = here.machine().grid;
-  std::uint32_t& sent = here.state<data_streams<F>>().sent[data_key(node_number(to, grid), where.code())];
-  data_part<0> head{node_number(here.at(), grid), sent, static_cast<std::uint32_t>(data.size()), 0, where.code(), {}};
+void send_parts(emulated_node& node, emulated::placement placement, const coordinates& target,
+                std::span<const std::byte> data, std::size_t most) {
+  const coordinates& grid = node.machine().grid;
+  std::uint32_t& sent = node.state<data_streams<F>>().sent[data_key(node_number(target, grid), placement.code())];
+  data_part<0> head{
+      node_number(node.at(), grid), sent, static_cast<std::uint32_t>(data.size()), 0, placement.code(), {}};
   do {  // data without bytes takes one packet, too
     const auto bytes = data.subspan(head.begin, std::min(most, data.size() - head.begin));
     if (bytes.size() <= data_short) {
-      send_part<F, data_short>(here, where, to, head, bytes);
+      send_part<F, data_short>(node, placement, target, head, bytes);
     } else if (bytes.size() <= data_middle) {
-      send_part<F, data_middle>(here, where, to, head, bytes);
+      send_part<F, data_middle>(node, placement, target, head, bytes);
     } else {
-      send_part<F, data_long>(here, where, to, head, bytes);
+      send_part<F, data_long>(node, placement, target, head, bytes);
     }
     if (head.begin == 0) ++sent;  // only now, as the first packet may be refused and the handler go on
     head.begin += static_cast<std::uint32_t>(bytes.size());
@@ -208,7 +209,7 @@ void send_parts(emulated_node& here, emulated::placement where, const coordinate
 }  // namespace detail
 
 template <auto F, class Range>
-void emulated_node::send_data(emulated::placement where, const coordinates& to, const Range& data) {
+void emulated_node::send_data(emulated::placement placement, const coordinates& target, const Range& data) {
   using value = typename detail::data_signature<decltype(F)>::value;
   const std::span<const value> values(data);
   const std::span<const std::byte> bytes = std::as_bytes(values);
@@ -222,7 +223,7 @@ void emulated_node::send_data(emulated::placement where, const coordinates& to, 
                       ": set packet_bytes = 32 or more");
   }
   const std::size_t most = packet >= 128 ? detail::data_long : packet >= 64 ? detail::data_middle : detail::data_short;
-  detail::send_parts<F>(*this, where, to, bytes, most);
+  detail::send_parts<F>(*this, placement, target, bytes, most);
 }
 
 }  // namespace nacre

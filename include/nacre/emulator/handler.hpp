@@ -51,32 +51,32 @@ struct emulated_signature<R (*)(emulated_node&, P...)> {
   static constexpr std::size_t count = sizeof...(P);
 
   template <class... Args>
-  static void pack(std::array<std::uint64_t, packet::words>& into, Args&&... args) {
+  static void pack(std::array<std::uint64_t, packet::words>& values, Args&&... args) {
     static_assert(sizeof...(Args) == sizeof...(P), "the node's handler takes another number of arguments");
     static_assert((std::is_convertible_v<Args, std::decay_t<P>> && ...),
                   "an argument does not fit the parameter of the node's handler that stands in its place");
-    [[maybe_unused]] std::byte* at = reinterpret_cast<std::byte*>(into.data());
-    (pack_one<std::decay_t<P>>(at, std::forward<Args>(args)), ...);
+    [[maybe_unused]] std::byte* position = reinterpret_cast<std::byte*>(values.data());
+    (pack_one<std::decay_t<P>>(position, std::forward<Args>(args)), ...);
   }
   template <auto F>
-  static R run(emulated_node& here, const std::byte* payload) {
+  static R run(emulated_node& node, const std::byte* payload) {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>)->R {
-      return F(here, get<std::decay_t<P>>(payload + offset<Index>())...);
+      return F(node, get<std::decay_t<P>>(payload + offset<Index>())...);
     }
     (std::make_index_sequence<sizeof...(P)>());
   }
 
  private:
   template <class T, class Arg>
-  static void pack_one(std::byte*& at, Arg&& argument) {
+  static void pack_one(std::byte*& position, Arg&& argument) {
     const T value = static_cast<T>(std::forward<Arg>(argument));
-    std::memcpy(at, &value, sizeof(T));
-    at += sizeof(T);
+    std::memcpy(position, &value, sizeof(T));
+    position += sizeof(T);
   }
   template <class T>
-  static T get(const std::byte* from) noexcept {
+  static T get(const std::byte* source) noexcept {
     std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), from, sizeof(T));
+    std::memcpy(bytes.data(), source, sizeof(T));
     return std::bit_cast<T>(bytes);
   }
   template <std::size_t Index>
@@ -137,7 +137,7 @@ const emulated_handler& emulated_handler_of() noexcept {
 
 /// One row of the table of the types that nodes keep as their states.
 struct emulated_state {
-  void (*make)(void* at);
+  void (*make)(void* position);
   void (*destroy)(void*) noexcept;     ///< leaves the memory
   void (*pack)(const void*, writer&);  ///< null when the type cannot be packed: its block stays on its rank
   void (*unpack)(void*, reader&);
@@ -165,7 +165,7 @@ constexpr std::string_view state_name() noexcept {
 template <class T>
 constexpr emulated_state make_state_row() noexcept {
   static_assert(alignof(T) <= 64, "the state of a node begins at a line of the cache at best");
-  emulated_state row{[](void* at) { ::new (at) T(); },
+  emulated_state row{[](void* position) { ::new (position) T(); },
                      [](void* value) noexcept { static_cast<T*>(value)->~T(); },
                      nullptr,
                      nullptr,

@@ -54,13 +54,13 @@ struct packet_target {
 };
 void post_packet(node_loop& loop, const emulated_handler& row, const packet_target& target,
                  const std::uint64_t* payload);
-void post_task(node_loop& loop, const emulated_handler& row, emulated::placement where, std::chrono::nanoseconds delay,
-               const std::uint64_t* payload);
+void post_task(node_loop& loop, const emulated_handler& row, emulated::placement placement,
+               std::chrono::nanoseconds delay, const std::uint64_t* payload);
 [[nodiscard]] void* state_of(node_loop& loop, std::uint32_t node, const emulated_state& row);
 [[nodiscard]] const emulated_machine& machine_of(const node_loop& loop) noexcept;
 [[nodiscard]] std::chrono::nanoseconds now_of(const node_loop& loop) noexcept;
 [[nodiscard]] std::uint32_t thread_of(const node_loop& loop) noexcept;
-[[nodiscard]] bool node_exists(const node_loop& loop, const coordinates& at) noexcept;
+[[nodiscard]] bool node_exists(const node_loop& loop, const coordinates& place) noexcept;
 void charge_handler(node_loop& loop, std::chrono::nanoseconds cost);
 /// The coroutine that runs continues when `delay` has passed since the end of this stretch.
 void resume_after(node_loop& loop, std::chrono::nanoseconds delay);
@@ -84,9 +84,9 @@ struct pending_gets {
   std::vector<std::pair<std::uint32_t, std::optional<T>*>> waiting;
 };
 template <class T>
-void store_value(emulated_node& here, T value);
+void store_value(emulated_node& node, T value);
 template <class T>
-void answer_get(emulated_node& here, coordinates asker, std::uint32_t number);
+void answer_get(emulated_node& node, coordinates asker, std::uint32_t number);
 }  // namespace detail
 
 /// One node of the emulated machine, for the handler that runs on it. Valid during the handler; in a coroutine, until
@@ -94,8 +94,8 @@ void answer_get(emulated_node& here, coordinates asker, std::uint32_t number);
 /// text that names node, thread and handler.
 class emulated_node {
  public:
-  emulated_node(detail::node_loop& loop, coordinates at, std::uint32_t node) noexcept
-      : loop_(&loop), at_(at), node_(node) {}
+  emulated_node(detail::node_loop& loop, coordinates place, std::uint32_t node) noexcept
+      : loop_(&loop), at_(place), node_(node) {}
 
   [[nodiscard]] const coordinates& at() const noexcept { return at_; }
   [[nodiscard]] const emulated_machine& machine() const noexcept { return detail::machine_of(*loop_); }
@@ -114,31 +114,33 @@ class emulated_node {
   /// Adds a cost to that of the handler.
   void charge(std::chrono::nanoseconds cost) { detail::charge_handler(*loop_, cost); }
   /// Adds the time of memory accesses by the machine's cycles. Other threads are not delayed.
-  void charge_accesses(const emulated_accesses& made);
+  void charge_accesses(const emulated_accesses& emulated_accesses);
   /// Adds the time of floating-point operations: they begin at now(), or when the units of this thread's processor have
   /// begun those of handlers that charged theirs before. Handlers ask in the order of their starts.
-  void charge_floats(const emulated_floats& made);
+  void charge_floats(const emulated_floats& emulated_floats);
 
-  /// Runs F on a worker thread of the node `to`. Like all that a handler sends, the packet leaves at the handler's end.
+  /// Runs F on a worker thread of the node `target`. Like all that a handler sends, the packet leaves at the handler's
+  /// end.
   template <auto F, class... Args>
-  void send(const coordinates& to, Args&&... args) {
-    send<F>(emulated::worker, to, std::forward<Args>(args)...);
+  void send(const coordinates& target, Args&&... args) {
+    send<F>(emulated::worker, target, std::forward<Args>(args)...);
   }
-  /// Runs F on a thread of the node `to` that `where` permits: emulated::communication, emulated::thread(7).
+  /// Runs F on a thread of the node `target` that `placement` permits: emulated::communication, emulated::thread(7).
   template <auto F, class... Args>
-  void send(emulated::placement where, const coordinates& to, Args&&... args) {
+  void send(emulated::placement placement, const coordinates& target, Args&&... args) {
     const auto payload = packed<F>(std::forward<Args>(args)...);
-    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {where, to, {}}, payload.data());
+    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {placement, target, {}}, payload.data());
   }
-  /// Runs F on a worker thread of the node `to`; the packet leaves when `delay` has passed since the handler's end.
+  /// Runs F on a worker thread of the node `target`; the packet leaves when `delay` has passed since the handler's end.
   template <auto F, class... Args>
-  void send_after(std::chrono::nanoseconds delay, const coordinates& to, Args&&... args) {
-    send_after<F>(emulated::worker, delay, to, std::forward<Args>(args)...);
+  void send_after(std::chrono::nanoseconds delay, const coordinates& target, Args&&... args) {
+    send_after<F>(emulated::worker, delay, target, std::forward<Args>(args)...);
   }
   template <auto F, class... Args>
-  void send_after(emulated::placement where, std::chrono::nanoseconds delay, const coordinates& to, Args&&... args) {
+  void send_after(emulated::placement placement, std::chrono::nanoseconds delay, const coordinates& target,
+                  Args&&... args) {
     const auto payload = packed<F>(std::forward<Args>(args)...);
-    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {where, to, delay}, payload.data());
+    detail::post_packet(*loop_, detail::emulated_handler_of<F>(), {placement, target, delay}, payload.data());
   }
   /// Runs F on this node, once this handler has ended; no packet travels.
   template <auto F, class... Args>
@@ -146,8 +148,8 @@ class emulated_node {
     after<F>(std::chrono::nanoseconds(0), std::forward<Args>(args)...);
   }
   template <auto F, class... Args>
-  void add_task(emulated::placement where, Args&&... args) {
-    after<F>(where, std::chrono::nanoseconds(0), std::forward<Args>(args)...);
+  void add_task(emulated::placement placement, Args&&... args) {
+    after<F>(placement, std::chrono::nanoseconds(0), std::forward<Args>(args)...);
   }
   /// Runs F on this node when `delay` has passed since the end of this handler.
   template <auto F, class... Args>
@@ -155,30 +157,31 @@ class emulated_node {
     after<F>(emulated::worker, delay, std::forward<Args>(args)...);
   }
   template <auto F, class... Args>
-  void after(emulated::placement where, std::chrono::nanoseconds delay, Args&&... args) {
+  void after(emulated::placement placement, std::chrono::nanoseconds delay, Args&&... args) {
     const auto payload = packed<F>(std::forward<Args>(args)...);
-    detail::post_task(*loop_, detail::emulated_handler_of<F>(), where, delay, payload.data());
+    detail::post_task(*loop_, detail::emulated_handler_of<F>(), placement, delay, payload.data());
   }
-  /// Sends a value to a coroutine of the node `to` that waits for one of this type, or will: see receive.
+  /// Sends a value to a coroutine of the node `target` that waits for one of this type, or will: see receive.
   template <class T>
-  void send(const coordinates& to, const T& value);
+  void send(const coordinates& target, const T& value);
 
-  /// Puts a value into the memory of the node `to`: it becomes the state<T>() there. A communication thread does it.
+  /// Puts a value into the memory of the node `target`: it becomes the state<T>() there. A communication thread does
+  /// it.
   template <class T>
-  void put(const coordinates& to, const T& value);
+  void put(const coordinates& target, const T& value);
 
-  /// Sends any number of values to the node `to`, which runs `void F(emulated_node& here, const coordinates& from,
+  /// Sends any number of values to the node `target`, which runs `void F(emulated_node& here, const coordinates& from,
   /// std::vector<T> data)` once all have come. `data` is a contiguous range of T, which is trivially copyable, of less
   /// than 4 GiB; it is copied. It travels in packets that hold 18 bytes less than the machine's (of 128, 64 or 32
   /// bytes); each costs a handler where it arrives, and F runs in the last one. What one node sends to another for one
   /// F and one placement is handed over in the order of the calls: data that are complete before their predecessor
   /// wait, and run right behind it. Needs packets of at least 32 bytes. Throws usage_error.
   template <auto F, class Range>
-  void send_data(const coordinates& to, const Range& data) {
-    send_data<F>(emulated::worker, to, data);
+  void send_data(const coordinates& target, const Range& data) {
+    send_data<F>(emulated::worker, target, data);
   }
   template <auto F, class Range>
-  void send_data(emulated::placement where, const coordinates& to, const Range& data);
+  void send_data(emulated::placement placement, const coordinates& target, const Range& data);
 
   /// For the compiler: the result of sleep, to be awaited.
   struct sleep_awaiter {
@@ -236,8 +239,8 @@ class emulated_node {
   /// In a coroutine handler: `co_await here.get<T>({x, y, z})` is a copy of the state<T>() of that node, which one of
   /// its communication threads sends. Two packets travel.
   template <class T>
-  [[nodiscard]] get_awaiter<T> get(const coordinates& from) noexcept {
-    return {this, from};
+  [[nodiscard]] get_awaiter<T> get(const coordinates& source) noexcept {
+    return {this, source};
   }
 
   /// For the emulator.
@@ -261,8 +264,8 @@ class emulated_node {
 namespace detail {
 /// Runs where a value arrives: hands it to the coroutine that waits longest, or keeps it.
 template <class T>
-void take_value(emulated_node& here, T value) {
-  auto& box = here.state<value_mailbox<T>>();
+void take_value(emulated_node& node, T value) {
+  auto& box = node.state<value_mailbox<T>>();
   if (box.waiting.empty()) {
     box.values.push_back(value);
     return;
@@ -270,39 +273,39 @@ void take_value(emulated_node& here, T value) {
   const auto [number, into] = box.waiting.front();
   box.waiting.pop_front();
   *into = value;
-  resume_coroutine(here.loop(), number);
+  resume_coroutine(node.loop(), number);
 }
 }  // namespace detail
 
 namespace detail {
 template <class T>
-void store_value(emulated_node& here, T value) {
-  here.state<T>() = value;
+void store_value(emulated_node& node, T value) {
+  node.state<T>() = value;
 }
 /// Runs where a value comes back.
 template <class T>
-void take_got(emulated_node& here, std::uint32_t number, T value) {
-  auto& waiting = here.state<pending_gets<T>>().waiting;
+void take_got(emulated_node& node, std::uint32_t number, T value) {
+  auto& waiting = node.state<pending_gets<T>>().waiting;
   const auto asked = std::find_if(waiting.begin(), waiting.end(), [&](const auto& one) { return one.first == number; });
   if (asked == waiting.end()) return;
   *asked->second = value;
   waiting.erase(asked);
-  resume_coroutine(here.loop(), number);
+  resume_coroutine(node.loop(), number);
 }
 template <class T>
-void answer_get(emulated_node& here, coordinates asker, std::uint32_t number) {
-  here.send<&take_got<T>>(emulated::communication, asker, number, here.state<T>());
+void answer_get(emulated_node& node, coordinates asker, std::uint32_t number) {
+  node.send<&take_got<T>>(emulated::communication, asker, number, node.state<T>());
 }
 }  // namespace detail
 
 template <class T>
-void emulated_node::put(const coordinates& to, const T& value) {
-  send<&detail::store_value<T>>(emulated::communication, to, value);
+void emulated_node::put(const coordinates& target, const T& value) {
+  send<&detail::store_value<T>>(emulated::communication, target, value);
 }
 
 template <class T>
-void emulated_node::send(const coordinates& to, const T& value) {
-  send<&detail::take_value<T>>(to, value);
+void emulated_node::send(const coordinates& target, const T& value) {
+  send<&detail::take_value<T>>(target, value);
 }
 
 }  // namespace nacre

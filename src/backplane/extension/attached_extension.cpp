@@ -32,12 +32,12 @@ std::string milliseconds_text(double seconds) {
 
 }  // namespace
 
-attached_extension::attached_extension(const extension_site& site, const extension_limits& limits, parts of)
+attached_extension::attached_extension(const extension_site& site, const extension_limits& limits, parts parts)
     : site_(site),
       limits_(limits),
-      name_(std::move(of.name)),
+      name_(std::move(parts.name)),
       number_(extension_number(name_)),
-      keeps_(std::move(of.keeps)),
+      keeps_(std::move(parts.keeps)),
       budget_(limits.call),
       watch_(limits.patience,
              [link = &site.link, name = name_](const char* function, double seconds) {
@@ -47,7 +47,7 @@ attached_extension::attached_extension(const extension_site& site, const extensi
                              shown.data() + " s, and nothing can interrupt it: let it return, and go on from a timer");
              }),
       memory_(limits.memory_bytes),
-      code_(std::move(of.code)) {
+      code_(std::move(parts.code)) {
   timers_.emplace(&memory_);
   deferred_.emplace(&memory_);
   asked_.emplace(&memory_);
@@ -79,9 +79,9 @@ bool attached_extension::end_by_overrun(const char* function) {
 }
 
 void attached_extension::end_by_fault(const std::string& fault) {
-  std::string why = "the extension module " + name_ + " is deactivated: " + fault;
-  print_line(site_.rank, why);
-  end(std::move(why));
+  std::string reason = "the extension module " + name_ + " is deactivated: " + fault;
+  print_line(site_.rank, reason);
+  end(std::move(reason));
 }
 
 void attached_extension::start() {
@@ -89,9 +89,9 @@ void attached_extension::start() {
   run("init", [&](extension& code) { code.init(*this); });
 }
 
-void attached_extension::end(std::string why) {
+void attached_extension::end(std::string reason) {
   if (ended()) return;
-  reason_ = std::move(why);
+  reason_ = std::move(reason);
   closing_ = true;
   if (started_) {
     watch_.begin("deactivate");
@@ -119,18 +119,18 @@ void attached_extension::end(std::string why) {
   keeps_.reset();
 }
 
-void attached_extension::close(std::string why) {
+void attached_extension::close(std::string reason) {
   if (ended()) return;
   closing_ = true;
-  reason_ = std::move(why);
+  reason_ = std::move(reason);
   close_if_answered();
 }
 
-void name_deferred(const attached_extension& of, report_lines& found) {
+void name_deferred(const attached_extension& of, report_lines& report) {
   if (!of.deferred_) return;
   for (const auto& each : *of.deferred_) {
     const auto& request = each.second;
-    found.add(report_lines::urgency::other, 0, [&] {
+    report.add(report_lines::urgency::other, 0, [&] {
       return "the extension module " + of.name_ + " on rank " + std::to_string(of.site_.rank.value()) +
              " has deferred command " + std::to_string(request.command) + " of " +
              (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.from.value()) +
@@ -157,9 +157,9 @@ double attached_extension::now() const {
   return std::chrono::duration<double>(site_.time.now() - site_.started).count();
 }
 
-void attached_extension::check_current(const char* what) const {
+void attached_extension::check_current(const char* name) const {
   if (current_ != nullptr) return;
-  throw usage_error(std::string(what) + " where no command waits for it: answer once, in on_command; to answer later " +
+  throw usage_error(std::string(name) + " where no command waits for it: answer once, in on_command; to answer later " +
                     "keep the number that defer() returns, and write reply(number, bytes)");
 }
 
@@ -168,9 +168,9 @@ void attached_extension::reply(std::span<const std::byte> bytes) {
   site_.link.send_answer(*std::exchange(current_, nullptr), false, bytes);
 }
 
-void attached_extension::fail(std::string_view why) {
+void attached_extension::fail(std::string_view reason) {
   check_current("fail");
-  site_.link.send_answer(*std::exchange(current_, nullptr), true, bytes_of_text(why));
+  site_.link.send_answer(*std::exchange(current_, nullptr), true, bytes_of_text(reason));
 }
 
 std::uint64_t attached_extension::defer() {
@@ -182,21 +182,21 @@ std::uint64_t attached_extension::defer() {
 }
 
 void attached_extension::answer(std::uint64_t deferred, bool failed, std::span<const std::byte> bytes) {
-  const auto at = deferred_ ? deferred_->find(deferred) : decltype(deferred_->end()){};
-  if (!deferred_ || at == deferred_->end()) {
+  const auto position = deferred_ ? deferred_->find(deferred) : decltype(deferred_->end()){};
+  if (!deferred_ || position == deferred_->end()) {
     throw usage_error("an answer to a command that is not deferred (any more): answer once, with defer()'s number");
   }
-  site_.link.send_answer(at->second, failed, bytes);
+  site_.link.send_answer(position->second, failed, bytes);
   site_.link.note_answered();
-  deferred_->erase(at);
+  deferred_->erase(position);
 }
 
 void attached_extension::reply(std::uint64_t deferred, std::span<const std::byte> bytes) {
   answer(deferred, false, bytes);
 }
 
-void attached_extension::fail(std::uint64_t deferred, std::string_view why) {
-  answer(deferred, true, bytes_of_text(why));
+void attached_extension::fail(std::uint64_t deferred, std::string_view reason) {
+  answer(deferred, true, bytes_of_text(reason));
 }
 
 void attached_extension::log(std::string_view text) {
@@ -214,12 +214,12 @@ void attached_extension::log(std::string_view text) {
   print_line(site_.rank, line);
 }
 
-std::uint64_t attached_extension::command(rank_id to, std::string_view name, const extension_key& key,
+std::uint64_t attached_extension::command(rank_id target, std::string_view name, const extension_key& key,
                                           std::uint32_t number, std::span<const std::byte> bytes) {
-  check_target(to);
+  check_target(target);
   if (asked_) asked_->emplace(last_ + 1, true);  // else its destructor calls, and will get no answer
   ++last_;
-  site_.link.send_command(to, {extension_number(name), key, number_, last_, number}, bytes);
+  site_.link.send_command(target, {extension_number(name), key, number_, last_, number}, bytes);
   return last_;
 }
 

@@ -47,8 +47,8 @@ struct extension_site {
 };
 
 class attached_extension;
-/// Appends a line for each deferred command of a module until `found` has `most` lines.
-void name_deferred(const attached_extension& of, report_lines& found);
+/// Appends a line for each deferred command of a module until `report` has `most` lines.
+void name_deferred(const attached_extension& extension, report_lines& report);
 
 /// A module, and the host that it sees. Inside the poll loop only.
 ///
@@ -69,7 +69,7 @@ class attached_extension final : public extension_host {
     std::shared_ptr<void> keeps{};  // destroyed after code
     std::unique_ptr<extension> code;
   };
-  attached_extension(const extension_site& site, const extension_limits& limits, parts of);
+  attached_extension(const extension_site& site, const extension_limits& limits, parts parts);
   attached_extension(const attached_extension&) = delete;
   attached_extension& operator=(const attached_extension&) = delete;
   ~attached_extension();
@@ -82,45 +82,45 @@ class attached_extension final : public extension_host {
 
   void start();
   void command(const extension_request& request, std::uint32_t number, std::span<const std::byte> bytes);
-  void take_control(rank_id from, std::span<const std::byte> bytes);
-  void take_datagram(rank_id from, datagram_way way, std::span<const std::byte> bytes);
+  void take_control(rank_id source, std::span<const std::byte> bytes);
+  void take_datagram(rank_id source, datagram_way way, std::span<const std::byte> bytes);
   void take_answer(std::uint64_t request, bool failed, std::span<const std::byte> bytes);
   /// A peer has handled so many messages of this module, or of one before it that had its name.
-  void take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams);
+  void take_handled(rank_id source, std::uint32_t controls, std::uint32_t datagrams);
   /// Ends the module as soon as no command is deferred.
-  void close(std::string why);
+  void close(std::string reason);
   /// A module that is closing: ends it if no command is deferred any more.
   void close_if_answered() {
     if (!ended() && closing_ && deferred_->empty()) end(reason_);
   }
-  friend void name_deferred(const attached_extension& of, report_lines& found);
+  friend void name_deferred(const attached_extension& extension, report_lines& report);
   /// Ends the module now.
-  void end(std::string why);
+  void end(std::string reason);
 
   // The host, as the module sees it.
   [[nodiscard]] rank_id rank() const noexcept override { return site_.rank; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return site_.size; }
   [[nodiscard]] double now() const override;
-  void control(rank_id to, std::span<const std::byte> bytes) override;
-  bool datagram(rank_id to, std::span<const std::byte> bytes) override;
+  void control(rank_id target, std::span<const std::byte> bytes) override;
+  bool datagram(rank_id target, std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return site_.link.datagram_bytes_max(); }
   void reply(std::span<const std::byte> bytes) override;
-  void fail(std::string_view why) override;
+  void fail(std::string_view reason) override;
   [[nodiscard]] std::uint64_t defer() override;
   void reply(std::uint64_t deferred, std::span<const std::byte> bytes) override;
-  void fail(std::uint64_t deferred, std::string_view why) override;
+  void fail(std::uint64_t deferred, std::string_view reason) override;
   std::uint64_t set_timer(std::chrono::nanoseconds delay, bool fine) override;
   void cancel(std::uint64_t timer) noexcept override;
   [[nodiscard]] std::pmr::memory_resource* memory() noexcept override { return &memory_; }
   void log(std::string_view text) override;
-  std::uint64_t command(rank_id to, std::string_view name, const extension_key& key, std::uint32_t number,
+  std::uint64_t command(rank_id target, std::string_view name, const extension_key& key, std::uint32_t number,
                         std::span<const std::byte> bytes) override;
   void charge(double seconds) override { site_.link.charge(seconds); }
 
  private:
   struct module_timer final : timer {
     module_timer(attached_extension& owner, std::uint64_t id) : timer(&fire_one), of(owner), number(id) {}
-    static void fire_one(timer& due, thread_context& by);
+    static void fire_one(timer& due, thread_context& thread);
     attached_extension& of;
     std::uint64_t number;
   };
@@ -149,8 +149,8 @@ class attached_extension final : public extension_host {
   void end_by_fault(const std::string& fault);
   void answer(std::uint64_t deferred, bool failed, std::span<const std::byte> bytes);
   void fire(std::uint64_t number);
-  void check_target(rank_id to) const;
-  void check_current(const char* what) const;
+  void check_target(rank_id target) const;
+  void check_current(const char* name) const;
 
   const extension_site site_;
   const extension_limits limits_;

@@ -19,53 +19,53 @@ constexpr std::chrono::nanoseconds coarse_step{1'000'000};
 
 }  // namespace
 
-void attached_extension::check_target(rank_id to) const {
-  if (to.value() < site_.size) return;
-  throw usage_error("a message to rank " + std::to_string(to.value()) + " of a job with " + std::to_string(site_.size) +
-                    " ranks");
+void attached_extension::check_target(rank_id target) const {
+  if (target.value() < site_.size) return;
+  throw usage_error("a message to rank " + std::to_string(target.value()) + " of a job with " +
+                    std::to_string(site_.size) + " ranks");
 }
 
-void attached_extension::control(rank_id to, std::span<const std::byte> bytes) {
-  check_target(to);
+void attached_extension::control(rank_id target, std::span<const std::byte> bytes) {
+  check_target(target);
   if (bytes.size() > control_bytes_max) {
     throw usage_error("a control message of " + std::to_string(bytes.size()) + " bytes, where at most " +
                       std::to_string(control_bytes_max) + " fit: send a command");
   }
-  if (peers_) peers_->send_control(to, bytes);  // else its destructor calls, when no window is kept any more
+  if (peers_) peers_->send_control(target, bytes);  // else its destructor calls, when no window is kept any more
 }
 
-bool attached_extension::datagram(rank_id to, std::span<const std::byte> bytes) {
-  check_target(to);
+bool attached_extension::datagram(rank_id target, std::span<const std::byte> bytes) {
+  check_target(target);
   if (bytes.size() > datagram_bytes_max()) {
     throw usage_error("a datagram of " + std::to_string(bytes.size()) + " bytes, where at most " +
                       std::to_string(datagram_bytes_max()) + " fit: send it in parts");
   }
-  return peers_ && peers_->send_datagram(to, bytes);
+  return peers_ && peers_->send_datagram(target, bytes);
 }
 
-void attached_extension::take_control(rank_id from, std::span<const std::byte> bytes) {
-  if (ended()) return site_.link.send_handled(from, number_, 1, 0);
+void attached_extension::take_control(rank_id source, std::span<const std::byte> bytes) {
+  if (ended()) return site_.link.send_handled(source, number_, 1, 0);
   const bool well = run("on_control", [&](extension& code) {
-    peers_->expect(from);  // here, where a heap that has no room for it ends the module
-    code.on_control(*this, from, bytes);
+    peers_->expect(source);  // here, where a heap that has no room for it ends the module
+    code.on_control(*this, source, bytes);
   });
-  if (!well) return site_.link.send_handled(from, number_, 1, 0);
-  peers_->note_control(from);
+  if (!well) return site_.link.send_handled(source, number_, 1, 0);
+  peers_->note_control(source);
 }
 
-void attached_extension::take_datagram(rank_id from, datagram_way way, std::span<const std::byte> bytes) {
+void attached_extension::take_datagram(rank_id source, datagram_way way, std::span<const std::byte> bytes) {
   const bool counted = way == datagram_way::message;
   const bool well = !ended() && run("on_datagram", [&](extension& code) {
-    if (counted) peers_->expect(from);
-    code.on_datagram(*this, from, bytes);
+    if (counted) peers_->expect(source);
+    code.on_datagram(*this, source, bytes);
   });
   if (!counted) return;
-  if (!well) return site_.link.send_handled(from, number_, 0, 1);
-  peers_->note_datagram(from);
+  if (!well) return site_.link.send_handled(source, number_, 0, 1);
+  peers_->note_datagram(source);
 }
 
-void attached_extension::take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams) {
-  if (!ended()) peers_->take_handled(from, controls, datagrams);
+void attached_extension::take_handled(rank_id source, std::uint32_t controls, std::uint32_t datagrams) {
+  if (!ended()) peers_->take_handled(source, controls, datagrams);
 }
 
 /// Coarse timers are due at whole milliseconds, so that many come at one pass of the poll loop.
@@ -75,11 +75,11 @@ std::uint64_t attached_extension::set_timer(std::chrono::nanoseconds delay, bool
                                            std::chrono::nanoseconds(std::chrono::hours(24 * 365)));
   if (!fine) due = (due + coarse_step - std::chrono::nanoseconds(1)) / coarse_step * coarse_step;
   const std::uint64_t number = ++last_;
-  const auto at = timers_->try_emplace(number, *this, number).first;
+  const auto position = timers_->try_emplace(number, *this, number).first;
   try {
-    site_.timers.set(at->second, due);
+    site_.timers.set(position->second, due);
   } catch (...) {
-    timers_->erase(at);
+    timers_->erase(position);
     throw;
   }
   return number;
@@ -87,10 +87,10 @@ std::uint64_t attached_extension::set_timer(std::chrono::nanoseconds delay, bool
 
 void attached_extension::cancel(std::uint64_t timer) noexcept {
   if (!timers_) return;
-  const auto at = timers_->find(timer);
-  if (at == timers_->end()) return;
-  site_.timers.remove(at->second);
-  timers_->erase(at);
+  const auto position = timers_->find(timer);
+  if (position == timers_->end()) return;
+  site_.timers.remove(position->second);
+  timers_->erase(position);
 }
 
 void attached_extension::module_timer::fire_one(timer& due, thread_context&) {

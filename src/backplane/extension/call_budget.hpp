@@ -28,9 +28,9 @@ class call_budget {
   /// Whether the call that began last is over its budget, unless it has used less of a processor.
   [[nodiscard]] bool over() noexcept {
     if (most_ticks_ == 0 || ticks() - began_ <= most_ticks_) return false;
-    const double before = sampled_;
+    const double previous = sampled_;
     sample();
-    return sampled_ - before > most_seconds_ * 1.25;  // up to a quarter may have been used before the call
+    return sampled_ - previous > most_seconds_ * 1.25;  // up to a quarter may have been used before the call
   }
   [[nodiscard]] double most_seconds() const noexcept { return most_seconds_; }
 

@@ -38,19 +38,19 @@ constexpr const char* entry_symbol = "nacre_make_extension";
 std::optional<detail::extension_note> note_among(std::span<const std::byte> notes, std::size_t alignment) {
   const std::size_t unit = alignment == 8 ? 8 : 4;
   const auto padded = [unit](std::size_t bytes) { return (bytes + unit - 1) / unit * unit; };
-  const detail::extension_note own;
+  const detail::extension_note self;
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) head;
     std::memcpy(&head, notes.data(), sizeof head);
     const std::size_t bytes = padded(padded(sizeof head + head.n_namesz) + head.n_descsz);
-    const bool ours = head.n_type == own.type && head.n_namesz == own.name_bytes && notes.size() >= sizeof own &&
-                      std::memcmp(notes.data() + sizeof head, own.owner, sizeof own.owner) == 0;
+    const bool ours = head.n_type == self.type && head.n_namesz == self.name_bytes && notes.size() >= sizeof self &&
+                      std::memcmp(notes.data() + sizeof head, self.owner, sizeof self.owner) == 0;
     if (ours) {
-      detail::extension_note found;
-      std::memcpy(&found, notes.data(), sizeof found);
-      found.module[sizeof found.module - 1] = '\0';
-      found.build[sizeof found.build - 1] = '\0';
-      return found;
+      detail::extension_note extension_note;
+      std::memcpy(&extension_note, notes.data(), sizeof extension_note);
+      extension_note.module[sizeof extension_note.module - 1] = '\0';
+      extension_note.build[sizeof extension_note.build - 1] = '\0';
+      return extension_note;
     }
     notes = notes.subspan(std::min(notes.size(), bytes));
   }
@@ -61,7 +61,7 @@ std::optional<detail::extension_note> find_note(file_parts& parts, const ElfW(Eh
   for (const auto& segment : read_segments(parts, head)) {
     if (segment.p_type != PT_NOTE) continue;
     const auto notes = parts.read(segment.p_offset, segment.p_filesz);
-    if (const auto found = note_among(notes, segment.p_align)) return found;
+    if (const auto extension_note = note_among(notes, segment.p_align)) return extension_note;
   }
   return std::nullopt;
 }
@@ -86,7 +86,7 @@ bool defines(file_parts& parts, const ElfW(Ehdr) & head, std::string_view symbol
 fs::path find_extension_file(const std::string& written) {
   if (written.find('/') != std::string::npos) return fs::absolute(written).lexically_normal();
   const auto places = transport::places_of_module(written, {});
-  if (const fs::path* const found = transport::find_module(places)) return *found;
+  if (const fs::path* const path = transport::find_module(places)) return *path;
   throw setup_error({.problem = "there is no extension module " + written + " in " + transport::list_places(places),
                      .why = "the current folder is not searched, since it must not decide what code is loaded",
                      .remedy = "write its path, such as ./" + written});
@@ -97,17 +97,18 @@ std::string check_extension_file(const fs::path& file) {
   const ElfW(Ehdr) head = read_head(parts);
   const auto note = find_note(parts, head);
   if (!note) refuse_kind(file, "is no extension module");
-  const detail::extension_note own;
+  const detail::extension_note extension_note;
   const std::string remedy = "compile it again, with the headers of this Nacre and the compiler of this program";
-  if (note->version != own.version) {
+  if (note->version != extension_note.version) {
     refuse_file(file,
                 "has version " + std::to_string(note->version) + " of the interface of extension modules, where " +
-                    "this program has version " + std::to_string(own.version),
+                    "this program has version " + std::to_string(extension_note.version),
                 remedy);
   }
-  if (std::string_view(note->build) != own.build) {
-    refuse_file(file, std::string("was built by ") + note->build + ", where this program was built by " + own.build,
-                remedy);
+  if (std::string_view(note->build) != extension_note.build) {
+    refuse_file(
+        file, std::string("was built by ") + note->build + ", where this program was built by " + extension_note.build,
+        remedy);
   }
   if (note->module[0] == '\0') refuse_kind(file, "is an extension module without a name");
   if (!defines(parts, head, entry_symbol)) {

@@ -43,17 +43,17 @@ enum class datagram_way : std::uint8_t {
 /// Messages of one rank's modules. All is called inside the poll loop, and nothing blocks or calls back.
 class extension_link {
  public:
-  virtual void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) = 0;
+  virtual void send_control(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) = 0;
   /// Whether datagrams to that rank travel as such. Elsewhere they are messages, none of which is lost, so that the
   /// modules count them, and drop what is too much.
-  [[nodiscard]] virtual bool has_datagrams(rank_id to) const noexcept = 0;
+  [[nodiscard]] virtual bool has_datagrams(rank_id target) const noexcept = 0;
   /// The unreliable service: may drop, and may change the order. False: it has dropped this one, for want of room.
-  virtual bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) = 0;
+  virtual bool send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual std::size_t datagram_bytes_max() const noexcept = 0;
   /// Tells a peer how many of its messages the module here has handled since the last time.
-  virtual void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) = 0;
-  virtual void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) = 0;
-  virtual void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) = 0;
+  virtual void send_handled(rank_id target, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) = 0;
+  virtual void send_command(rank_id target, const extension_command& command, std::span<const std::byte> bytes) = 0;
+  virtual void send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) = 0;
   /// Quiescence waits for one command more, or one less, than for those that are messages.
   virtual void note_deferred() = 0;
   virtual void note_answered() = 0;
@@ -62,7 +62,7 @@ class extension_link {
   /// Virtual seconds that the running code has charged so far; 0 on real threads.
   [[nodiscard]] virtual double charged() const = 0;
   /// Ends the job. Any thread.
-  virtual void end_job(const std::string& why) = 0;
+  virtual void end_job(const std::string& reason) = 0;
 
  protected:
   ~extension_link() = default;

@@ -12,20 +12,20 @@
 
 namespace nacre {
 
-extension_space::extension_space(extension_link& link, clock& time, const settings& how)
+extension_space::extension_space(extension_link& link, clock& time, const settings& settings)
     : link_(link),
       time_(time),
-      how_(how),
-      site_{link, time, time.now(), how.rank, how.size, timers_},
-      keys_(how.make_key) {}
+      how_(settings),
+      site_{link, time, time.now(), settings.rank, settings.size, timers_},
+      keys_(settings.make_key) {}
 
 extension_space::~extension_space() = default;
 
 attached_extension* extension_space::look_up(std::uint64_t module) {
-  const auto at = all_.find(module);
-  if (at == all_.end()) return nullptr;
+  const auto position = all_.find(module);
+  if (position == all_.end()) return nullptr;
   last_number_ = module;
-  return last_found_ = at->second.get();
+  return last_found_ = position->second.get();
 }
 
 std::string extension_space::problem_with(std::string_view name) {
@@ -39,13 +39,13 @@ std::string extension_space::problem_with(std::string_view name) {
          " is attached here already: unload it first, or give the other one another name";
 }
 
-void extension_space::insert(attached_extension::parts of, extension_access access) {
-  const std::string name = of.name;
-  auto made = std::make_unique<attached_extension>(site_, how_.limits, std::move(of));
+void extension_space::insert(attached_extension::parts parts, extension_access access) {
+  const std::string name = parts.name;
+  auto result = std::make_unique<attached_extension>(site_, how_.limits, std::move(parts));
   keys_.add(name, access);
-  new_.push_back(made.get());
+  new_.push_back(result.get());
   last_found_ = nullptr;
-  all_.insert_or_assign(extension_number(name), std::move(made));
+  all_.insert_or_assign(extension_number(name), std::move(result));
 }
 
 void extension_space::add(attached_extension::parts of, extension_access access) {
@@ -68,8 +68,8 @@ std::string extension_space::attach(attached_extension::parts of, extension_acce
       find(number)->take_control(each.from, each.bytes);
     }
   }
-  const attached_extension& made = *find(number);
-  return made.ended() ? made.reason() : std::string();
+  const attached_extension& extension = *find(number);
+  return extension.ended() ? extension.reason() : std::string();
 }
 
 bool extension_space::detach(std::string_view name, std::function<void()> done) {
@@ -84,17 +84,17 @@ bool extension_space::detach(std::string_view name, std::function<void()> done) 
   return true;
 }
 
-void extension_space::finish_detached(const attached_extension& of) {
-  if (!of.ended() || detaching_.empty()) return;
-  const auto at = detaching_.find(&of);
-  if (at == detaching_.end()) return;
-  const std::vector<std::function<void()>> waiting = std::move(at->second);
-  detaching_.erase(at);
+void extension_space::finish_detached(const attached_extension& extension) {
+  if (!extension.ended() || detaching_.empty()) return;
+  const auto position = detaching_.find(&extension);
+  if (position == detaching_.end()) return;
+  const std::vector<std::function<void()>> waiting = std::move(position->second);
+  detaching_.erase(position);
   for (const auto& each : waiting) each();
 }
 
-void extension_space::name_deferred(report_lines& found) const {
-  for (const auto& each : all_) nacre::name_deferred(*each.second, found);
+void extension_space::name_deferred(report_lines& report) const {
+  for (const auto& each : all_) nacre::name_deferred(*each.second, report);
 }
 
 void extension_space::end_all() {
@@ -117,8 +117,8 @@ void extension_space::start_new() {
 void extension_space::on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes) {
   start_all();
   const extension_request request{.from = from, .asker = what.asker, .number = what.request, .command = what.number};
-  const auto refuse = [&](std::string_view why) {
-    link_.send_answer(request, true, std::as_bytes(std::span(why.data(), why.size())));
+  const auto refuse = [&](std::string_view reason) {
+    link_.send_answer(request, true, std::as_bytes(std::span(reason.data(), reason.size())));
   };
   attached_extension* const found = find(what.module);
   if (found == nullptr) {
@@ -135,51 +135,52 @@ void extension_space::on_command(rank_id from, const extension_command& what, st
   finish_detached(*found);
 }
 
-void extension_space::on_control(rank_id from, std::uint64_t module, std::span<const std::byte> bytes) {
+void extension_space::on_control(rank_id source, std::uint64_t module, std::span<const std::byte> bytes) {
   start_all();
-  if (attached_extension* const found = find(module)) {
-    found->take_control(from, bytes);
-    if (found->closing()) found->close_if_answered();
-    return finish_detached(*found);
+  if (attached_extension* const extension = find(module)) {
+    extension->take_control(source, bytes);
+    if (extension->closing()) extension->close_if_answered();
+    return finish_detached(*extension);
   }
-  if (early_.size() >= early_max) return link_.send_handled(from, module, 1, 0);
-  early_.push_back({from, module, {bytes.begin(), bytes.end()}});
+  if (early_.size() >= early_max) return link_.send_handled(source, module, 1, 0);
+  early_.push_back({source, module, {bytes.begin(), bytes.end()}});
 }
 
-void extension_space::on_datagram(rank_id from, std::uint64_t module, datagram_way way,
+void extension_space::on_datagram(rank_id source, std::uint64_t module, datagram_way way,
                                   std::span<const std::byte> bytes) {
   start_all();
-  attached_extension* const found = find(module);
-  if (found == nullptr) {
-    if (way == datagram_way::message) link_.send_handled(from, module, 0, 1);
+  attached_extension* const extension = find(module);
+  if (extension == nullptr) {
+    if (way == datagram_way::message) link_.send_handled(source, module, 0, 1);
     return;
   }
-  found->take_datagram(from, way, bytes);
-  if (found->closing()) found->close_if_answered();
-  finish_detached(*found);
+  extension->take_datagram(source, way, bytes);
+  if (extension->closing()) extension->close_if_answered();
+  finish_detached(*extension);
 }
 
 void extension_space::on_answer(std::uint64_t asker, std::uint64_t request, bool failed,
                                 std::span<const std::byte> bytes) {
-  attached_extension* const found = find(asker);
-  if (found == nullptr) return;  // its rank sent the command; a peer that lies changes nothing
-  found->take_answer(request, failed, bytes);
-  if (found->closing()) found->close_if_answered();
-  finish_detached(*found);
+  attached_extension* const extension = find(asker);
+  if (extension == nullptr) return;  // its rank sent the command; a peer that lies changes nothing
+  extension->take_answer(request, failed, bytes);
+  if (extension->closing()) extension->close_if_answered();
+  finish_detached(*extension);
 }
 
-void extension_space::on_handled(rank_id from, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
-  if (attached_extension* const found = find(module)) found->take_handled(from, controls, datagrams);
+void extension_space::on_handled(rank_id source, std::uint64_t module, std::uint32_t controls,
+                                 std::uint32_t datagrams) {
+  if (attached_extension* const extension = find(module)) extension->take_handled(source, controls, datagrams);
 }
 
-std::chrono::nanoseconds extension_space::poll(thread_context& by) {
+std::chrono::nanoseconds extension_space::poll(thread_context& thread) {
   start_all();
   if (timers_.empty()) return std::chrono::nanoseconds::max();
   const auto present = time_.now();
   for (int fired = 0; fired < 64; ++fired) {
     timer* const due = timers_.take_due(present);
     if (due == nullptr) break;
-    due->fire(by);
+    due->fire(thread);
   }
   if (!detaching_.empty()) {
     for (const auto& each : all_) {

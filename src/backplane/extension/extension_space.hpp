@@ -38,7 +38,7 @@ class extension_space {
     extension_limits limits{};
     std::function<extension_key()> make_key;
   };
-  extension_space(extension_link& link, clock& time, const settings& how);
+  extension_space(extension_link& link, clock& time, const settings& settings);
   ~extension_space();
 
   [[nodiscard]] extension_keys& keys() noexcept { return keys_; }
@@ -49,23 +49,23 @@ class extension_space {
 
   /// Before the first poll: attaches a module, which starts with the first of the functions below. Throws setup_error
   /// when another module has its name.
-  void add(attached_extension::parts of, extension_access access);
+  void add(attached_extension::parts parts, extension_access access);
   /// Empty, or why the module cannot be attached.
-  [[nodiscard]] std::string attach(attached_extension::parts of, extension_access access);
+  [[nodiscard]] std::string attach(attached_extension::parts parts, extension_access access);
   /// Calls `done` once no command is deferred there and the module is gone. False when there is no such module.
   bool detach(std::string_view name, std::function<void()> done);
   /// Adds a line for each deferred command.
-  void name_deferred(report_lines& found) const;
+  void name_deferred(report_lines& report) const;
   /// Ends all modules, when the job ends.
   void end_all();
 
-  void on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes);
-  void on_control(rank_id from, std::uint64_t module, std::span<const std::byte> bytes);
-  void on_datagram(rank_id from, std::uint64_t module, datagram_way way, std::span<const std::byte> bytes);
+  void on_command(rank_id source, const extension_command& command, std::span<const std::byte> bytes);
+  void on_control(rank_id source, std::uint64_t module, std::span<const std::byte> bytes);
+  void on_datagram(rank_id source, std::uint64_t module, datagram_way way, std::span<const std::byte> bytes);
   void on_answer(std::uint64_t asker, std::uint64_t request, bool failed, std::span<const std::byte> bytes);
-  void on_handled(rank_id from, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
+  void on_handled(rank_id source, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams);
   /// Fires timers that are due. Returns when the next one is; nanoseconds::max() when there is none.
-  std::chrono::nanoseconds poll(thread_context& by);
+  std::chrono::nanoseconds poll(thread_context& thread);
 
  private:
   struct early_message {
@@ -81,9 +81,9 @@ class extension_space {
     if (!new_.empty()) start_new();
   }
   void start_new();
-  void insert(attached_extension::parts of, extension_access access);
+  void insert(attached_extension::parts parts, extension_access access);
   [[nodiscard]] std::string problem_with(std::string_view name);
-  void finish_detached(const attached_extension& of);
+  void finish_detached(const attached_extension& extension);
 
   extension_link& link_;
   clock& time_;

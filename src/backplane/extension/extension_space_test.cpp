@@ -27,13 +27,13 @@ struct hand_driven_ranks;
 class hand_link final : public extension_link {
  public:
   hand_link(hand_driven_ranks& all, rank_id self) : all_(all), self_(self) {}
-  void send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  void send_control(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool has_datagrams(rank_id) const noexcept override { return apart; }
-  bool send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) override;
+  bool send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1200; }
-  void send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
-  void send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) override;
-  void send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) override;
+  void send_handled(rank_id target, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
+  void send_command(rank_id target, const extension_command& command, std::span<const std::byte> bytes) override;
+  void send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) override;
   void note_deferred() override { ++units; }
   void note_answered() override { --units; }
   void charge(double) override {}
@@ -85,35 +85,35 @@ struct hand_driven_ranks {
 
 using kept_bytes = std::vector<std::byte>;
 
-void hand_link::send_control(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
-  all_.under_way.push_back([this, to, module, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[to.value()]->on_control(self_, module, kept);
+void hand_link::send_control(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) {
+  all_.under_way.push_back([this, target, module, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[target.value()]->on_control(self_, module, kept);
   });
 }
-bool hand_link::send_datagram(rank_id to, std::uint64_t module, std::span<const std::byte> bytes) {
+bool hand_link::send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) {
   const datagram_way way = apart ? datagram_way::datagram : datagram_way::message;
-  all_.under_way.push_back([this, to, module, way, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[to.value()]->on_datagram(self_, module, way, kept);
+  all_.under_way.push_back([this, target, module, way, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[target.value()]->on_datagram(self_, module, way, kept);
   });
   return true;
 }
-void hand_link::send_handled(rank_id to, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
-  all_.under_way.push_back([this, to, module, controls, datagrams] {
-    all_.spaces[to.value()]->on_handled(self_, module, controls, datagrams);
+void hand_link::send_handled(rank_id target, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
+  all_.under_way.push_back([this, target, module, controls, datagrams] {
+    all_.spaces[target.value()]->on_handled(self_, module, controls, datagrams);
   });
 }
-void hand_link::send_command(rank_id to, const extension_command& what, std::span<const std::byte> bytes) {
-  all_.under_way.push_back([this, to, what, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[to.value()]->on_command(self_, what, kept);
+void hand_link::send_command(rank_id target, const extension_command& command, std::span<const std::byte> bytes) {
+  all_.under_way.push_back([this, target, command, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[target.value()]->on_command(self_, command, kept);
   });
 }
-void hand_link::send_answer(const extension_request& to, bool failed, std::span<const std::byte> bytes) {
-  if (to.asker == 0) {
+void hand_link::send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) {
+  if (request.asker == 0) {
     answers.emplace_back(failed, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     return;
   }
-  all_.under_way.push_back([this, to, failed, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[to.from.value()]->on_answer(to.asker, to.number, failed, kept);
+  all_.under_way.push_back([this, request, failed, kept = kept_bytes(bytes.begin(), bytes.end())] {
+    all_.spaces[request.from.value()]->on_answer(request.asker, request.number, failed, kept);
   });
 }
 
@@ -177,7 +177,7 @@ TEST(extension_space, control_messages_that_nobody_takes_exhaust_the_heap_of_the
 
 /// A command makes it send so many datagrams to rank 1.
 struct postman final : extension {
-  explicit postman(int& of) : came(of) {}
+  explicit postman(int& index) : came(index) {}
   void on_command(extension_host& host, rank_id, std::uint32_t count, std::span<const std::byte>) override {
     for (std::uint32_t i = 0; i < count; ++i) static_cast<void>(host.datagram(rank_id{1}, {}));
   }
@@ -217,7 +217,8 @@ TEST(extension_space, datagrams_that_travel_as_such_have_no_window_and_nobody_is
 TEST(extension_space, datagrams_that_are_messages_have_a_window) {
   hand_driven_ranks ranks;
   int came[2]{};
-  for (const std::size_t at : {0U, 1U}) ranks.spaces[at]->add(postman_for(came[at]), extension_access::program);
+  for (const std::size_t index : {0U, 1U})
+    ranks.spaces[index]->add(postman_for(came[index]), extension_access::program);
   ranks.command(0, "postman", 1000);
   EXPECT_EQ(ranks.under_way.size(), peer_windows::datagrams_max);
   ranks.deliver_all();
@@ -261,11 +262,11 @@ TEST(extension_space, coarse_timers_of_a_millisecond_come_at_one_pass) {
   ranks.spaces[0]->add(talker_for(got), extension_access::program);
   ranks.time.advance(std::chrono::microseconds(1));
   ranks.command(0, "talker", 1'000'010);
-  thread_context by;
-  EXPECT_EQ(ranks.spaces[0]->poll(by), std::chrono::milliseconds(1));
+  thread_context thread;
+  EXPECT_EQ(ranks.spaces[0]->poll(thread), std::chrono::milliseconds(1));
   EXPECT_TRUE(got.empty());
   ranks.time.advance(std::chrono::milliseconds(1));
-  EXPECT_EQ(ranks.spaces[0]->poll(by), std::chrono::nanoseconds::max());
+  EXPECT_EQ(ranks.spaces[0]->poll(thread), std::chrono::nanoseconds::max());
   EXPECT_EQ(got.size(), 10U);
 }
 
@@ -289,11 +290,11 @@ TEST(extension_space, timers_of_delays_that_are_no_times_come_at_once_or_never) 
   std::vector<int> got;
   ranks.spaces[0]->add({.name = "careless", .code = std::make_unique<careless_timer>(got)}, extension_access::program);
   ranks.command(0, "careless", 1);
-  thread_context by;
-  static_cast<void>(ranks.spaces[0]->poll(by));
+  thread_context thread;
+  static_cast<void>(ranks.spaces[0]->poll(thread));
   EXPECT_EQ(got.size(), 3U);
   ranks.time.advance(std::chrono::hours(24));
-  static_cast<void>(ranks.spaces[0]->poll(by));
+  static_cast<void>(ranks.spaces[0]->poll(thread));
   EXPECT_EQ(got.size(), 3U);
 }
 

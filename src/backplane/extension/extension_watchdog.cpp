@@ -34,21 +34,21 @@ class extension_watchdog {
   }
 
   void remove(extension_watch& watched) {
-    std::thread over;
+    std::thread worker_thread;
     {
       const std::scoped_lock lock(mutex_);
       std::erase(all_, &watched);
-      if (all_.empty()) over = std::exchange(thread_, std::thread());
-      if (over.joinable()) ++ended_;
+      if (all_.empty()) worker_thread = std::exchange(thread_, std::thread());
+      if (worker_thread.joinable()) ++ended_;
       changed_.notify_all();
     }
-    if (over.joinable()) over.join();
+    if (worker_thread.joinable()) worker_thread.join();
   }
 
  private:
-  void run(std::uint64_t own) {
+  void run(std::uint64_t own_index) {
     std::unique_lock lock(mutex_);
-    while (ended_ == own) {
+    while (ended_ == own_index) {
       const auto now = std::chrono::steady_clock::now();
       auto next = now + std::chrono::hours(1);
       for (extension_watch* each : all_) {

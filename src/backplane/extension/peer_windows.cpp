@@ -12,38 +12,38 @@ peer_windows::peer& peer_windows::find(rank_id rank) {
   return *last_;
 }
 
-void peer_windows::send_control(rank_id to, std::span<const std::byte> bytes) {
-  peer& at = of(to);
-  if (at.controls < controls_max) {
-    ++at.controls;
-    return link_.send_control(to, module_, bytes);
+void peer_windows::send_control(rank_id target, std::span<const std::byte> bytes) {
+  peer& peer = of(target);
+  if (peer.controls < controls_max) {
+    ++peer.controls;
+    return link_.send_control(target, module_, bytes);
   }
-  small_message& kept = at.waiting.emplace_back();
+  small_message& kept = peer.waiting.emplace_back();
   kept.bytes = static_cast<std::uint8_t>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), kept.content.begin());
 }
 
-bool peer_windows::send_datagram(rank_id to, std::span<const std::byte> bytes) {
-  if (link_.has_datagrams(to)) return link_.send_datagram(to, module_, bytes);
-  peer& at = of(to);
-  if (at.datagrams >= datagrams_max) return false;
-  ++at.datagrams;
-  return link_.send_datagram(to, module_, bytes);
+bool peer_windows::send_datagram(rank_id target, std::span<const std::byte> bytes) {
+  if (link_.has_datagrams(target)) return link_.send_datagram(target, module_, bytes);
+  peer& peer = of(target);
+  if (peer.datagrams >= datagrams_max) return false;
+  ++peer.datagrams;
+  return link_.send_datagram(target, module_, bytes);
 }
 
-void peer_windows::note_control(rank_id from) {
-  peer& at = of(from);
-  if (++at.handled_controls >= controls_max / 4) tell(from, at);
+void peer_windows::note_control(rank_id source) {
+  peer& peer = of(source);
+  if (++peer.handled_controls >= controls_max / 4) tell(source, peer);
 }
 
-void peer_windows::note_datagram(rank_id from) {
-  peer& at = of(from);
-  if (++at.handled_datagrams >= datagrams_max / 4) tell(from, at);
+void peer_windows::note_datagram(rank_id source) {
+  peer& peer = of(source);
+  if (++peer.handled_datagrams >= datagrams_max / 4) tell(source, peer);
 }
 
-void peer_windows::tell(rank_id to, peer& at) {
-  link_.send_handled(to, module_, at.handled_controls, at.handled_datagrams);
-  at.handled_controls = at.handled_datagrams = 0;
+void peer_windows::tell(rank_id target, peer& peer) {
+  link_.send_handled(target, module_, peer.handled_controls, peer.handled_datagrams);
+  peer.handled_controls = peer.handled_datagrams = 0;
 }
 
 void peer_windows::tell_all() {
@@ -52,17 +52,17 @@ void peer_windows::tell_all() {
   }
 }
 
-void peer_windows::take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams) {
-  const auto known = all_.find(from.value());
+void peer_windows::take_handled(rank_id source, std::uint32_t controls, std::uint32_t datagrams) {
+  const auto known = all_.find(source.value());
   if (known == all_.end()) return;
-  peer& at = known->second;
-  at.controls -= std::min(at.controls, controls);
-  at.datagrams -= std::min(at.datagrams, datagrams);
-  while (at.controls < controls_max && !at.waiting.empty()) {
-    const small_message& next = at.waiting.front();
-    ++at.controls;
-    link_.send_control(from, module_, std::span(next.content).first(next.bytes));
-    at.waiting.pop_front();
+  peer& peer = known->second;
+  peer.controls -= std::min(peer.controls, controls);
+  peer.datagrams -= std::min(peer.datagrams, datagrams);
+  while (peer.controls < controls_max && !peer.waiting.empty()) {
+    const small_message& next = peer.waiting.front();
+    ++peer.controls;
+    link_.send_control(source, module_, std::span(next.content).first(next.bytes));
+    peer.waiting.pop_front();
   }
 }
 

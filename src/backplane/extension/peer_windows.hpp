@@ -33,16 +33,16 @@ class peer_windows {
   peer_windows(extension_link& link, std::uint64_t module, std::pmr::memory_resource* heap)
       : link_(link), module_(module), all_(heap) {}
 
-  void send_control(rank_id to, std::span<const std::byte> bytes);
+  void send_control(rank_id target, std::span<const std::byte> bytes);
   /// False: dropped.
-  [[nodiscard]] bool send_datagram(rank_id to, std::span<const std::byte> bytes);
+  [[nodiscard]] bool send_datagram(rank_id target, std::span<const std::byte> bytes);
   /// Makes sure that the counts of a peer exist. Throws std::bad_alloc when the heap has no room for them.
-  void expect(rank_id from) { static_cast<void>(of(from)); }
+  void expect(rank_id source) { static_cast<void>(of(source)); }
   /// A message of a peer that was expected has been handled.
-  void note_control(rank_id from);
-  void note_datagram(rank_id from);
+  void note_control(rank_id source);
+  void note_datagram(rank_id source);
   /// The peer has handled so many messages of this module, or of one before it that had its name.
-  void take_handled(rank_id from, std::uint32_t controls, std::uint32_t datagrams);
+  void take_handled(rank_id source, std::uint32_t controls, std::uint32_t datagrams);
   /// Tells each peer what it has not been told yet.
   void tell_all();
 
@@ -60,7 +60,7 @@ class peer_windows {
   /// Most messages go to the rank of the last one, or come from it.
   [[nodiscard]] peer& of(rank_id rank) { return last_ != nullptr && last_rank_ == rank ? *last_ : find(rank); }
   [[nodiscard]] peer& find(rank_id rank);
-  void tell(rank_id to, peer& at);
+  void tell(rank_id target, peer& peer);
 
   extension_link& link_;
   const std::uint64_t module_;

@@ -33,10 +33,10 @@ class loaded_segments {
     }
     if (loads_.empty()) parts_.refuse("is damaged: it has no segment that can be loaded");
   }
-  /// Whether the addresses lie in one segment; `with`: flags that it must have.
-  [[nodiscard]] bool hold(std::uint64_t address, std::uint64_t bytes, std::uint32_t with = PF_R) const noexcept {
+  /// Whether the addresses lie in one segment; `partner`: flags that it must have.
+  [[nodiscard]] bool hold(std::uint64_t address, std::uint64_t bytes, std::uint32_t partner = PF_R) const noexcept {
     return std::any_of(loads_.begin(), loads_.end(), [&](const segment& each) {
-      return (each.p_flags & with) == with && address >= each.p_vaddr &&
+      return (each.p_flags & partner) == partner && address >= each.p_vaddr &&
              lies_in(address - each.p_vaddr, bytes, each.p_memsz);
     });
   }
@@ -71,13 +71,13 @@ struct loader_table {
 };
 
 loader_table read_loader_table(file_parts& parts, const segment& dynamic) {
-  loader_table found;
+  loader_table table;
   for (const auto& each : parts.read_all<ElfW(Dyn)>(dynamic.p_offset, dynamic.p_filesz / sizeof(ElfW(Dyn)))) {
-    if (each.d_tag == DT_NULL) return found;
+    if (each.d_tag == DT_NULL) return table;
     if (each.d_tag == DT_NEEDED || each.d_tag == DT_SONAME || each.d_tag == DT_RPATH || each.d_tag == DT_RUNPATH) {
-      found.names.push_back(each.d_un.d_val);
+      table.names.push_back(each.d_un.d_val);
     }
-    found.values[each.d_tag] = each.d_un.d_val;
+    table.values[each.d_tag] = each.d_un.d_val;
   }
   parts.refuse("is damaged: the table of its loader has no end");
 }
@@ -122,8 +122,8 @@ class loader_check {
 
  private:
   [[nodiscard]] std::optional<std::uint64_t> value(std::int64_t tag) const {
-    const auto found = table_.values.find(tag);
-    return found != table_.values.end() ? std::optional(found->second) : std::nullopt;
+    const auto match = table_.values.find(tag);
+    return match != table_.values.end() ? std::optional(match->second) : std::nullopt;
   }
   void expect(bool sound) const {
     if (!sound) parts_.refuse("is damaged: a table of its loader leads out of what is loaded");
@@ -162,17 +162,17 @@ class loader_check {
   /// The versions that it needs of other libraries: a list of lists, each entry with the distance of the next.
   void check_needed_versions() {
     const auto first = value(DT_VERNEED);
-    for (std::uint64_t at = first.value_or(0), file = 0; first && file < value(DT_VERNEEDNUM).value_or(0); ++file) {
-      const auto library = entries<ElfW(Verneed)>(at, 1).front();
+    for (std::uint64_t index = first.value_or(0), file = 0; first && file < value(DT_VERNEEDNUM).value_or(0); ++file) {
+      const auto library = entries<ElfW(Verneed)>(index, 1).front();
       expect(library.vn_file < text_bytes_);
-      std::uint64_t version_at = at + library.vn_aux;
+      std::uint64_t version_at = index + library.vn_aux;
       for (std::uint32_t each = 0; each < library.vn_cnt; ++each) {
         const auto version = entries<ElfW(Vernaux)>(version_at, 1).front();
         expect(version.vna_name < text_bytes_ && (version.vna_next != 0) == (each + 1U < library.vn_cnt));
         version_at += version.vna_next;
       }
       expect((library.vn_next != 0) == (file + 1 < value(DT_VERNEEDNUM).value_or(0)));
-      at += library.vn_next;
+      index += library.vn_next;
     }
   }
   void check_relocations(std::int64_t table, std::int64_t bytes) {
@@ -183,8 +183,8 @@ class loader_check {
         expect(loads_.hold(static_cast<std::uint64_t>(each.r_addend), 0));
         continue;
       }
-      const std::uint64_t at = *value(DT_SYMTAB) + ELF64_R_SYM(each.r_info) * sizeof(ElfW(Sym));
-      const auto symbol = entries<ElfW(Sym)>(at, 1).front();
+      const std::uint64_t index = *value(DT_SYMTAB) + ELF64_R_SYM(each.r_info) * sizeof(ElfW(Sym));
+      const auto symbol = entries<ElfW(Sym)>(index, 1).front();
       expect(symbol.st_name < text_bytes_ && (symbol.st_shndx == SHN_UNDEF || loads_.hold(symbol.st_value, 0) ||
                                               symbol.st_shndx == SHN_ABS || ELF64_ST_TYPE(symbol.st_info) == STT_TLS));
     }
@@ -223,8 +223,8 @@ std::vector<std::byte> file_parts::read(std::uint64_t offset, std::uint64_t byte
 
 ElfW(Ehdr) read_head(file_parts& parts) {
   const auto head = parts.read_all<ElfW(Ehdr)>(0, 1).front();
-  ElfW(Ehdr) own{};  // of this program's own kind
-  own.e_machine =
+  ElfW(Ehdr) self{};  // of this program's own kind
+  self.e_machine =
 #if defined(__x86_64__)
       EM_X86_64;
 #elif defined(__aarch64__)
@@ -234,7 +234,7 @@ ElfW(Ehdr) read_head(file_parts& parts) {
 #endif
   const bool fits = std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
                     head.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                    head.e_machine == own.e_machine && head.e_type == ET_DYN &&
+                    head.e_machine == self.e_machine && head.e_type == ET_DYN &&
                     head.e_phentsize == sizeof(ElfW(Phdr)) && head.e_shentsize == sizeof(ElfW(Shdr));
   if (!fits) parts.refuse("is no shared object of this machine");
   return head;

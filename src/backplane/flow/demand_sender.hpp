@@ -25,9 +25,9 @@ namespace nacre::flow {
 class demand_sender {
  public:
   /// `first`: the number of the first message.
-  demand_sender(rank_id receiver, flow_policy policy, const link_settings& how, flow_host& host,
+  demand_sender(rank_id receiver, flow_policy policy, const link_settings& settings, flow_host& host,
                 std::uint32_t first = 0) noexcept
-      : receiver_(receiver), policy_(policy), how_(how), host_(host), allowed_(first), demanded_(first) {}
+      : receiver_(receiver), policy_(policy), how_(settings), host_(host), allowed_(first), demanded_(first) {}
 
   void offer(std::uint64_t bytes, nanoseconds now);
   void on_allowance(const message& m, nanoseconds now);

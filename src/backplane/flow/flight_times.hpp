@@ -16,9 +16,9 @@ class flight_times {
   /// Returns by how much a message was slower than the fastest one from the same rank. It was sent at `sent`, on the
   /// clock of its sender. Subtract the result from a delay that the message announces. Else a slow message postpones
   /// its sender's plan, and the link idles.
-  [[nodiscard]] nanoseconds held_up(rank_id from, nanoseconds sent, nanoseconds now) {
+  [[nodiscard]] nanoseconds held_up(rank_id source, nanoseconds sent, nanoseconds now) {
     const nanoseconds took = now - sent;
-    const auto [found, first] = distances_.try_emplace(from, distance{took, now});
+    const auto [found, first] = distances_.try_emplace(source, distance{took, now});
     if (first) return nanoseconds(0);
     distance& known = found->second;
     known.least = std::min(took, known.least + (now - known.at) / 10'000);

@@ -41,65 +41,65 @@ receiver_schedule& flow_control::schedule_at(link_part& part, flow_policy policy
   return *schedule;
 }
 
-void flow_control::offer(rank_id to, flow_policy policy, std::uint64_t bytes, nanoseconds now) {
-  const flow_policy by = choose(policy).policy;
-  if (to == self_ || by == flow_policy::none || bytes <= how_.small_bytes) {
-    return host_.transmit(to, flow_policy::none, {});
+void flow_control::offer(rank_id target, flow_policy policy, std::uint64_t bytes, nanoseconds now) {
+  const flow_policy actor = choose(policy).policy;
+  if (target == self_ || actor == flow_policy::none || bytes <= how_.small_bytes) {
+    return host_.transmit(target, flow_policy::none, {});
   }
-  link_part& part = links_[to];
-  if (by == flow_policy::token) {
-    token_at(to, part).offer(bytes, now);
+  link_part& part = links_[target];
+  if (actor == flow_policy::token) {
+    token_at(target, part).offer(bytes, now);
   } else {
-    sender_at(to, part, by).offer(bytes, now);
+    sender_at(target, part, actor).offer(bytes, now);
   }
-  set_timer(to, part);
+  set_timer(target, part);
 }
 
-void flow_control::receive(rank_id from, const message& m, nanoseconds now) {
-  if (m.link.value() >= ranks_ || m.about.value() >= ranks_ || from.value() >= ranks_) return;
+void flow_control::receive(rank_id source, const message& m, nanoseconds now) {
+  if (m.link.value() >= ranks_ || m.about.value() >= ranks_ || source.value() >= ranks_) return;
   link_part& part = links_[m.link];
   const auto policy =
       m.stamp.pass == static_cast<std::uint64_t>(flow_policy::credit) ? flow_policy::credit : flow_policy::slot;
   switch (m.kind) {
     case message_kind::demand:
-      if (m.link == self_) schedule_at(part, policy).on_demand(from, m, now);
+      if (m.link == self_) schedule_at(part, policy).on_demand(source, m, now);
       break;
     case message_kind::allowance:
-      if (m.link == from && from != self_) sender_at(from, part, policy).on_allowance(m, now);
+      if (m.link == source && source != self_) sender_at(source, part, policy).on_allowance(m, now);
       break;
     case message_kind::lost:
-      if (m.link == self_) on_lost(from, m, now, part);
+      if (m.link == self_) on_lost(source, m, now, part);
       break;
     case message_kind::arrived:
       if (m.link == self_ && m.number <= static_cast<std::uint32_t>(flow_policy::slot)) {
-        arrived(from, static_cast<flow_policy>(m.number), m.stamp, now);
+        arrived(source, static_cast<flow_policy>(m.number), m.stamp, now);
       }
       break;
     default:
-      if (m.kind == message_kind::hint && m.link == self_ && m.about == from && m.number == 0) {
-        keeper_at(part).on_sign(from, m.stamp, now);
+      if (m.kind == message_kind::hint && m.link == self_ && m.about == source && m.number == 0) {
+        keeper_at(part).on_sign(source, m.stamp, now);
       }
-      token_at(m.link, part).receive(from, m, now);
+      token_at(m.link, part).receive(source, m, now);
   }
   set_timer(m.link, part);
 }
 
-void flow_control::on_lost(rank_id from, const message& m, nanoseconds now, link_part& part) {
+void flow_control::on_lost(rank_id source, const message& m, nanoseconds now, link_part& part) {
   token_keeper& keeper = keeper_at(part);
-  token_link& own = token_at(self_, part);
-  if (own.holds() && own.seen().epoch == keeper.epoch()) {  // nobody has asked for it yet
-    return own.receive(from, {.kind = message_kind::request, .link = self_, .about = from, .stamp = m.stamp}, now);
+  token_link& link = token_at(self_, part);
+  if (link.holds() && link.seen().epoch == keeper.epoch()) {  // nobody has asked for it yet
+    return link.receive(source, {.kind = message_kind::request, .link = self_, .about = source, .stamp = m.stamp}, now);
   }
-  if (keeper.on_lost(from, m, now)) own.note_epoch(keeper.epoch(), from, now);
+  if (keeper.on_lost(source, m, now)) link.note_epoch(keeper.epoch(), source, now);
 }
 
-void flow_control::arrived(rank_id from, flow_policy policy, const token_stamp& stamp, nanoseconds now) {
+void flow_control::arrived(rank_id source, flow_policy policy, const token_stamp& stamp, nanoseconds now) {
   if (policy == flow_policy::none || policy == flow_policy::slot) return;
   link_part& part = links_[self_];
   if (policy == flow_policy::token) {
-    keeper_at(part).on_sign(from, stamp, now);
+    keeper_at(part).on_sign(source, stamp, now);
   } else {
-    schedule_at(part, policy).on_arrival(from, now);
+    schedule_at(part, policy).on_arrival(source, now);
   }
   set_timer(self_, part);
 }
@@ -134,8 +134,8 @@ void flow_control::set_timer(rank_id link, link_part& part) {
 }
 
 const token_link* flow_control::token_of(rank_id link) const noexcept {
-  const auto found = links_.find(link);
-  return found == links_.end() ? nullptr : found->second.token.get();
+  const auto match = links_.find(link);
+  return match == links_.end() ? nullptr : match->second.token.get();
 }
 
 std::uint64_t flow_control::retries() const noexcept {

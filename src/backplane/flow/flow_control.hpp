@@ -29,8 +29,8 @@ struct choice {
 /// not depend on the number of links, but for a logarithm. Single-threaded.
 class flow_control {
  public:
-  flow_control(rank_id self, std::uint32_t ranks, const link_settings& how, flow_host& host)
-      : self_(self), ranks_(ranks), how_(how), host_(host) {}
+  flow_control(rank_id self, std::uint32_t ranks, const link_settings& settings, flow_host& host)
+      : self_(self), ranks_(ranks), how_(settings), host_(host) {}
   flow_control(const flow_control&) = delete;
   flow_control& operator=(const flow_control&) = delete;
 
@@ -38,11 +38,11 @@ class flow_control {
   [[nodiscard]] choice choose(flow_policy asked) const noexcept;
   /// A message of so many bytes waits. May call transmit at once. Small messages, those under `none`, and those to the
   /// own rank are transmitted at once, under `none`.
-  void offer(rank_id to, flow_policy policy, std::uint64_t bytes, nanoseconds now);
+  void offer(rank_id target, flow_policy policy, std::uint64_t bytes, nanoseconds now);
   /// Ignores a message that names ranks which do not exist.
-  void receive(rank_id from, const message& m, nanoseconds now);
+  void receive(rank_id source, const message& m, nanoseconds now);
   /// All bytes of a message that has left under `policy` have come to this rank.
-  void arrived(rank_id from, flow_policy policy, const token_stamp& stamp, nanoseconds now);
+  void arrived(rank_id source, flow_policy policy, const token_stamp& stamp, nanoseconds now);
   void tick(nanoseconds now);
   /// When tick is to be called at the latest; max() for never.
   [[nodiscard]] nanoseconds due() const noexcept { return timers_.empty() ? never : timers_.begin()->first; }
@@ -69,7 +69,7 @@ class flow_control {
   [[nodiscard]] token_keeper& keeper_at(link_part& part);
   [[nodiscard]] demand_sender& sender_at(rank_id link, link_part& part, flow_policy policy);
   [[nodiscard]] receiver_schedule& schedule_at(link_part& part, flow_policy policy);
-  void on_lost(rank_id from, const message& m, nanoseconds now, link_part& part);
+  void on_lost(rank_id source, const message& m, nanoseconds now, link_part& part);
   void set_timer(rank_id link, link_part& part);
 
   rank_id self_;

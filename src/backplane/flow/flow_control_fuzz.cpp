@@ -46,26 +46,26 @@ using namespace std::chrono_literals;
 void run(flow_policy policy, std::uint64_t seed) {
   rng random(seed);
   const auto ranks = static_cast<std::uint32_t>(3 + random.below(6));
-  const link_settings how = random_settings(random);
-  simulated_job job(ranks, how, random_path(random), random.next());
+  const link_settings settings = random_settings(random);
+  simulated_job job(ranks, settings, random_path(random), random.next());
   const std::uint64_t messages = 20 + random.below(60);
   for (std::uint64_t i = 0; i < messages; ++i) {
-    const auto from = static_cast<std::uint32_t>(random.below(ranks));
-    const auto to = static_cast<std::uint32_t>(random.below(random.below(3) == 0 ? ranks : 1));
+    const auto source = static_cast<std::uint32_t>(random.below(ranks));
+    const auto target = static_cast<std::uint32_t>(random.below(random.below(3) == 0 ? ranks : 1));
     const std::uint64_t bytes = 1 + random.below(20'000);
-    if (from == to) continue;
+    if (source == target) continue;
     job.after(nanoseconds(static_cast<std::int64_t>(random.below(20'000'000))),
-              [&job, from, to, policy, bytes] { job.offer(from, to, policy, bytes); });
+              [&job, source, target, policy, bytes] { job.offer(source, target, policy, bytes); });
   }
   for (std::uint64_t i = random.below(4); i > 0; --i) {
-    const auto who = static_cast<std::uint32_t>(random.below(ranks));
+    const auto member = static_cast<std::uint32_t>(random.below(ranks));
     const auto length = nanoseconds(static_cast<std::int64_t>(random.below(20'000'000)));
     job.after(nanoseconds(static_cast<std::int64_t>(random.below(20'000'000))),
-              [&job, who, length] { job.pause(who, length); });
+              [&job, member, length] { job.pause(member, length); });
   }
   if (random.below(3) == 0) {  // a sender: with a receiver its link ends, too
-    const auto who = static_cast<std::uint32_t>(1 + random.below(ranks - 1));
-    job.after(nanoseconds(static_cast<std::int64_t>(random.below(20'000'000))), [&job, who] { job.kill(who); });
+    const auto member = static_cast<std::uint32_t>(1 + random.below(ranks - 1));
+    job.after(nanoseconds(static_cast<std::int64_t>(random.below(20'000'000))), [&job, member] { job.kill(member); });
   }
   while (job.now() < 20ms && job.step()) {
     ASSERT_FALSE(job.problem) << *job.problem << ", seed " << seed;

@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 5> names{"none", "token", "credit", "slot
 std::string_view name_of(flow_policy policy) noexcept { return names[static_cast<std::size_t>(policy)]; }
 
 std::optional<flow_policy> flow_policy_of(std::string_view name) noexcept {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<flow_policy>(found - names.begin());
+  const auto match = std::find(names.begin(), names.end(), name);
+  if (match == names.end()) return std::nullopt;
+  return static_cast<flow_policy>(match - names.begin());
 }
 
 namespace flow {
@@ -42,21 +42,21 @@ constexpr std::int64_t delay_ns_max = std::int64_t{24} * 3600 * 1'000'000'000;
 
 }  // namespace
 
-std::vector<std::byte> encode(const message& from) {
-  NACRE_EXPECT(from.list.size() <= list_max, "a control message is short");
-  const head front{.pass = from.stamp.pass,
-                   .delay_ns = from.delay.count(),
-                   .sent_ns = from.sent.count(),
-                   .link = from.link.value(),
-                   .about = from.about.value(),
-                   .epoch = from.stamp.epoch,
-                   .number = from.number,
-                   .kind = static_cast<std::uint8_t>(from.kind),
-                   .count = static_cast<std::uint16_t>(from.list.size())};
-  const std::size_t list_bytes = from.list.size() * sizeof(std::uint32_t);
+std::vector<std::byte> encode(const message& message) {
+  NACRE_EXPECT(message.list.size() <= list_max, "a control message is short");
+  const head front{.pass = message.stamp.pass,
+                   .delay_ns = message.delay.count(),
+                   .sent_ns = message.sent.count(),
+                   .link = message.link.value(),
+                   .about = message.about.value(),
+                   .epoch = message.stamp.epoch,
+                   .number = message.number,
+                   .kind = static_cast<std::uint8_t>(message.kind),
+                   .count = static_cast<std::uint16_t>(message.list.size())};
+  const std::size_t list_bytes = message.list.size() * sizeof(std::uint32_t);
   std::vector<std::byte> bytes(sizeof front + list_bytes);
   std::memcpy(bytes.data(), &front, sizeof front);
-  if (list_bytes != 0) std::memcpy(bytes.data() + sizeof front, from.list.data(), list_bytes);
+  if (list_bytes != 0) std::memcpy(bytes.data() + sizeof front, message.list.data(), list_bytes);
   return bytes;
 }
 
@@ -69,16 +69,16 @@ std::optional<message> decode(std::span<const std::byte> bytes) {
                      front.delay_ns <= delay_ns_max && front.sent_ns >= 0 &&
                      front.kind <= static_cast<std::uint8_t>(message_kind::arrived);
   if (!sound) return std::nullopt;
-  message into{.kind = static_cast<message_kind>(front.kind),
-               .link = rank_id(front.link),
-               .about = rank_id(front.about),
-               .stamp = {front.epoch, front.pass},
-               .number = front.number,
-               .delay = nanoseconds(front.delay_ns),
-               .sent = nanoseconds(front.sent_ns),
-               .list = std::vector<std::uint32_t>(front.count)};
-  if (list_bytes != 0) std::memcpy(into.list.data(), bytes.data() + sizeof front, list_bytes);
-  return into;
+  message packet{.kind = static_cast<message_kind>(front.kind),
+                 .link = rank_id(front.link),
+                 .about = rank_id(front.about),
+                 .stamp = {front.epoch, front.pass},
+                 .number = front.number,
+                 .delay = nanoseconds(front.delay_ns),
+                 .sent = nanoseconds(front.sent_ns),
+                 .list = std::vector<std::uint32_t>(front.count)};
+  if (list_bytes != 0) std::memcpy(packet.list.data(), bytes.data() + sizeof front, list_bytes);
+  return packet;
 }
 
 }  // namespace flow

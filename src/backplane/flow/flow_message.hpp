@@ -62,16 +62,16 @@ inline constexpr double usable_part = 0.99;
 inline constexpr std::size_t list_max = 64;
 
 /// The bytes that travel, little-endian.
-[[nodiscard]] std::vector<std::byte> encode(const message& from);
+[[nodiscard]] std::vector<std::byte> encode(const message& message);
 /// Nothing for bytes that encode has not written.
 [[nodiscard]] std::optional<message> decode(std::span<const std::byte> bytes);
 
 /// The protocol's owner, which acts for it.
 class flow_host {
  public:
-  virtual void send(rank_id to, const message& what) = 0;
-  /// The oldest message that waits for `to` under `policy` leaves now.
-  virtual void transmit(rank_id to, flow_policy policy, const token_stamp& stamp) = 0;
+  virtual void send(rank_id target, const message& message) = 0;
+  /// The oldest message that waits for `target` under `policy` leaves now.
+  virtual void transmit(rank_id target, flow_policy policy, const token_stamp& stamp) = 0;
 
  protected:
   ~flow_host() = default;
@@ -92,8 +92,8 @@ struct link_settings {
   /// How long before the link is free a message may leave, because the port can hold it: three quarters of the
   /// buffer where the sender knows what its predecessor has done, half of it where all is only planned.
   enum class knowledge : std::uint8_t { certain, planned };
-  [[nodiscard]] nanoseconds ahead(std::uint64_t bytes, knowledge of) const noexcept {
-    const std::uint64_t usable = buffer_bytes - buffer_bytes / (of == knowledge::certain ? 4 : 2);
+  [[nodiscard]] nanoseconds ahead(std::uint64_t bytes, knowledge facts) const noexcept {
+    const std::uint64_t usable = buffer_bytes - buffer_bytes / (facts == knowledge::certain ? 4 : 2);
     return usable > bytes ? duration(usable - bytes) : nanoseconds(0);
   }
 };

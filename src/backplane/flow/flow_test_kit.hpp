@@ -31,23 +31,23 @@ struct path {
 /// All ranks of a job. Data take their time on the link and get lost like control messages.
 class simulated_job {
  public:
-  simulated_job(std::uint32_t ranks, const link_settings& how, const path& way, std::uint64_t seed)
-      : how_(how), way_(way), random_(seed) {
+  simulated_job(std::uint32_t ranks, const link_settings& settings, const path& way, std::uint64_t seed)
+      : how_(settings), way_(way), random_(seed) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<simulated_rank>(*this, rank_id(rank)));
       ranks_.back()->flow = std::make_unique<flow_control>(rank_id(rank), ranks, how_, *ranks_.back());
     }
   }
 
-  void offer(std::uint32_t from, std::uint32_t to, flow_policy policy, std::uint64_t bytes) {
-    simulated_rank& sender = *ranks_[from];
+  void offer(std::uint32_t source, std::uint32_t target, flow_policy policy, std::uint64_t bytes) {
+    simulated_rank& sender = *ranks_[source];
     if (sender.dead) return;
-    const flow_policy by = sender.flow->choose(policy).policy;
-    sender.waiting[{rank_id(to), by}].push_back(bytes);
-    sender.flow->offer(rank_id(to), policy, bytes, now_);
+    const flow_policy actor = sender.flow->choose(policy).policy;
+    sender.waiting[{rank_id(target), actor}].push_back(bytes);
+    sender.flow->offer(rank_id(target), policy, bytes, now_);
   }
-  /// Calls `what` after a time, whatever the ranks do.
-  void after(nanoseconds delay, std::function<void()> what) { push(now_ + delay, {}, std::move(what)); }
+  /// Calls `action` after a time, whatever the ranks do.
+  void after(nanoseconds delay, std::function<void()> action) { push(now_ + delay, {}, std::move(action)); }
   void kill(std::uint32_t rank) {
     ranks_[rank]->dead = true;
     ranks_[rank]->waiting.clear();
@@ -108,10 +108,10 @@ class simulated_job {
 
  private:
   struct simulated_rank final : flow_host {
-    simulated_rank(simulated_job& job_of, rank_id own) : job(job_of), self(own) {}
-    void send(rank_id to, const message& what) override { job.carry(self, to, what); }
-    void transmit(rank_id to, flow_policy policy, const token_stamp& stamp) override {
-      job.transmit(*this, to, policy, stamp);
+    simulated_rank(simulated_job& job_of, rank_id own_rank) : job(job_of), self(own_rank) {}
+    void send(rank_id target, const message& message) override { job.carry(self, target, message); }
+    void transmit(rank_id target, flow_policy policy, const token_stamp& stamp) override {
+      job.transmit(*this, target, policy, stamp);
     }
     simulated_job& job;
     rank_id self;
@@ -126,8 +126,8 @@ class simulated_job {
     std::function<void()> what;
   };
 
-  void push(nanoseconds when, std::optional<rank_id> at, std::function<void()> what) {
-    events_.emplace(std::pair{when, numbers_++}, event{at, std::move(what)});
+  void push(nanoseconds time, std::optional<rank_id> rank, std::function<void()> action) {
+    events_.emplace(std::pair{time, numbers_++}, event{rank, std::move(action)});
   }
   void run_event() {
     const event next = std::move(events_.begin()->second);
@@ -147,19 +147,19 @@ class simulated_job {
     }
     return takes;
   }
-  void carry(rank_id from, rank_id to, const message& what) {
+  void carry(rank_id source, rank_id target, const message& message) {
     ++control_messages;
-    epochs = std::max(epochs, what.stamp.epoch);
+    epochs = std::max(epochs, message.stamp.epoch);
     const int copies = random_.uniform() < way_.doubled ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
       if (random_.uniform() < way_.lost) continue;
-      push(now_ + flight(), to, [this, from, to, bytes = encode(what)] {
-        ranks_[to.value()]->flow->receive(from, decode(bytes).value(), now_);
+      push(now_ + flight(), target, [this, source, target, bytes = encode(message)] {
+        ranks_[target.value()]->flow->receive(source, decode(bytes).value(), now_);
       });
     }
   }
-  void transmit(simulated_rank& sender, rank_id to, flow_policy policy, const token_stamp& stamp) {
-    auto& queue = sender.waiting[{to, policy}];
+  void transmit(simulated_rank& sender, rank_id target, flow_policy policy, const token_stamp& stamp) {
+    auto& queue = sender.waiting[{target, policy}];
     if (queue.empty()) {
       problem = "a message leaves that nobody has offered";
       return;
@@ -167,10 +167,10 @@ class simulated_job {
     const std::uint64_t bytes = queue.front();
     queue.pop_front();
     ++sender.sent;
-    departures.push_back({sender.self.value(), to.value(), now_, bytes});
+    departures.push_back({sender.self.value(), target.value(), now_, bytes});
     if (random_.uniform() < way_.lost) return;
-    push(now_ + how_.duration(bytes) + way_.latency, to, [this, from = sender.self, to, policy, stamp] {
-      ranks_[to.value()]->flow->arrived(from, policy, stamp, now_);
+    push(now_ + how_.duration(bytes) + way_.latency, target, [this, from = sender.self, target, policy, stamp] {
+      ranks_[target.value()]->flow->arrived(from, policy, stamp, now_);
     });
   }
   void check_holders() {

@@ -7,26 +7,26 @@
 
 namespace nacre::flow {
 
-void receiver_schedule::on_demand(rank_id from, const message& m, nanoseconds now) {
-  sender& whom = senders_.try_emplace(from.value(), sender{.next = first_, .wanted = {}, .starts = {}}).first->second;
+void receiver_schedule::on_demand(rank_id source, const message& m, nanoseconds now) {
+  sender& whom = senders_.try_emplace(source.value(), sender{.next = first_, .wanted = {}, .starts = {}}).first->second;
   for (std::uint32_t i = 0; i < m.list.size(); ++i) {
     const bool next = m.number + i == whom.next + static_cast<std::uint32_t>(whom.wanted.size());
     if (next && whom.wanted.size() < list_max) whom.wanted.push_back(m.list[i]);
   }
-  if (is_before(m.number, whom.next)) answer(from.value(), whom, m.number, now);  // it has missed an allowance
+  if (is_before(m.number, whom.next)) answer(source.value(), whom, m.number, now);  // it has missed an allowance
   if (!whom.wanted.empty() && !whom.in_line) {
     whom.in_line = true;
-    line_.push_back(from.value());
+    line_.push_back(source.value());
   }
   serve(now);
 }
 
-void receiver_schedule::on_arrival(rank_id from, nanoseconds now) {
-  const auto found =
-      std::find_if(flights_.begin(), flights_.end(), [&](const flight& each) { return each.from == from.value(); });
-  if (found != flights_.end()) {
-    outstanding_bytes_ -= found->bytes;
-    flights_.erase(found);
+void receiver_schedule::on_arrival(rank_id source, nanoseconds now) {
+  const auto match =
+      std::find_if(flights_.begin(), flights_.end(), [&](const flight& each) { return each.from == source.value(); });
+  if (match != flights_.end()) {
+    outstanding_bytes_ -= match->bytes;
+    flights_.erase(match);
   }
   serve(now);
 }
@@ -55,13 +55,13 @@ bool receiver_schedule::may_allow(std::uint64_t bytes, nanoseconds now) {
 }
 
 /// Returns when the message may leave.
-nanoseconds receiver_schedule::allow(std::uint32_t from, std::uint64_t bytes, nanoseconds now) {
+nanoseconds receiver_schedule::allow(std::uint32_t source, std::uint64_t bytes, nanoseconds now) {
   const nanoseconds start = std::max(now, free_at_ - how_.ahead(bytes, link_settings::knowledge::planned));
   free_at_ = std::max(now, free_at_) + how_.duration(bytes);
   if (policy_ == flow_policy::slot) return start;
   outstanding_bytes_ += bytes;
   const nanoseconds expires = now + how_.patience + 4 * how_.duration(outstanding_bytes_);
-  flights_.push_back({from, bytes, std::max(expires, flights_.empty() ? expires : flights_.back().expires)});
+  flights_.push_back({source, bytes, std::max(expires, flights_.empty() ? expires : flights_.back().expires)});
   return now;
 }
 
@@ -69,27 +69,27 @@ void receiver_schedule::serve(nanoseconds now) {
   expire(now);
   due_ = never;
   while (!line_.empty()) {
-    const std::uint32_t from = line_.front();
-    sender& whom = senders_[from];
+    const std::uint32_t source = line_.front();
+    sender& whom = senders_[source];
     const std::uint32_t first = whom.next;
     // Under slot all that a sender has asked for is answered by one message, for the delays keep the turns apart.
     do {
       if (!may_allow(whom.wanted.front(), now)) break;
-      whom.starts.push_back(allow(from, whom.wanted.front(), now));
+      whom.starts.push_back(allow(source, whom.wanted.front(), now));
       if (whom.starts.size() > kept) whom.starts.pop_front();
       whom.wanted.pop_front();
       whom.next += 1;
     } while (policy_ == flow_policy::slot && !whom.wanted.empty());
-    if (whom.next != first) answer(from, whom, first, now);
+    if (whom.next != first) answer(source, whom, first, now);
     if (due_ != never) return;
     line_.pop_front();
     whom.in_line = !whom.wanted.empty();
-    if (whom.in_line) line_.push_back(from);
+    if (whom.in_line) line_.push_back(source);
   }
 }
 
 /// Tells a sender of its messages from `first` on that are allowed.
-void receiver_schedule::answer(std::uint32_t to, const sender& whom, std::uint32_t first, nanoseconds now) {
+void receiver_schedule::answer(std::uint32_t target, const sender& whom, std::uint32_t first, nanoseconds now) {
   const auto oldest = whom.next - static_cast<std::uint32_t>(whom.starts.size());
   if (is_before(first, oldest)) first = oldest;
   message m{.kind = message_kind::allowance, .link = self_, .about = {}, .number = first, .sent = now};
@@ -99,7 +99,7 @@ void receiver_schedule::answer(std::uint32_t to, const sender& whom, std::uint32
     m.list.push_back(
         static_cast<std::uint32_t>(std::min<std::int64_t>(delay, std::numeric_limits<std::uint32_t>::max())));
   }
-  host_.send(rank_id(to), m);
+  host_.send(rank_id(target), m);
 }
 
 }  // namespace nacre::flow

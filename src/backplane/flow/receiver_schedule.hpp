@@ -26,13 +26,13 @@ namespace nacre::flow {
 class receiver_schedule {
  public:
   /// `first`: the number of the first message of each sender.
-  receiver_schedule(rank_id self, flow_policy policy, const link_settings& how, flow_host& host,
+  receiver_schedule(rank_id self, flow_policy policy, const link_settings& settings, flow_host& host,
                     std::uint32_t first = 0) noexcept
-      : self_(self), policy_(policy), how_(how), host_(host), first_(first) {}
+      : self_(self), policy_(policy), how_(settings), host_(host), first_(first) {}
 
-  void on_demand(rank_id from, const message& m, nanoseconds now);
+  void on_demand(rank_id source, const message& m, nanoseconds now);
   /// A message of that sender has arrived.
-  void on_arrival(rank_id from, nanoseconds now);
+  void on_arrival(rank_id source, nanoseconds now);
   void tick(nanoseconds now);
   [[nodiscard]] nanoseconds due() const noexcept { return due_; }
   /// Bytes that are allowed and have not arrived; credit only.
@@ -57,8 +57,8 @@ class receiver_schedule {
 
   void serve(nanoseconds now);
   [[nodiscard]] bool may_allow(std::uint64_t bytes, nanoseconds now);
-  [[nodiscard]] nanoseconds allow(std::uint32_t from, std::uint64_t bytes, nanoseconds now);
-  void answer(std::uint32_t to, const sender& whom, std::uint32_t first, nanoseconds now);
+  [[nodiscard]] nanoseconds allow(std::uint32_t source, std::uint64_t bytes, nanoseconds now);
+  void answer(std::uint32_t target, const sender& whom, std::uint32_t first, nanoseconds now);
   void expire(nanoseconds now);
 
   rank_id self_;

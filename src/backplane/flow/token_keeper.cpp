@@ -4,33 +4,33 @@
 
 namespace nacre::flow {
 
-void token_keeper::hint(rank_id to) {
-  host_.send(to, {.kind = message_kind::hint, .link = self_, .about = holder_, .stamp = {epoch_, 0}});
+void token_keeper::hint(rank_id target) {
+  host_.send(target, {.kind = message_kind::hint, .link = self_, .about = holder_, .stamp = {epoch_, 0}});
 }
 
-bool token_keeper::on_lost(rank_id from, const message& m, nanoseconds now) {
+bool token_keeper::on_lost(rank_id source, const message& m, nanoseconds now) {
   const nanoseconds silence = 2 * how_.patience;
   if (now < sign_at_ + silence || m.stamp.epoch > epoch_) {
-    if (holder_ != from) hint(from);
+    if (holder_ != source) hint(source);
     return false;
   }
-  replace(from, now);
+  replace(source, now);
   return true;
 }
 
-void token_keeper::replace(rank_id by, nanoseconds now) {
+void token_keeper::replace(rank_id owner, nanoseconds now) {
   epoch_ += 1;
-  holder_ = by;
+  holder_ = owner;
   sign_at_ = now;
-  host_.send(by, {.kind = message_kind::grant, .link = self_, .about = by, .stamp = {epoch_, 1}, .sent = now});
+  host_.send(owner, {.kind = message_kind::grant, .link = self_, .about = owner, .stamp = {epoch_, 1}, .sent = now});
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    if (rank != self_.value() && rank != by.value()) hint(rank_id(rank));
+    if (rank != self_.value() && rank != owner.value()) hint(rank_id(rank));
   }
 }
 
-void token_keeper::on_sign(rank_id from, const token_stamp& stamp, nanoseconds now) {
-  if (stamp.epoch < epoch_) return hint(from);
-  holder_ = from;
+void token_keeper::on_sign(rank_id source, const token_stamp& stamp, nanoseconds now) {
+  if (stamp.epoch < epoch_) return hint(source);
+  holder_ = source;
   sign_at_ = now;
 }
 

@@ -22,20 +22,20 @@ namespace nacre::flow {
 /// more to send. Data of an old epoch are answered by a HINT, upon which their sender drops its token.
 class token_keeper {
  public:
-  token_keeper(rank_id self, std::uint32_t ranks, const link_settings& how, flow_host& host) noexcept
-      : self_(self), ranks_(ranks), how_(how), host_(host), holder_(self) {}
+  token_keeper(rank_id self, std::uint32_t ranks, const link_settings& settings, flow_host& host) noexcept
+      : self_(self), ranks_(ranks), how_(settings), host_(host), holder_(self) {}
 
   /// LOST. Returns true when there is a new epoch.
-  bool on_lost(rank_id from, const message& m, nanoseconds now);
+  bool on_lost(rank_id source, const message& m, nanoseconds now);
   /// Data have come from a holder, or it tells that it is one.
-  void on_sign(rank_id from, const token_stamp& stamp, nanoseconds now);
+  void on_sign(rank_id source, const token_stamp& stamp, nanoseconds now);
 
   [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] rank_id holder() const noexcept { return holder_; }
 
  private:
-  void hint(rank_id to);
-  void replace(rank_id by, nanoseconds now);
+  void hint(rank_id target);
+  void replace(rank_id rank, nanoseconds now);
 
   rank_id self_;
   std::uint32_t ranks_;

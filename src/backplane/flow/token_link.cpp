@@ -15,13 +15,13 @@ constexpr auto certain = link_settings::knowledge::certain;
 
 }  // namespace
 
-token_link::token_link(const participant& where, const link_settings& how, flow_host& host)
-    : where_(where),
-      how_(how),
+token_link::token_link(const participant& participant, const link_settings& settings, flow_host& host)
+    : where_(participant),
+      how_(settings),
       host_(host),
-      holds_(where.self == where.link),
-      suspect_(where.link),
-      came_from_(where.link) {}
+      holds_(participant.self == participant.link),
+      suspect_(participant.link),
+      came_from_(participant.link) {}
 
 message token_link::about(message_kind kind, rank_id whom) const {
   return {.kind = kind, .link = where_.link, .about = whom, .stamp = seen_};
@@ -45,8 +45,8 @@ void token_link::request(nanoseconds now) {
   due_ = now + how_.patience;
 }
 
-void token_link::receive(rank_id from, const message& m, nanoseconds now) {
-  if (m.kind == message_kind::grant) return on_grant(from, m, now);
+void token_link::receive(rank_id source, const message& m, nanoseconds now) {
+  if (m.kind == message_kind::grant) return on_grant(source, m, now);
   // The keeper knows the holder of an epoch's token; others only mention the epoch.
   if (m.stamp.epoch > seen_.epoch) {
     if (m.kind == message_kind::hint) return note_epoch(m.stamp.epoch, m.about, now);
@@ -57,7 +57,7 @@ void token_link::receive(rank_id from, const message& m, nanoseconds now) {
     case message_kind::search:
       return on_request(m, now);
     case message_kind::taken:
-      return on_taken(from, m, now);
+      return on_taken(source, m, now);
     case message_kind::hint:
       return on_hint(m, now);
     default:
@@ -82,14 +82,14 @@ void token_link::note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now
 }
 
 /// Returns the place of a rank in the line, from 1; 0 when the line is full, so that it will ask again.
-std::uint32_t token_link::line_up(rank_id who) {
-  const auto found = std::find(line_.begin(), line_.end(), who);
-  if (found == line_.end()) {
+std::uint32_t token_link::line_up(rank_id rank) {
+  const auto match = std::find(line_.begin(), line_.end(), rank);
+  if (match == line_.end()) {
     if (line_.size() == list_max - 1) return 0;  // one place is for this rank itself
-    line_.push_back(who);
+    line_.push_back(rank);
     return static_cast<std::uint32_t>(line_.size());
   }
-  return static_cast<std::uint32_t>(found - line_.begin()) + 1;
+  return static_cast<std::uint32_t>(match - line_.begin()) + 1;
 }
 
 void token_link::on_request(const message& m, nanoseconds now) {
@@ -115,27 +115,27 @@ void token_link::on_request(const message& m, nanoseconds now) {
 
 /// The token comes here before it could come to the asker.
 void token_link::keep(rank_id asker) {
-  auto found = std::find(kept_.begin(), kept_.end(), asker);
-  if (found == kept_.end()) {
+  auto match = std::find(kept_.begin(), kept_.end(), asker);
+  if (match == kept_.end()) {
     if (kept_.size() == list_max - 1) return;  // it will ask again
-    found = kept_.insert(kept_.end(), asker);
+    match = kept_.insert(kept_.end(), asker);
   }
   message reply = about(message_kind::hint, where_.self);
-  reply.number = static_cast<std::uint32_t>(found - kept_.begin()) + 2;  // behind this rank
+  reply.number = static_cast<std::uint32_t>(match - kept_.begin()) + 2;  // behind this rank
   host_.send(asker, reply);
 }
 
-void token_link::on_grant(rank_id from, const message& m, nanoseconds now) {
-  if (m.stamp.epoch < seen_.epoch) return host_.send(from, about(message_kind::hint, suspect_));
+void token_link::on_grant(rank_id source, const message& m, nanoseconds now) {
+  if (m.stamp.epoch < seen_.epoch) return host_.send(source, about(message_kind::hint, suspect_));
   message taken = about(message_kind::taken, where_.self);
   taken.stamp = m.stamp;
-  host_.send(from, taken);
+  host_.send(source, taken);
   if (m.stamp <= seen_) return;  // a copy: the acknowledgement was lost
   seen_ = m.stamp;
   holds_ = true;
   given_.reset();
   given_due_ = never;
-  came_from_ = from;
+  came_from_ = source;
   line_.clear();
   for (const std::uint32_t rank : m.list) {
     if (rank != where_.self.value() && rank < where_.ranks) static_cast<void>(line_up(rank_id(rank)));
@@ -146,14 +146,14 @@ void token_link::on_grant(rank_id from, const message& m, nanoseconds now) {
     if (reply.number != 0) host_.send(asker, reply);
   }
   turn_bytes_ = 0;
-  free_at_ = now + std::max(nanoseconds(0), m.delay - latency_ - flights_.held_up(from, m.sent, now));
+  free_at_ = now + std::max(nanoseconds(0), m.delay - latency_ - flights_.held_up(source, m.sent, now));
   release_at_ = now;
   last_wait_.got = now;
   advance(now);
 }
 
-void token_link::on_taken(rank_id from, const message& m, nanoseconds now) {
-  if (!given_ || from != given_->to || m.stamp != given_->what.stamp) return;
+void token_link::on_taken(rank_id source, const message& m, nanoseconds now) {
+  if (!given_ || source != given_->to || m.stamp != given_->what.stamp) return;
   if (given_->times == 1) {
     const nanoseconds half = (now - given_->at) / 2;
     latency_ = latency_ == nanoseconds(0) ? half : std::min(latency_, half);

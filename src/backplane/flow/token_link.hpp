@@ -52,11 +52,11 @@ class token_link {
     std::uint32_t ranks;
   };
   /// At first the rank at the link's end has the token. Both references outlive this object.
-  token_link(const participant& where, const link_settings& how, flow_host& host);
+  token_link(const participant& participant, const link_settings& settings, flow_host& host);
 
   /// A message waits for the link.
   void offer(std::uint64_t bytes, nanoseconds now);
-  void receive(rank_id from, const message& m, nanoseconds now);
+  void receive(rank_id source, const message& m, nanoseconds now);
   void tick(nanoseconds now);
   /// When tick is to be called at the latest; max() for never.
   [[nodiscard]] nanoseconds due() const noexcept { return std::min(due_, given_due_); }
@@ -82,8 +82,8 @@ class token_link {
   static constexpr int doublings_max = 5;
 
   void on_request(const message& m, nanoseconds now);
-  void on_grant(rank_id from, const message& m, nanoseconds now);
-  void on_taken(rank_id from, const message& m, nanoseconds now);
+  void on_grant(rank_id source, const message& m, nanoseconds now);
+  void on_taken(rank_id source, const message& m, nanoseconds now);
   void on_hint(const message& m, nanoseconds now);
   void advance(nanoseconds now);
   void transmit(nanoseconds now);
@@ -92,7 +92,7 @@ class token_link {
   void request(nanoseconds now);
   void ask_again(nanoseconds now);
   void give_again(nanoseconds now);
-  [[nodiscard]] std::uint32_t line_up(rank_id who);
+  [[nodiscard]] std::uint32_t line_up(rank_id rank);
   void keep(rank_id asker);
   [[nodiscard]] message about(message_kind kind, rank_id whom) const;
   /// By when the token should have come to the one at that place in the line.

@@ -18,14 +18,14 @@ constexpr rank_id receiver(0), first(1), second(2), third(3);
 
 /// Collects what a rank sends.
 struct recorder : flow_host {
-  void send(rank_id to, const message& what) override { sent.emplace_back(to, what); }
+  void send(rank_id target, const message& message) override { sent.emplace_back(target, message); }
   void transmit(rank_id, flow_policy, const token_stamp&) override { ++transmitted; }
   [[nodiscard]] std::vector<message> of(message_kind kind) const {
-    std::vector<message> found;
+    std::vector<message> messages;
     for (const auto& [to, what] : sent) {
-      if (what.kind == kind) found.push_back(what);
+      if (what.kind == kind) messages.push_back(what);
     }
-    return found;
+    return messages;
   }
   std::vector<std::pair<rank_id, message>> sent;
   int transmitted = 0;
@@ -37,8 +37,8 @@ struct recorder : flow_host {
 /// A byte takes 1 us; no buffer to rely on.
 constexpr link_settings plain{.bytes_per_second = 1e6, .early = 0us, .patience = 1000us, .small_bytes = 0};
 
-[[nodiscard]] message request_of(rank_id who, std::uint32_t epoch = 1) {
-  return {.kind = message_kind::request, .link = receiver, .about = who, .stamp = {epoch, 0}};
+[[nodiscard]] message request_of(rank_id rank, std::uint32_t epoch = 1) {
+  return {.kind = message_kind::request, .link = receiver, .about = rank, .stamp = {epoch, 0}};
 }
 [[nodiscard]] message grant(std::uint64_t pass, nanoseconds delay = 0us, std::vector<std::uint32_t> line = {}) {
   return {.kind = message_kind::grant,
@@ -114,18 +114,18 @@ TEST(token_link, nothing_leaves_before_the_time_at_which_the_grant_says_that_the
 }
 
 TEST(token_link, a_buffer_at_the_port_lets_a_message_leave_while_the_link_is_busy_for_as_long_as_it_can_hold) {
-  link_settings how = plain;
-  how.buffer_bytes = 400;  // three quarters of it hold the message and 200 bytes, which take 200 us
-  rank_under_test rank(first, how);
+  link_settings settings = plain;
+  settings.buffer_bytes = 400;  // three quarters of it hold the message and 200 bytes, which take 200 us
+  rank_under_test rank(first, settings);
   rank.token.offer(100, 0us);
   rank.token.receive(receiver, grant(1, 500us), 0us);
   EXPECT_EQ(rank.token.due(), 300us);
 }
 
 TEST(token_link, an_early_token_leaves_before_the_end_of_the_message_and_says_when_the_link_is_free) {
-  link_settings how = plain;
-  how.early = 30us;
-  rank_under_test rank(first, how);
+  link_settings settings = plain;
+  settings.early = 30us;
+  rank_under_test rank(first, settings);
   rank.token.offer(100, 0us);
   rank.token.receive(receiver, grant(1, 0us, {2}), 0us);
   EXPECT_EQ(rank.token.due(), 70us);

@@ -39,8 +39,8 @@ struct cluster_options {
 /// to `grain`, when the balancer of its rank is wanted.
 class cluster {
  public:
-  explicit cluster(const cluster_options& how) : how_(how), random_(how.seed) {
-    for (std::uint32_t r = 0; r < how.ranks; ++r) sites_.emplace_back(*this, rank_id{r});
+  explicit cluster(const cluster_options& options) : how_(options), random_(options.seed) {
+    for (std::uint32_t r = 0; r < options.ranks; ++r) sites_.emplace_back(*this, rank_id{r});
   }
 
   void add(std::uint32_t rank, double work, double grain = 1e9) {
@@ -101,8 +101,8 @@ class cluster {
     [[nodiscard]] rank_load summary() override {
       return {.waiting = waiting_of(local_loads()), .running = all.how_.workers - idle_workers()};
     }
-    [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
-      found = candidates_of(local_loads(), most, of);
+    [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
+      found = candidates_of(local_loads(), most, kind);
       return found;
     }
     [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
@@ -119,8 +119,8 @@ class cluster {
       return all.how_.workers - static_cast<std::uint32_t>(busy);
     }
     [[nodiscard]] std::uint64_t arrivals() const override { return arrived; }
-    void send(rank_id to, std::span<const std::byte> bytes) override { all.carry(*this, to, bytes); }
-    void migrate(object_id object, rank_id to) override { all.move(*this, object, to); }
+    void send(rank_id target, std::span<const std::byte> bytes) override { all.carry(*this, target, bytes); }
+    void migrate(object_id object, rank_id target) override { all.move(*this, object, target); }
     [[nodiscard]] nacre::rng& rng() override { return stream; }
     [[nodiscard]] double now() const override { return all.now_; }
 
@@ -140,24 +140,24 @@ class cluster {
     std::vector<std::byte> bytes;
   };
 
-  void carry(site& from, rank_id to, std::span<const std::byte> bytes) {
+  void carry(site& site, rank_id target, std::span<const std::byte> bytes) {
     ++messages;
-    double& last = from.last_arrival[to];
+    double& last = site.last_arrival[target];
     last = std::max(last, now_ + latency());
-    letters_.emplace(last, letter{from.self, to, {bytes.begin(), bytes.end()}});
+    letters_.emplace(last, letter{site.self, target, {bytes.begin(), bytes.end()}});
   }
 
-  void move(site& from, object_id object, rank_id to) {
-    const auto found =
-        std::find_if(from.objects.begin(), from.objects.end(), [&](const piece& each) { return each.id == object; });
-    if (found == from.objects.end()) return;
-    moved_a_running_object |= found->running;
+  void move(site& site, object_id object, rank_id target) {
+    const auto match =
+        std::find_if(site.objects.begin(), site.objects.end(), [&](const piece& each) { return each.id == object; });
+    if (match == site.objects.end()) return;
+    moved_a_running_object |= match->running;
     ++migrations;
     last_migration = now_;
-    moves_of_one_object_max = std::max(moves_of_one_object_max, ++found->moves);
+    moves_of_one_object_max = std::max(moves_of_one_object_max, ++match->moves);
     const double stretch = std::max(1.0, how_.object_latency_max / how_.latency_max);
-    flying_objects_.emplace(now_ + stretch * latency(), std::pair(to, *found));
-    from.objects.erase(found);
+    flying_objects_.emplace(now_ + stretch * latency(), std::pair(target, *match));
+    site.objects.erase(match);
   }
 
   void step() {
@@ -205,10 +205,10 @@ class cluster {
     }
   }
 
-  void forge(site& at) {
+  void forge(site& site) {
     std::vector<std::byte> junk(random_.below(24));
     for (std::byte& each : junk) each = std::byte(random_.below(random_.below(2) == 0 ? 256 : 6));
-    at.policy->on_message(at, rank_id{static_cast<std::uint32_t>(random_.below(2 * how_.ranks))}, junk);
+    site.policy->on_message(site, rank_id{static_cast<std::uint32_t>(random_.below(2 * how_.ranks))}, junk);
   }
 
   double latency() { return how_.latency_max * (0.2 + 0.8 * random_.uniform()); }

@@ -20,15 +20,15 @@ namespace nacre::balance {
 
 /// The answers of a host, as of class balancing, over objects that a test has made; no sampling.
 [[nodiscard]] inline std::vector<object_load> candidates_of(std::span<const object_load> all, std::size_t most,
-                                                            candidate_kind of) {
-  std::vector<object_load> found;
+                                                            candidate_kind kind) {
+  std::vector<object_load> object_loads;
   for (const object_load& each : all) {
-    if (!each.running && (of == candidate_kind::any || each.messages != 0)) found.push_back(each);
+    if (!each.running && (kind == candidate_kind::any || each.messages != 0)) object_loads.push_back(each);
   }
-  std::stable_sort(found.begin(), found.end(),
+  std::stable_sort(object_loads.begin(), object_loads.end(),
                    [](const object_load& a, const object_load& b) { return sane(a.load) > sane(b.load); });
-  found.resize(std::min(found.size(), most));
-  return found;
+  object_loads.resize(std::min(object_loads.size(), most));
+  return object_loads;
 }
 
 [[nodiscard]] inline std::size_t waiting_of(std::span<const object_load> all) {
@@ -37,8 +37,9 @@ namespace nacre::balance {
 }
 
 [[nodiscard]] inline std::optional<object_load> load_of(std::span<const object_load> all, object_id object) {
-  const auto at = std::find_if(all.begin(), all.end(), [&](const object_load& each) { return each.object == object; });
-  return at != all.end() ? std::optional(*at) : std::nullopt;
+  const auto position =
+      std::find_if(all.begin(), all.end(), [&](const object_load& each) { return each.object == object; });
+  return position != all.end() ? std::optional(*position) : std::nullopt;
 }
 
 /// Records the messages and migrations of its balancer, and carries out none.
@@ -47,8 +48,8 @@ class scripted_host final : public balancer_host {
   [[nodiscard]] rank_id rank() const noexcept override { return self; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return ranks; }
   [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1}; }
-  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
-    found = candidates_of(objects, most, of);
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
+    found = candidates_of(objects, most, kind);
     return found;
   }
   [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
@@ -56,7 +57,7 @@ class scripted_host final : public balancer_host {
     return gone ? std::nullopt : balance::load_of(objects, object);
   }
   [[nodiscard]] std::span<const object_load> local_loads() override { return objects; }
-  [[nodiscard]] std::span<const object_traffic> traffic(object_id of) override { return talks[of.index()]; }
+  [[nodiscard]] std::span<const object_traffic> traffic(object_id object) override { return talks[object.index()]; }
   void assume_message_seconds(double seconds) override { assumed_seconds = seconds; }
   [[nodiscard]] double total_load() override {
     double total = 0;
@@ -66,16 +67,16 @@ class scripted_host final : public balancer_host {
   [[nodiscard]] std::uint32_t workers() const override { return 1; }
   [[nodiscard]] std::uint32_t idle_workers() const override { return idle; }
   [[nodiscard]] std::uint64_t arrivals() const override { return arrived; }
-  void send(rank_id to, std::span<const std::byte> bytes) override {
-    sent.emplace_back(to, std::vector(bytes.begin(), bytes.end()));
+  void send(rank_id target, std::span<const std::byte> bytes) override {
+    sent.emplace_back(target, std::vector(bytes.begin(), bytes.end()));
   }
-  void migrate(object_id object, rank_id to) override {
+  void migrate(object_id object, rank_id target) override {
     moved.push_back(object.index());
-    moved_to.push_back(to);
+    moved_to.push_back(target);
   }
-  bool migrate_if_worth(object_id object, rank_id to) override {
+  bool migrate_if_worth(object_id object, rank_id target) override {
     if (too_large.contains(object.index())) return false;
-    migrate(object, to);
+    migrate(object, target);
     return true;
   }
   [[nodiscard]] nacre::rng& rng() override { return stream; }

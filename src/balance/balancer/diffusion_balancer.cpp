@@ -28,7 +28,7 @@ struct diffusion_message {
   }
 };
 
-void send(balancer_host& host, rank_id to, const diffusion_message& m) { host.send(to, pack(m)); }
+void send(balancer_host& host, rank_id target, const diffusion_message& m) { host.send(target, pack(m)); }
 
 }  // namespace
 
@@ -78,24 +78,24 @@ void diffusion_balancer::look(balancer_host& host) {
   }
 }
 
-void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void diffusion_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<diffusion_message, wire_error> m = unpack<diffusion_message>(bytes);
-  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  if (!m || source == host.rank() || source.value() >= host.size()) return;
   const bool mine = m->number == number_;
-  const bool from_victim = mine && now_ == state::asking && from == neighbours_[victim_].rank;
+  const bool from_victim = mine && now_ == state::asking && source == neighbours_[victim_].rank;
   switch (m->kind) {
     case diffusion_kind::level_request:
-      return send(host, from, {.kind = diffusion_kind::level, .number = m->number, .load = own_load(host)});
+      return send(host, source, {.kind = diffusion_kind::level, .number = m->number, .load = own_load(host)});
     case diffusion_kind::work_request: {
-      const std::uint32_t gave = give(host, from, sane(m->load));
+      const std::uint32_t gave = give(host, source, sane(m->load));
       wanted_ = gave == 0;
       wanted_until_ = host.now() + 2 * look_interval_.min();
       return send(
-          host, from,
+          host, source,
           {.kind = gave != 0 ? diffusion_kind::given : diffusion_kind::nothing, .number = m->number, .objects = gave});
     }
     case diffusion_kind::level:
-      if (mine && now_ == state::looking) on_level(host, from, sane(m->load));
+      if (mine && now_ == state::looking) on_level(host, source, sane(m->load));
       return;
     case diffusion_kind::nothing:
       if (from_victim) on_refusal(host);
@@ -106,10 +106,10 @@ void diffusion_balancer::on_message(balancer_host& host, rank_id from, std::span
   }
 }
 
-void diffusion_balancer::on_level(balancer_host& host, rank_id from, double load) {
+void diffusion_balancer::on_level(balancer_host& host, rank_id source, double load) {
   bool complete = true;
   for (neighbour& each : neighbours_) {
-    if (each.rank == from) each.load = load;
+    if (each.rank == source) each.load = load;
     complete = complete && each.load.has_value();
   }
   if (complete) ask_highest(host);
@@ -172,7 +172,7 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
 
 /// Moves objects that narrow the difference to a rank with the load `load_there`; many at a time out of a large bag.
 /// Returns the number of objects.
-std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double load_there) {
+std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id target, double load_there) {
   constexpr std::size_t candidates_for_each = 8;  // to choose from, heavy and light, for each object given
   const double load_here = own_load(host);
   own_.look(host);
@@ -190,7 +190,7 @@ std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id to, double l
   const auto move_if = [&](const object_load& each, double load_max) {
     if (moved == most || !(each.load <= load_max)) return;
     if (each.messages != 0 && waiting <= reserved) return;
-    if (!host.migrate_if_worth(each.object, to)) return;
+    if (!host.migrate_if_worth(each.object, target)) return;
     waiting -= each.messages != 0 && waiting != 0 ? 1 : 0;
     rest -= each.load;
     ++moved;

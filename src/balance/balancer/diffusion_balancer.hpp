@@ -61,7 +61,7 @@ class diffusion_balancer final : public balancer {
   explicit diffusion_balancer(const options& parameters);
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override { return wanted_; }
   [[nodiscard]] bool observes_loads() const override { return false; }
 
@@ -76,14 +76,14 @@ class diffusion_balancer final : public balancer {
   [[nodiscard]] bool underloaded(balancer_host& host);
   [[nodiscard]] double own_load(balancer_host& host);
   void look(balancer_host& host);
-  void on_level(balancer_host& host, rank_id from, double load);
+  void on_level(balancer_host& host, rank_id source, double load);
   void ask_highest(balancer_host& host);
   void on_refusal(balancer_host& host);
   void on_success(balancer_host& host, std::uint32_t objects);
   [[nodiscard]] bool awaits_objects(balancer_host& host) const;
   void choose_neighbours(balancer_host& host);
   [[nodiscard]] rank_id stranger(balancer_host& host);
-  [[nodiscard]] std::uint32_t give(balancer_host& host, rank_id to, double load_there);
+  [[nodiscard]] std::uint32_t give(balancer_host& host, rank_id target, double load_there);
 
   const options parameters_;
   backoff look_interval_;

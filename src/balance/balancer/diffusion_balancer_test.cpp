@@ -36,9 +36,9 @@ void expect_spread(const cluster& machine, std::uint32_t ranks) {
   const std::vector<double> loads = rank_loads(machine, ranks);
   const double least = *std::min_element(loads.begin(), loads.end());
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    const std::vector<double> own = machine.loads(r);
-    if (own.empty()) continue;
-    EXPECT_LE(loads[r] - least, *std::min_element(own.begin(), own.end()) / 0.9 + 1e-9) << "rank " << r;
+    const std::vector<double> values = machine.loads(r);
+    if (values.empty()) continue;
+    EXPECT_LE(loads[r] - least, *std::min_element(values.begin(), values.end()) / 0.9 + 1e-9) << "rank " << r;
   }
 }
 
@@ -136,24 +136,25 @@ TEST(diffusion_balancer, an_idle_machine_looks_around_ever_more_rarely) {
   const diffusion_balancer::options defaults;
   cluster machine({.ranks = 16, .frozen = true, .make = diffusing});
   machine.run(0.5);
-  const std::uint64_t before = machine.messages;
+  const std::uint64_t previous = machine.messages;
   machine.run(1);
   const double looks = 1 / (defaults.look_interval.max() / 2);  // the jitter's lower end
-  EXPECT_LE(static_cast<double>(machine.messages - before), 16 * 2 * defaults.neighbours * looks);
-  EXPECT_GT(machine.messages, before);
+  EXPECT_LE(static_cast<double>(machine.messages - previous), 16 * 2 * defaults.neighbours * looks);
+  EXPECT_GT(machine.messages, previous);
 }
 
 enum class diffusion_kind : std::uint8_t { level_request, level, work_request, nothing, given };
-std::vector<std::byte> bytes_of(diffusion_kind what, std::uint32_t number, double load, std::uint32_t objects = 0) {
-  return pack(what, number, load, objects);
+std::vector<std::byte> bytes_of(diffusion_kind kind, std::uint32_t number, double load, std::uint32_t objects = 0) {
+  return pack(kind, number, load, objects);
 }
 
-/// The objects that a rank gives to another rank with the load `there`.
-std::vector<std::uint64_t> given(scripted_host& host, double there, const diffusion_balancer::options& how = {}) {
-  diffusion_balancer victim(how);
+/// The objects that a rank gives to another rank with the load `remote_value`.
+std::vector<std::uint64_t> given(scripted_host& host, double remote_value,
+                                 const diffusion_balancer::options& options = {}) {
+  diffusion_balancer victim(options);
   host.moved.clear();
   host.sent.clear();
-  victim.on_message(host, rank_id{5}, bytes_of(diffusion_kind::work_request, 9, there));
+  victim.on_message(host, rank_id{5}, bytes_of(diffusion_kind::work_request, 9, remote_value));
   EXPECT_EQ(host.sent.size(), 1u);
   EXPECT_EQ(host.sent[0],
             std::pair(rank_id{5}, bytes_of(host.moved.empty() ? diffusion_kind::nothing : diffusion_kind::given, 9, 0,

@@ -59,11 +59,11 @@ class every_balancer : public testing::TestWithParam<policy> {
 TEST_P(every_balancer, ends_all_work_soon_and_loses_none) {
   for (std::uint64_t seed = 1; seed <= (tests::sanitized ? 40 : 2000); ++seed) {
     rng random(seed);
-    cluster_options how = machine(seed, static_cast<std::uint32_t>(2 + random.below(3)));
-    how.step = 20e-6;
-    how.workers = static_cast<std::uint32_t>(1 + random.below(2));
-    const std::uint32_t machines = how.ranks * how.workers;
-    cluster all(how);
+    cluster_options options = machine(seed, static_cast<std::uint32_t>(2 + random.below(3)));
+    options.step = 20e-6;
+    options.workers = static_cast<std::uint32_t>(1 + random.below(2));
+    const std::uint32_t machines = options.ranks * options.workers;
+    cluster all(options);
     std::vector<double> works(1 + random.below(7));
     for (double& each : works) {
       each = 1e-3 + 9e-3 * random.uniform();
@@ -81,13 +81,13 @@ TEST_P(every_balancer, ends_all_work_soon_and_loses_none) {
 TEST_P(every_balancer, ends_work_that_lies_anywhere) {
   for (std::uint64_t seed = 1; seed <= (tests::sanitized ? 40 : 1000); ++seed) {
     rng random(seed);
-    cluster_options how = machine(seed, static_cast<std::uint32_t>(1 + random.below(12)));
-    how.step = 20e-6;
-    cluster all(how);
+    cluster_options options = machine(seed, static_cast<std::uint32_t>(1 + random.below(12)));
+    options.step = 20e-6;
+    cluster all(options);
     double total = 0;
     for (std::uint64_t left = random.below(40); left != 0; --left) {
       const double work = 1e-3 * random.uniform();
-      all.add(static_cast<std::uint32_t>(random.below(how.ranks)), work, random.below(2) == 0 ? 1e9 : 100e-6);
+      all.add(static_cast<std::uint32_t>(random.below(options.ranks)), work, random.below(2) == 0 ? 1e9 : 100e-6);
       total += work;
     }
     all.run(1);
@@ -100,10 +100,10 @@ TEST_P(every_balancer, ends_work_that_lies_anywhere) {
 TEST_P(every_balancer, survives_any_bytes_from_anybody) {
   for (std::uint64_t seed = 1; seed <= (tests::sanitized ? 60 : 300); ++seed) {
     rng random(seed);
-    cluster_options how = machine(seed, 3);
-    how.step = 20e-6;
-    how.forge = true;
-    cluster all(how);
+    cluster_options options = machine(seed, 3);
+    options.step = 20e-6;
+    options.forge = true;
+    cluster all(options);
     for (int n = 0; n < 9; ++n) all.add(static_cast<std::uint32_t>(random.below(3)), 2e-3);
     all.run(1);
     ASSERT_FALSE(all.work_left()) << "seed " << seed;
@@ -118,14 +118,14 @@ TEST_P(every_balancer, is_stable_and_silent_where_it_says_so) {
   busy.run(0.099);
   EXPECT_EQ(busy.messages == 0, GetParam().stable == promise::kept) << busy.messages << " messages";
 
-  cluster_options how = machine(2, 8);
-  how.frozen = true;
-  cluster idle(how);
+  cluster_options options = machine(2, 8);
+  options.frozen = true;
+  cluster idle(options);
   idle.run(0.5);
-  const std::uint64_t before = idle.messages;
+  const std::uint64_t previous = idle.messages;
   idle.run(0.5);
-  EXPECT_EQ(idle.messages == before, GetParam().silent == promise::kept);
-  EXPECT_LE(static_cast<double>(idle.messages - before), 0.5 * 8 * 4000) << "a message of every rank each 250 us";
+  EXPECT_EQ(idle.messages == previous, GetParam().silent == promise::kept);
+  EXPECT_LE(static_cast<double>(idle.messages - previous), 0.5 * 8 * 4000) << "a message of every rank each 250 us";
 }
 
 TEST_P(every_balancer, moves_nothing_once_balanced) {

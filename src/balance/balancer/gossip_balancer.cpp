@@ -55,18 +55,18 @@ void gossip_balancer::pass_on(balancer_host& host) {
   }
 }
 
-void gossip_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void gossip_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<std::vector<news>, wire_error> heard = unpack<std::vector<news>>(bytes);
-  if (!heard || from == host.rank() || from.value() >= host.size()) return;
+  if (!heard || source == host.rank() || source.value() >= host.size()) return;
   for (const news& each : *heard) {
     if (each.rank != host.rank() && each.rank.value() < host.size()) hear(each, host.now());
   }
 }
 
 void gossip_balancer::hear(const news& item, double now) {
-  const auto found = known_.find(item.rank);
-  if (found == known_.end() && known_.size() >= parameters_.known_max) return;
-  if (found != known_.end() && !newer(item.version, found->second.version)) return;
+  const auto match = known_.find(item.rank);
+  if (match == known_.end() && known_.size() >= parameters_.known_max) return;
+  if (match != known_.end() && !newer(item.version, match->second.version)) return;
   known_[item.rank] = {item.version, sane(item.load), now, true};
   if (item.rounds == 0) return;
   std::erase_if(fresh_, [&](const news& each) { return each.rank == item.rank; });
@@ -86,13 +86,13 @@ void gossip_balancer::transfer(balancer_host& host) {
   offers movable(host, spare, parameters_.communication);
   for (std::size_t left = std::min(most, spare.size()); left > 0; --left) {
     rank_id chosen;
-    knowledge* const there = draw(host, own_load, chosen);
-    if (there == nullptr) break;
+    knowledge* const knowledge = draw(host, own_load, chosen);
+    if (knowledge == nullptr) break;
     const object_load each = movable.take(chosen);
-    if (!(there->load + each.load < own_load)) continue;
+    if (!(knowledge->load + each.load < own_load)) continue;
     if (!host.migrate_if_worth(each.object, chosen)) continue;
     movable.note_move(each.object, chosen);
-    there->load += each.load;
+    knowledge->load += each.load;
     own_load -= each.load;
     receivers.push_back(chosen);
   }
@@ -102,7 +102,9 @@ void gossip_balancer::transfer(balancer_host& host) {
 /// Draws one of the ranks known to have less load, with a probability proportional to the difference. Null: none.
 gossip_balancer::knowledge* gossip_balancer::draw(balancer_host& host, double own_load, rank_id& drawn) {
   double sum = 0;
-  const auto lack = [own_load](const knowledge& of) { return of.open ? std::max(own_load - of.load, 0.0) : 0; };
+  const auto lack = [own_load](const knowledge& subject) {
+    return subject.open ? std::max(own_load - subject.load, 0.0) : 0;
+  };
   for (const auto& [rank, each] : known_) sum += lack(each);
   double left = sum * host.rng().uniform();
   knowledge* last = nullptr;

@@ -53,7 +53,7 @@ class gossip_balancer final : public balancer {
       : parameters_(parameters), gossip_interval_(parameters.gossip_interval) {}
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override;
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool observes_communication() const override { return parameters_.communication; }

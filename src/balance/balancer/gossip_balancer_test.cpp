@@ -32,11 +32,11 @@ TEST(gossip_balancer, an_idle_rank_speaks_of_itself_ever_more_rarely_and_a_busy_
   host.idle = 1;
   std::vector<double> times;
   for (host.time = 1; host.time < 1.2; host.time += 0.1e-3) {
-    const std::size_t before = host.sent.size();
+    const std::size_t previous = host.sent.size();
     one.on_tick(host);
-    if (host.sent.size() == before) continue;
+    if (host.sent.size() == previous) continue;
     times.push_back(host.time);
-    EXPECT_EQ(host.sent.size() - before, 3u) << "to three";
+    EXPECT_EQ(host.sent.size() - previous, 3u) << "to three";
     EXPECT_EQ(last_sent(host), (std::vector{news{5, static_cast<std::uint32_t>(times.size()), 0.0, 4}}));
   }
   ASSERT_GT(times.size(), 20u);
@@ -52,11 +52,11 @@ TEST(gossip_balancer, news_are_passed_on_as_often_as_they_say_and_old_ones_not) 
   one.on_tick(host);
   EXPECT_EQ(last_sent(host), (std::vector{news{7, 3, 1.0, 1}}))
       << "8 is passed on no more, 0 is oneself, 100 does not exist";
-  const std::size_t before = host.sent.size();
+  const std::size_t previous = host.sent.size();
   host.time = 1e-3;
   one.on_message(host, rank_id{9}, bytes_of({{7, 3, 2.0, 5}, {7, 2, 2.0, 5}}));
   one.on_tick(host);
-  EXPECT_EQ(host.sent.size(), before);
+  EXPECT_EQ(host.sent.size(), previous);
   one.on_message(host, rank_id{9}, bytes_of({{7, 4, 2.0, 4'000'000'000}}));
   one.on_tick(host);
   EXPECT_EQ(last_sent(host), (std::vector{news{7, 4, 2.0, 31}})) << "rounds have a bound";

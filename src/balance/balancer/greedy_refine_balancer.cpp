@@ -58,24 +58,24 @@ struct greedy_refine_balancer::message {
 };
 
 refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
-  refine_report own;
-  own.load = sane(host.total_load());
+  refine_report report;
+  report.load = sane(host.total_load());
   for (const object_load& each : host.candidates(parameters_.objects_max, candidate_kind::any)) {
     if (each.seconds > 0) {
-      own.measured_seconds += sane(each.seconds);
-      own.measured_messages += each.messages;
+      report.measured_seconds += sane(each.seconds);
+      report.measured_messages += each.messages;
     }
     if (!(each.load > 0) || !worth_moving(each)) continue;
-    own.movable.push_back(each);
-    own.movable.back().load = sane(each.load);
+    report.movable.push_back(each);
+    report.movable.back().load = sane(each.load);
   }
-  for (std::size_t index = 0; parameters_.communication && index < own.movable.size(); ++index) {
-    const object_id object = own.movable[index].object;
+  for (std::size_t index = 0; parameters_.communication && index < report.movable.size(); ++index) {
+    const object_id object = report.movable[index].object;
     for (const object_traffic& each : host.traffic(object)) {
-      own.talks.push_back({object, each.partner, each.where, traffic_weight(each)});
+      report.talks.push_back({object, each.partner, each.where, traffic_weight(each)});
     }
   }
-  return own;
+  return report;
 }
 
 void greedy_refine_balancer::on_tick(balancer_host& host) {
@@ -89,20 +89,21 @@ void greedy_refine_balancer::on_tick(balancer_host& host) {
   for (std::uint32_t rank = 1; rank < host.size(); ++rank) host.send(rank_id{rank}, look);
 }
 
-void greedy_refine_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void greedy_refine_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<message, wire_error> m = unpack<message>(bytes);
-  if (!m || from == host.rank() || from.value() >= host.size()) return;
-  if (m->kind == refine_kind::report) return note(host, from, *m);
-  if (from != rank_id{0}) return;
+  if (!m || source == host.rank() || source.value() >= host.size()) return;
+  if (m->kind == refine_kind::report) return note(host, source, *m);
+  if (source != rank_id{0}) return;
   if (m->kind == refine_kind::moves) return apply_moves(host, *m);
   host.assume_message_seconds(sane(m->load));
-  const refine_report own = own_report(host);
-  message answer{refine_kind::report, m->number, own.load, {}, {}, own.measured_seconds, own.measured_messages};
-  for (const object_load& each : own.movable) answer.objects.push_back({each.object.value(), each.load, 0});
-  for (const refine_talk& each : own.talks) {
+  const refine_report report = own_report(host);
+  message answer{refine_kind::report,     m->number, report.load, {}, {}, report.measured_seconds,
+                 report.measured_messages};
+  for (const object_load& each : report.movable) answer.objects.push_back({each.object.value(), each.load, 0});
+  for (const refine_talk& each : report.talks) {
     answer.talks.push_back({each.object.value(), each.partner.value(), each.where.value(), each.weight});
   }
-  host.send(from, pack(answer));
+  host.send(source, pack(answer));
 }
 
 void greedy_refine_balancer::note(balancer_host& host, rank_id from, const message& m) {

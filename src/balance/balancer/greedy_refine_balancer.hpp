@@ -40,7 +40,7 @@ class greedy_refine_balancer final : public balancer {
       : parameters_(parameters), look_interval_(parameters.look_interval) {}
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool observes_communication() const override { return parameters_.communication; }
 
@@ -48,7 +48,7 @@ class greedy_refine_balancer final : public balancer {
   struct message;
 
   [[nodiscard]] refine_report own_report(balancer_host& host) const;
-  void note(balancer_host& host, rank_id from, const message& m);
+  void note(balancer_host& host, rank_id source, const message& m);
   void decide(balancer_host& host);
   [[nodiscard]] bool learn_message_seconds();
   void apply_moves(balancer_host& host, const message& m) const;

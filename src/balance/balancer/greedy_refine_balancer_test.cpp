@@ -36,10 +36,10 @@ struct wire_talk {
     ar(object, partner, where, weight);
   }
 };
-std::vector<std::byte> bytes_of(greedy_refine_kind what, std::uint32_t number, double load,
+std::vector<std::byte> bytes_of(greedy_refine_kind kind, std::uint32_t number, double load,
                                 const std::vector<wire_object>& objects, const std::vector<wire_talk>& talks = {},
                                 double measured_seconds = 0, double measured_messages = 0) {
-  return pack(what, number, load, objects, talks, measured_seconds, measured_messages);
+  return pack(kind, number, load, objects, talks, measured_seconds, measured_messages);
 }
 
 TEST(greedy_refine_balancer, a_rank_reports_to_the_coordinator_and_does_what_it_says_with_what_is_still_there) {
@@ -121,10 +121,10 @@ TEST(greedy_refine_balancer, all_ranks_estimate_alike_what_nobody_has_measured) 
   one.on_tick(host);
   ASSERT_EQ(host.sent.size(), 2u);
   EXPECT_EQ(host.sent[0].second, bytes_of(greedy_refine_kind::look, 1, 0, {}));
-  const auto report = [&](std::uint32_t from, std::uint32_t number, double seconds, double messages) {
-    one.on_message(host, rank_id{from},
-                   bytes_of(greedy_refine_kind::report, number, from == 1 ? 8 : 0,
-                            {{10 * from + 1, 4, 0}, {10 * from + 2, 4, 0}}, {}, seconds, messages));
+  const auto report = [&](std::uint32_t source, std::uint32_t number, double seconds, double messages) {
+    one.on_message(host, rank_id{source},
+                   bytes_of(greedy_refine_kind::report, number, source == 1 ? 8 : 0,
+                            {{10 * source + 1, 4, 0}, {10 * source + 2, 4, 0}}, {}, seconds, messages));
   };
   report(1, 1, 0.5, 10);
   report(2, 1, 0.1, 10);
@@ -155,13 +155,13 @@ TEST(greedy_refine_balancer, all_ranks_estimate_alike_what_nobody_has_measured) 
 TEST(greedy_refine_balancer, spreads_standing_load_and_then_stops) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     rng random(seed);
-    cluster_options how;
-    how.seed = seed;
-    how.ranks = static_cast<std::uint32_t>(2 + random.below(3));
-    how.step = 20e-6;
-    how.frozen = true;
-    how.make = [] { return std::make_unique<greedy_refine_balancer>(greedy_refine_balancer::options{}); };
-    cluster all(how);
+    cluster_options options;
+    options.seed = seed;
+    options.ranks = static_cast<std::uint32_t>(2 + random.below(3));
+    options.step = 20e-6;
+    options.frozen = true;
+    options.make = [] { return std::make_unique<greedy_refine_balancer>(greedy_refine_balancer::options{}); };
+    cluster all(options);
     std::vector<double> works(1 + random.below(8));
     for (double& each : works) {
       each = std::floor(1 + 20 * random.uniform());
@@ -169,7 +169,7 @@ TEST(greedy_refine_balancer, spreads_standing_load_and_then_stops) {
     }
     all.run(0.1);
     double most = 0, sum = 0;
-    for (std::uint32_t rank = 0; rank < how.ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
       double load = 0;
       for (const double each : all.loads(rank)) load += each;
       most = std::max(most, load);
@@ -178,7 +178,7 @@ TEST(greedy_refine_balancer, spreads_standing_load_and_then_stops) {
     double expected = 0;
     for (const double each : works) expected += each;
     EXPECT_DOUBLE_EQ(sum, expected);
-    EXPECT_LE(most, (2 - 1.0 / how.ranks) * best_makespan(works, how.ranks) * 1.05 + 1e-9) << "seed " << seed;
+    EXPECT_LE(most, (2 - 1.0 / options.ranks) * best_makespan(works, options.ranks) * 1.05 + 1e-9) << "seed " << seed;
     EXPECT_LT(all.last_migration, 0.05) << "still moving, seed " << seed;
   }
 }

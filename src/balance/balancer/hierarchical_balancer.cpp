@@ -12,18 +12,18 @@ std::uint32_t hierarchical_balancer::group_size(const balancer_host& host) const
   return std::max(how_.group != 0 ? how_.group : host.ranks_on_host(), 1u);
 }
 
-bool hierarchical_balancer::goes_first(const balancer_host& host, rank_id from) const {
-  return from.value() / group_size(host) == host.rank().value() / group_size(host);
+bool hierarchical_balancer::goes_first(const balancer_host& host, rank_id source) const {
+  return source.value() / group_size(host) == host.rank().value() / group_size(host);
 }
 
 rank_id hierarchical_balancer::choose_victim(balancer_host& host, std::uint32_t in_vain) {
   const std::uint32_t size = group_size(host);
   const std::uint32_t first = host.rank().value() / size * size;
-  const std::uint32_t behind = size < host.size() - first ? first + size : host.size();
-  const std::uint32_t group = behind - first;
+  const std::uint32_t rest = size < host.size() - first ? first + size : host.size();
+  const std::uint32_t group = rest - first;
   const std::uint32_t elsewhere = host.size() - group;
   const bool stays = in_vain % (how_.inside + 1) != how_.inside;
-  if (group > 1 && (stays || elsewhere == 0)) return random_other_rank(host, first, behind - 1);
+  if (group > 1 && (stays || elsewhere == 0)) return random_other_rank(host, first, rest - 1);
   const auto drawn = static_cast<std::uint32_t>(host.rng().below(elsewhere));
   return rank_id{drawn < first ? drawn : drawn + group};
 }

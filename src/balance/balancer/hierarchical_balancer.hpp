@@ -23,11 +23,12 @@ class hierarchical_balancer final : public steal_balancer {
     std::uint32_t inside = 2;
   };
 
-  hierarchical_balancer(const options& parameters, const grouping& how) : steal_balancer(parameters), how_(how) {}
+  hierarchical_balancer(const options& parameters, const grouping& grouping)
+      : steal_balancer(parameters), how_(grouping) {}
 
  private:
   [[nodiscard]] rank_id choose_victim(balancer_host& host, std::uint32_t in_vain) override;
-  [[nodiscard]] bool goes_first(const balancer_host& host, rank_id from) const override;
+  [[nodiscard]] bool goes_first(const balancer_host& host, rank_id source) const override;
   [[nodiscard]] std::uint32_t group_size(const balancer_host& host) const noexcept;
 
   const grouping how_;

@@ -16,17 +16,18 @@ namespace nacre::balance {
 namespace {
 
 enum class hierarchical_kind : std::uint8_t { request, nothing, given };
-std::vector<std::byte> bytes_of(hierarchical_kind what, std::uint32_t number, double patience = 0) {
-  return pack(what, number, patience);
+std::vector<std::byte> bytes_of(hierarchical_kind kind, std::uint32_t number, double patience = 0) {
+  return pack(kind, number, patience);
 }
 
 /// The ranks that a thief asks, one after the other, while every request fails.
-std::vector<std::uint32_t> asked(rank_id self, std::uint32_t ranks, hierarchical_balancer::grouping how, int requests) {
+std::vector<std::uint32_t> asked(rank_id self, std::uint32_t ranks, hierarchical_balancer::grouping grouping,
+                                 int requests) {
   scripted_host host;
   host.self = self;
   host.ranks = ranks;
   host.idle = 1;
-  hierarchical_balancer thief({}, how);
+  hierarchical_balancer thief({}, grouping);
   std::vector<std::uint32_t> all;
   for (std::uint32_t request = 1; all.size() < static_cast<std::size_t>(requests); ++request) {
     host.time += 1;
@@ -59,8 +60,8 @@ TEST(hierarchical_balancer, serves_its_neighbours_first) {
   scripted_host host;
   host.ranks = 14;
   hierarchical_balancer victim({.waiting_max = 8}, {.group = 4, .inside = 2});
-  for (const std::uint32_t from : {9u, 2u, 8u, 3u})
-    victim.on_message(host, rank_id{from}, bytes_of(hierarchical_kind::request, 1));
+  for (const std::uint32_t source : {9u, 2u, 8u, 3u})
+    victim.on_message(host, rank_id{source}, bytes_of(hierarchical_kind::request, 1));
   for (std::uint64_t n = 1; n <= 4; ++n) host.objects.push_back(object(n, 1, 1));
   victim.on_tick(host);
   EXPECT_EQ(host.moved_to, (std::vector{rank_id{2}, rank_id{3}, rank_id{9}, rank_id{8}}));

@@ -30,7 +30,7 @@ struct lifeline_message {
 
 namespace {
 
-void send(balancer_host& host, rank_id to, const lifeline_message& m) { host.send(to, pack(m)); }
+void send(balancer_host& host, rank_id target, const lifeline_message& m) { host.send(target, pack(m)); }
 
 [[nodiscard]] std::uint32_t edge_between(rank_id a, rank_id b) noexcept { return a.value() ^ b.value(); }
 
@@ -103,11 +103,11 @@ void lifeline_balancer::cancel_lifelines(balancer_host& host) {
   }
 }
 
-void lifeline_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void lifeline_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<lifeline_message, wire_error> m = unpack<lifeline_message>(bytes);
-  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  if (!m || source == host.rank() || source.value() >= host.size()) return;
   const bool awaited = asking_ && m->number == number_;
-  const std::uint32_t edge = edge_between(host.rank(), from);
+  const std::uint32_t edge = edge_between(host.rank(), source);
   switch (m->kind) {
     case lifeline_kind::request:
       return on_request(host, *m);
@@ -120,19 +120,19 @@ void lifeline_balancer::on_message(balancer_host& host, rank_id from, std::span<
     case lifeline_kind::given:
       if (!awaited) return;
       asking_ = false;
-      note_giver(from, m->objects);
+      note_giver(source, m->objects);
       return expect_objects(host, m->objects);
     case lifeline_kind::lifeline:
-      if (!std::has_single_bit(edge) || std::find(line_.begin(), line_.end(), from) != line_.end()) return;
-      line_.push_back(from);
+      if (!std::has_single_bit(edge) || std::find(line_.begin(), line_.end(), source) != line_.end()) return;
+      line_.push_back(source);
       return distribute(host);
     case lifeline_kind::cancelled:
-      std::erase(line_, from);
+      std::erase(line_, source);
       return;
     case lifeline_kind::fulfilled:
       if (!std::has_single_bit(edge) || (registered_ & edge) == 0) return;
       registered_ &= ~edge;
-      note_giver(from, m->objects);
+      note_giver(source, m->objects);
       return expect_objects(host, m->objects);
   }
 }
@@ -151,10 +151,10 @@ void lifeline_balancer::on_request(balancer_host& host, const lifeline_message& 
   }
   lifeline_message next = m;
   next.hops = std::min(m.hops, parameters_.attempts);
-  const rank_id to = random_other_rank(host);
-  if (next.hops <= 1 || to == thief) return send(host, thief, {.kind = lifeline_kind::nothing, .number = m.number});
+  const rank_id target = random_other_rank(host);
+  if (next.hops <= 1 || target == thief) return send(host, thief, {.kind = lifeline_kind::nothing, .number = m.number});
   --next.hops;
-  send(host, to, next);
+  send(host, target, next);
 }
 
 void lifeline_balancer::expect_objects(balancer_host& host, std::uint32_t objects) {

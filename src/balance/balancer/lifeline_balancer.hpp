@@ -57,7 +57,7 @@ class lifeline_balancer final : public balancer {
   explicit lifeline_balancer(const options& parameters) : parameters_(parameters) {}
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override { return !line_.empty() || refused_; }
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool rests() const override { return rests_; }

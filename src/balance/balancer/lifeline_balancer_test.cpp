@@ -18,8 +18,8 @@ namespace {
 
 enum class lifeline_kind : std::uint8_t { request, nothing, given, lifeline, fulfilled, cancelled };
 
-std::vector<std::byte> bytes_of(lifeline_kind what, std::uint32_t number = 0, std::uint32_t objects = 0) {
-  return pack(what, number, std::uint32_t{0}, std::uint32_t{0}, objects);
+std::vector<std::byte> bytes_of(lifeline_kind kind, std::uint32_t number = 0, std::uint32_t objects = 0) {
+  return pack(kind, number, std::uint32_t{0}, std::uint32_t{0}, objects);
 }
 std::vector<std::byte> request_of(std::uint32_t thief, std::uint32_t number, std::uint32_t hops) {
   return pack(lifeline_kind::request, number, thief, hops, std::uint32_t{0});
@@ -33,13 +33,13 @@ struct idle_rank {
     host.idle = 1;
   }
   /// The receivers of the last messages, as many as asked for, which must all have this content.
-  std::set<rank_id> receivers(std::size_t count, lifeline_kind of) {
-    std::set<rank_id> found;
+  std::set<rank_id> receivers(std::size_t count, lifeline_kind kind) {
+    std::set<rank_id> ranks;
     for (std::size_t n = host.sent.size() - count; n < host.sent.size(); ++n) {
-      EXPECT_EQ(host.sent[n].second, bytes_of(of));
-      found.insert(host.sent[n].first);
+      EXPECT_EQ(host.sent[n].second, bytes_of(kind));
+      ranks.insert(host.sent[n].first);
     }
-    return found;
+    return ranks;
   }
   scripted_host host;
   lifeline_balancer thief{{.attempts = 3}};
@@ -159,9 +159,9 @@ TEST(lifeline_balancer, asks_who_gave_a_whole_bag_again_until_that_one_has_nothi
     EXPECT_EQ(one.host.sent.back().second, request_of(6, ++number, 3));
     return one.host.sent.back().first;
   };
-  const auto give = [&](lifeline_kind how, std::uint32_t objects) {
+  const auto give = [&](lifeline_kind kind, std::uint32_t objects) {
     one.host.arrived += objects;
-    one.thief.on_message(one.host, rich, bytes_of(how, how == lifeline_kind::given ? number : 0, objects));
+    one.thief.on_message(one.host, rich, bytes_of(kind, kind == lifeline_kind::given ? number : 0, objects));
   };
   static_cast<void>(asked());
   for (int times = 0; times < 8; ++times) {
@@ -181,8 +181,8 @@ TEST(lifeline_balancer, asks_who_gave_a_whole_bag_again_until_that_one_has_nothi
 TEST(lifeline_balancer, a_victim_deals_to_the_lifelines_that_lie_there_as_soon_as_it_has_surplus) {
   scripted_host host;
   lifeline_balancer victim({});
-  for (const std::uint32_t from : {4u, 8u, 16u, 4u, 5u}) {
-    victim.on_message(host, rank_id{from}, bytes_of(lifeline_kind::lifeline));
+  for (const std::uint32_t source : {4u, 8u, 16u, 4u, 5u}) {
+    victim.on_message(host, rank_id{source}, bytes_of(lifeline_kind::lifeline));
   }
   victim.on_message(host, rank_id{16}, bytes_of(lifeline_kind::cancelled));
   EXPECT_TRUE(victim.wanted());

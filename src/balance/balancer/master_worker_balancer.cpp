@@ -43,20 +43,20 @@ void master_worker_balancer::on_tick(balancer_host& host) {
   host.send(master(host), pack(work_message{work_kind::request, ++number_}));
 }
 
-void master_worker_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void master_worker_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<work_message, wire_error> m = unpack<work_message>(bytes);
-  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  if (!m || source == host.rank() || source.value() >= host.size()) return;
   if (m->kind == work_kind::given) {
-    if (!waiting_ || from != master(host) || m->number != number_) return;
+    if (!waiting_ || source != master(host) || m->number != number_) return;
     waiting_ = false;
     ask_at_ = host.now() + parameters_.arrival_timeout;
   } else if (host.rank() == master(host)) {
-    const auto same = std::find(line_.begin(), line_.end(), from);
+    const auto same = std::find(line_.begin(), line_.end(), source);
     if (same != line_.end()) {
       numbers_[static_cast<std::size_t>(same - line_.begin())] = m->number;
       return;
     }
-    line_.push_back(from);
+    line_.push_back(source);
     numbers_.push_back(m->number);
     distribute(host);
   }

@@ -42,7 +42,7 @@ class master_worker_balancer final : public balancer {
   explicit master_worker_balancer(const options& parameters) : parameters_(parameters) {}
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override { return !line_.empty(); }
   [[nodiscard]] bool observes_loads() const override { return false; }
 

@@ -15,7 +15,7 @@ namespace nacre::balance {
 namespace {
 
 enum class master_worker_kind : std::uint8_t { request, given };
-std::vector<std::byte> bytes_of(master_worker_kind what, std::uint32_t number) { return pack(what, number); }
+std::vector<std::byte> bytes_of(master_worker_kind kind, std::uint32_t number) { return pack(kind, number); }
 
 TEST(master_worker_balancer, a_worker_asks_once_and_then_waits_in_silence) {
   scripted_host host;
@@ -58,8 +58,8 @@ TEST(master_worker_balancer,
   host.self = rank_id{99};
   host.idle = 1;
   master_worker_balancer master({.master = 1000});  // the last
-  for (const std::uint32_t from : {7u, 9u, 7u, 8u})
-    master.on_message(host, rank_id{from}, bytes_of(master_worker_kind::request, from));
+  for (const std::uint32_t source : {7u, 9u, 7u, 8u})
+    master.on_message(host, rank_id{source}, bytes_of(master_worker_kind::request, source));
   EXPECT_TRUE(master.wanted());
   EXPECT_TRUE(host.sent.empty());
   host.objects = {object(1, 1, 1), object(2, 5, 1), object(3, 9, 1, true), object(4, 3, 1)};
@@ -75,8 +75,8 @@ TEST(master_worker_balancer, who_is_served_later_than_others_hears_the_number_of
   scripted_host host;
   host.self = rank_id{3};
   master_worker_balancer master({.master = 3});
-  for (const std::uint32_t from : {7u, 9u, 8u})
-    master.on_message(host, rank_id{from}, bytes_of(master_worker_kind::request, from));
+  for (const std::uint32_t source : {7u, 9u, 8u})
+    master.on_message(host, rank_id{source}, bytes_of(master_worker_kind::request, source));
   host.objects = {object(1, 1, 1), object(2, 1, 1)};
   master.on_tick(host);
   ASSERT_EQ(host.sent.size(), 2u);

@@ -15,7 +15,7 @@ namespace nacre::balance {
 inline constexpr double about_as_heavy = 0.8;
 
 /// The cost of traffic between ranks, in empty messages. Not negative.
-[[nodiscard]] double traffic_weight(const object_traffic& of) noexcept;
+[[nodiscard]] double traffic_weight(const object_traffic& object_traffic) noexcept;
 
 /// Objects that a rank could give away. Without `by_communication` the heaviest is always taken first.
 class offers {
@@ -26,15 +26,15 @@ class offers {
   /// Removes and returns an object among the heaviest and those about as heavy. It is the object for which traffic with
   /// objects on `receiver` minus traffic with objects here is greatest; the first of equals. Some must be left.
   object_load take(rank_id receiver);
-  /// Notes that an object moves to `to`, for the traffic of its partners.
-  void note_move(object_id object, rank_id to) { moved_[object] = to; }
+  /// Notes that an object moves to `target`, for the traffic of its partners.
+  void note_move(object_id object, rank_id target) { moved_[object] = target; }
 
  private:
   struct offer {
     object_load object;
     std::vector<object_traffic> talks;
   };
-  [[nodiscard]] double gain(const offer& of, rank_id receiver) const;
+  [[nodiscard]] double gain(const offer& offer, rank_id receiver) const;
 
   rank_id here_;
   std::vector<offer> left_;

@@ -13,10 +13,10 @@
 namespace nacre::balance {
 namespace {
 
-std::uint64_t taken(offers& from, std::uint32_t receiver) { return from.take(rank_id{receiver}).object.index(); }
+std::uint64_t taken(offers& offers, std::uint32_t receiver) { return offers.take(rank_id{receiver}).object.index(); }
 
-object_traffic talk(std::uint64_t to, std::uint32_t where, double messages) {
-  return {object(to, 0, 0).object, rank_id{where}, messages, 0};
+object_traffic talk(std::uint64_t target, std::uint32_t position, double messages) {
+  return {object(target, 0, 0).object, rank_id{position}, messages, 0};
 }
 
 TEST(offers, are_taken_heaviest_first_where_nobody_counts) {

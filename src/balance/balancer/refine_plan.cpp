@@ -42,18 +42,18 @@ class traffic_graph {
   }
 
   [[nodiscard]] bool empty() const noexcept { return talks_.empty(); }
-  void move(object_id object, rank_id to) { at_[object] = to; }
+  void move(object_id object, rank_id target) { at_[object] = target; }
 
   /// Calls visit(rank, weight) for each object with which `object` has traffic.
   template <class Visit>
   void for_each(object_id object, const Visit& visit) const {
-    const auto found = of_.find(object);
-    if (found == of_.end()) return;
-    for (const traffic_edge& each : found->second) visit(at_.at(each.object), each.weight);
+    const auto match = of_.find(object);
+    if (match == of_.end()) return;
+    for (const traffic_edge& each : match->second) visit(at_.at(each.object), each.weight);
   }
   [[nodiscard]] double with(object_id object, rank_id rank) const {
     double sum = 0;
-    for_each(object, [&](rank_id where, double weight) { sum += where == rank ? weight : 0; });
+    for_each(object, [&](rank_id owner, double weight) { sum += owner == rank ? weight : 0; });
     return sum;
   }
   /// The sum of all traffic between ranks.
@@ -138,24 +138,24 @@ class plan {
     };
     for (std::size_t index = first.object; index < movable.size() && movable[index].load >= enough; ++index) {
       consider(index, first.receiver);
-      known.for_each(movable[index].object, [&](rank_id where, double) { consider(index, where.value()); });
+      known.for_each(movable[index].object, [&](rank_id rank, double) { consider(index, rank.value()); });
     }
     return best;
   }
 
   void take(std::uint32_t giver, const choice& chosen, traffic_graph* known) {
-    const auto at = movable_[giver].begin() + static_cast<std::ptrdiff_t>(chosen.object);
-    const object_load moved = *at;
-    movable_[giver].erase(at);
+    const auto position = movable_[giver].begin() + static_cast<std::ptrdiff_t>(chosen.object);
+    const object_load moved = *position;
+    movable_[giver].erase(position);
     moves_.push_back({moved.object, rank_id{giver}, rank_id{chosen.receiver}});
     change(giver, -moved.load);
     change(chosen.receiver, moved.load);
     if (known != nullptr) known->move(moved.object, rank_id{chosen.receiver});
   }
-  /// Adds `by` to a rank's load. A rank that is not in by_load_, since no move helps it, stays out.
-  void change(std::uint32_t rank, double by) {
+  /// Adds `factor` to a rank's load. A rank that is not in by_load_, since no move helps it, stays out.
+  void change(std::uint32_t rank, double factor) {
     const bool in_play = by_load_.erase({loads_[rank], rank}) != 0;
-    loads_[rank] += by;
+    loads_[rank] += factor;
     if (in_play) by_load_.emplace(loads_[rank], rank);
   }
 

@@ -32,11 +32,11 @@ TEST(refine, ends_within_twice_the_best_placement_and_moves_an_object_once_at_mo
     std::vector<double> works(1 + random.below(8));
     for (std::size_t n = 0; n < works.size(); ++n) {
       works[n] = std::floor(1 + 20 * random.uniform());
-      const auto at = static_cast<std::uint32_t>(random.below(random.below(2) == 0 ? 1 : count));
-      const object_id id(rank_id{at}, n + 1);
-      ranks[at].load += works[n];
-      ranks[at].movable.push_back({.object = id, .load = works[n]});
-      placed[id] = {at, works[n]};
+      const auto index = static_cast<std::uint32_t>(random.below(random.below(2) == 0 ? 1 : count));
+      const object_id id(rank_id{index}, n + 1);
+      ranks[index].load += works[n];
+      ranks[index].movable.push_back({.object = id, .load = works[n]});
+      placed[id] = {index, works[n]};
     }
     std::set<object_id> moved;
     for (const refine_move& each : refine(ranks, tolerance)) {
@@ -80,8 +80,8 @@ struct world {
     load[id] = work;
     return id;
   }
-  void talk(object_id from, object_id to, double weight) {
-    ranks[at.at(from)].talks.push_back({from, to, rank_id{at.at(to)}, weight});
+  void talk(object_id source, object_id target, double weight) {
+    ranks[at.at(source)].talks.push_back({source, target, rank_id{at.at(target)}, weight});
   }
   [[nodiscard]] double bound(double tolerance) const {
     double sum = 0;
@@ -96,7 +96,8 @@ struct world {
   [[nodiscard]] double between_ranks(const std::map<object_id, std::uint32_t>& places) const {
     double sum = 0;
     for (const refine_report& each : ranks) {
-      for (const refine_talk& of : each.talks) sum += places.at(of.object) != places.at(of.partner) ? of.weight : 0;
+      for (const refine_talk& refine_talk : each.talks)
+        sum += places.at(refine_talk.object) != places.at(refine_talk.partner) ? refine_talk.weight : 0;
     }
     return sum;
   }
@@ -121,26 +122,26 @@ world random_world(rng& random) {
   const std::uint64_t crowded = 1 + random.below(all.ranks.size());
   std::vector<object_id> ids;
   for (std::uint64_t left = 4 + random.below(5); left != 0; --left) {
-    const auto at = static_cast<std::uint32_t>(random.below(crowded));
-    ids.push_back(all.add(at, alike ? 10 : std::floor(1 + 20 * random.uniform())));
+    const auto index = static_cast<std::uint32_t>(random.below(crowded));
+    ids.push_back(all.add(index, alike ? 10 : std::floor(1 + 20 * random.uniform())));
   }
   for (std::uint64_t left = random.below(12); left != 0; --left) {
-    const object_id from = ids[random.below(ids.size())], to = ids[random.below(ids.size())];
-    if (from != to) all.talk(from, to, static_cast<double>(1 + random.below(9)));
+    const object_id source = ids[random.below(ids.size())], target = ids[random.below(ids.size())];
+    if (source != target) all.talk(source, target, static_cast<double>(1 + random.below(9)));
   }
   return all;
 }
 
 /// The least traffic between ranks over all placements in which no rank has more load than `most`.
-double best_talk(const world& of, double most) {
+double best_talk(const world& world, double most) {
   double best = 1e300;
-  std::map<object_id, std::uint32_t> places = of.at;
+  std::map<object_id, std::uint32_t> places = world.at;
   const std::function<void(std::map<object_id, std::uint32_t>::iterator)> place = [&](auto next) {
     if (next == places.end()) {
-      if (of.most(places) <= most) best = std::min(best, of.between_ranks(places));
+      if (world.most(places) <= most) best = std::min(best, world.between_ranks(places));
       return;
     }
-    for (std::uint32_t rank = 0; rank < of.ranks.size(); ++rank) {
+    for (std::uint32_t rank = 0; rank < world.ranks.size(); ++rank) {
       next->second = rank;
       place(std::next(next));
     }
@@ -220,7 +221,7 @@ TEST(refine, a_partner_that_cannot_move_counts_where_it_is_believed_to_be) {
 
 TEST(refine, talk_of_what_does_not_exist_does_no_harm) {
   world all = rings(3, 2, 4, 1, 1);
-  const auto before = refine(all.silent().ranks, 0.05);
+  const auto previous = refine(all.silent().ranks, 0.05);
   const object_id known = all.at.begin()->first, strange(rank_id{1}, 999);
   all = all.silent();
   all.ranks[1].talks = {{strange, known, rank_id{0}, 5},
@@ -228,9 +229,9 @@ TEST(refine, talk_of_what_does_not_exist_does_no_harm) {
                         {known, known, rank_id{0}, 5},
                         {known, object_id(), rank_id{1}, std::numeric_limits<double>::quiet_NaN()},
                         {known, strange, rank_id{2}, -3}};
-  const auto after = refine(all.ranks, 0.05);
-  ASSERT_EQ(after.size(), before.size());
-  for (std::size_t n = 0; n < after.size(); ++n) EXPECT_EQ(after[n].object, before[n].object);
+  const auto successor = refine(all.ranks, 0.05);
+  ASSERT_EQ(successor.size(), previous.size());
+  for (std::size_t n = 0; n < successor.size(); ++n) EXPECT_EQ(successor[n].object, previous[n].object);
 }
 
 }  // namespace

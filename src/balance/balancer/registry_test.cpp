@@ -45,8 +45,8 @@ TEST(balancer_registry, a_program_adds_its_own_which_sees_the_configuration) {
   });
   config configuration = defaults();
   configuration.set("balancer", "own_of_the_test");
-  const std::unique_ptr<balancer> made = make_balancer(configuration.get_string("balancer"), configuration);
-  EXPECT_NE(dynamic_cast<own_balancer*>(made.get()), nullptr);
+  const std::unique_ptr<balancer> result = make_balancer(configuration.get_string("balancer"), configuration);
+  EXPECT_NE(dynamic_cast<own_balancer*>(result.get()), nullptr);
   EXPECT_EQ(seen, "own_of_the_test");
   EXPECT_NE(refusal_of_balancer("own_of_the_tset", configuration).find("did you mean own_of_the_test?"),
             std::string::npos);

@@ -35,11 +35,11 @@ rank_id share_balancer::manager(const balancer_host& host) const noexcept {
 }
 
 /// Sends a message, or handles it at once when the manager sends it to itself.
-void share_balancer::send(balancer_host& host, rank_id to, const message& m) {
-  if (to == host.rank()) {
-    receive(host, to, m);
+void share_balancer::send(balancer_host& host, rank_id target, const message& m) {
+  if (target == host.rank()) {
+    receive(host, target, m);
   } else {
-    host.send(to, pack(m));
+    host.send(target, pack(m));
   }
 }
 
@@ -72,15 +72,15 @@ void share_balancer::offer(balancer_host& host) {
   send(host, manager(host), {share_kind::offer, chunks, {}});
 }
 
-void share_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void share_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<message, wire_error> m = unpack<message>(bytes);
-  if (m && from != host.rank() && from.value() < host.size()) receive(host, from, *m);
+  if (m && source != host.rank() && source.value() < host.size()) receive(host, source, *m);
 }
 
-void share_balancer::receive(balancer_host& host, rank_id from, const message& m) {
+void share_balancer::receive(balancer_host& host, rank_id source, const message& m) {
   switch (m.kind) {
     case share_kind::order:
-      if (from == manager(host)) apply_order(host, m);
+      if (source == manager(host)) apply_order(host, m);
       return;
     case share_kind::given:
       if (!waiting_ || m.number != number_) return;
@@ -88,7 +88,7 @@ void share_balancer::receive(balancer_host& host, rank_id from, const message& m
       ask_at_ = host.now() + parameters_.arrival_timeout;
       return;
     default:
-      if (host.rank() == manager(host)) receive_as_manager(host, from, m);
+      if (host.rank() == manager(host)) receive_as_manager(host, source, m);
   }
 }
 
@@ -107,15 +107,15 @@ void share_balancer::apply_order(balancer_host& host, const message& order) {
   send(host, order.rank, {share_kind::given, order.number, {}});
 }
 
-void share_balancer::receive_as_manager(balancer_host& host, rank_id from, const message& m) {
+void share_balancer::receive_as_manager(balancer_host& host, rank_id source, const message& m) {
   offers_.resize(host.size());
-  const request asked = m.kind == share_kind::returned ? request{m.rank, m.number} : request{from, m.number};
+  const request asked = m.kind == share_kind::returned ? request{m.rank, m.number} : request{source, m.number};
   if (m.kind == share_kind::offer) {
-    offers_[from.value()] = m.number;
-    if (m.number != 0) withdraw(from);
+    offers_[source.value()] = m.number;
+    if (m.number != 0) withdraw(source);
   } else if (asked.rank.value() < host.size()) {
     withdraw(asked.rank);  // a rank has at most one request open
-    if (m.kind == share_kind::request) offers_[from.value()] = 0;
+    if (m.kind == share_kind::request) offers_[source.value()] = 0;
     line_.insert(m.kind == share_kind::returned ? line_.begin() : line_.end(), asked);
   }
   match(host);

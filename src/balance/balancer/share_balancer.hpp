@@ -52,7 +52,7 @@ class share_balancer final : public balancer {
   explicit share_balancer(const options& parameters) : parameters_(parameters) {}
 
   void on_tick(balancer_host& host) override;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) override;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) override;
   [[nodiscard]] bool wanted() const override { return offered_ == 0; }
   [[nodiscard]] bool observes_loads() const override { return false; }
 
@@ -64,9 +64,9 @@ class share_balancer final : public balancer {
   };
 
   [[nodiscard]] rank_id manager(const balancer_host& host) const noexcept;
-  void send(balancer_host& host, rank_id to, const message& m);
-  void receive(balancer_host& host, rank_id from, const message& m);
-  void receive_as_manager(balancer_host& host, rank_id from, const message& m);
+  void send(balancer_host& host, rank_id target, const message& m);
+  void receive(balancer_host& host, rank_id source, const message& m);
+  void receive_as_manager(balancer_host& host, rank_id source, const message& m);
   void offer(balancer_host& host);
   void apply_order(balancer_host& host, const message& order);
   void withdraw(rank_id requester);

@@ -16,16 +16,16 @@ namespace {
 
 enum class share_kind : std::uint8_t { offer, request, order, returned, given };
 using letter = std::pair<rank_id, std::vector<std::byte>>;
-std::vector<std::byte> bytes_of(share_kind what, std::uint32_t number, std::uint32_t rank = 0) {
-  return pack(what, number, rank);
+std::vector<std::byte> bytes_of(share_kind kind, std::uint32_t number, std::uint32_t rank = 0) {
+  return pack(kind, number, rank);
 }
 
 TEST(share_balancer, the_manager_orders_from_those_with_offers_in_turn_and_keeps_the_rest_in_line) {
   scripted_host host;
   share_balancer manager({});
-  const auto hear = [&](std::uint32_t from, share_kind what, std::uint32_t number, std::uint32_t rank = 0) {
+  const auto hear = [&](std::uint32_t source, share_kind kind, std::uint32_t number, std::uint32_t rank = 0) {
     host.sent.clear();
-    manager.on_message(host, rank_id{from}, bytes_of(what, number, rank));
+    manager.on_message(host, rank_id{source}, bytes_of(kind, number, rank));
   };
   hear(4, share_kind::offer, 2);
   hear(6, share_kind::offer, 1);

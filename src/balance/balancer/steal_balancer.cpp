@@ -27,7 +27,7 @@ struct steal_message {
   }
 };
 
-void send(balancer_host& host, rank_id to, const steal_message& m) { host.send(to, pack(m)); }
+void send(balancer_host& host, rank_id target, const steal_message& m) { host.send(target, pack(m)); }
 
 }  // namespace
 
@@ -64,16 +64,16 @@ void steal_balancer::ask(balancer_host& host) {
   send(host, victim_, {.kind = steal_kind::request, .number = ++number_, .patience = rest_});
 }
 
-void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) {
+void steal_balancer::on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) {
   const expected<steal_message, wire_error> m = unpack<steal_message>(bytes);
-  if (!m || from == host.rank() || from.value() >= host.size()) return;
+  if (!m || source == host.rank() || source.value() >= host.size()) return;
   if (m->kind == steal_kind::request) {
     const double patience = m->patience > 0 ? std::min(m->patience, retry_interval_.max()) : 0;  // NaN counts as 0
     const double hold = host.idle_workers() == 0 ? parameters_.hold : 0;
-    on_request(host, {from, m->number, host.now() + std::max(patience, hold), goes_first(host, from)});
+    on_request(host, {source, m->number, host.now() + std::max(patience, hold), goes_first(host, source)});
     return;
   }
-  if (!asking_ || from != victim_ || m->number != number_) return;
+  if (!asking_ || source != victim_ || m->number != number_) return;
   asking_ = false;
   if (m->kind == steal_kind::given) {
     retry_interval_.succeed();
@@ -87,17 +87,18 @@ void steal_balancer::on_message(balancer_host& host, rank_id from, std::span<con
   }
 }
 
-void steal_balancer::on_request(balancer_host& host, thief from) {
-  const auto same = std::find_if(line_.begin(), line_.end(), [&](const thief& each) { return each.rank == from.rank; });
+void steal_balancer::on_request(balancer_host& host, thief source) {
+  const auto same =
+      std::find_if(line_.begin(), line_.end(), [&](const thief& each) { return each.rank == source.rank; });
   if (same != line_.end()) {
-    *same = from;
+    *same = source;
   } else if (line_.size() < parameters_.waiting_max) {
-    const auto behind = from.first
-                            ? std::find_if(line_.begin(), line_.end(), [](const thief& each) { return !each.first; })
-                            : line_.end();
-    line_.insert(behind, from);
+    const auto next = source.first
+                          ? std::find_if(line_.begin(), line_.end(), [](const thief& each) { return !each.first; })
+                          : line_.end();
+    line_.insert(next, source);
   } else {
-    send(host, from.rank, {.kind = steal_kind::nothing, .number = from.number});
+    send(host, source.rank, {.kind = steal_kind::nothing, .number = source.number});
     return;
   }
   distribute(host);

@@ -57,7 +57,7 @@ class steal_balancer : public balancer {
   explicit steal_balancer(const options& parameters);
 
   void on_tick(balancer_host& host) final;
-  void on_message(balancer_host& host, rank_id from, std::span<const std::byte> bytes) final;
+  void on_message(balancer_host& host, rank_id source, std::span<const std::byte> bytes) final;
   [[nodiscard]] bool wanted() const final { return !line_.empty(); }
   [[nodiscard]] bool observes_loads() const final { return false; }
 
@@ -77,7 +77,7 @@ class steal_balancer : public balancer {
 
   void look_for_work(balancer_host& host);
   void ask(balancer_host& host);
-  void on_request(balancer_host& host, thief from);
+  void on_request(balancer_host& host, thief thief);
   void distribute(balancer_host& host);
   void send_off_expired(balancer_host& host);
 

@@ -70,11 +70,11 @@ TEST(steal_balancer, an_idle_machine_asks_ever_more_rarely) {
   const steal_balancer::options defaults;
   cluster machine({.ranks = 16, .frozen = true, .make = stealing});
   machine.run(0.1);
-  const std::uint64_t before = machine.messages;
+  const std::uint64_t previous = machine.messages;
   machine.run(1);
   const double rounds = 1 / (defaults.retry_interval.max() / 2);  // the jitter's lower end
-  EXPECT_LE(static_cast<double>(machine.messages - before), 16 * 2 * rounds);
-  EXPECT_GT(machine.messages, before) << "nobody would notice new work";
+  EXPECT_LE(static_cast<double>(machine.messages - previous), 16 * 2 * rounds);
+  EXPECT_GT(machine.messages, previous) << "nobody would notice new work";
 }
 
 TEST(steal_balancer, work_that_splits_when_wanted_spreads_over_all_ranks) {
@@ -105,8 +105,8 @@ class lonely_host final : public balancer_host {
   [[nodiscard]] rank_id rank() const noexcept override { return rank_id{0}; }
   [[nodiscard]] std::uint32_t size() const noexcept override { return 10'000; }
   [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1 - idle}; }
-  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind of) override {
-    found = candidates_of(objects, most, of);
+  [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
+    found = candidates_of(objects, most, kind);
     return found;
   }
   [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
@@ -116,9 +116,9 @@ class lonely_host final : public balancer_host {
   [[nodiscard]] double total_load() override { return 0; }
   [[nodiscard]] std::uint32_t workers() const override { return 1; }
   [[nodiscard]] std::uint32_t idle_workers() const override { return idle; }
-  void send(rank_id to, std::span<const std::byte>) override { answered.push_back(to); }
-  void migrate(object_id object, rank_id to) override {
-    moved.emplace_back(object, to);
+  void send(rank_id target, std::span<const std::byte>) override { answered.push_back(target); }
+  void migrate(object_id object, rank_id target) override {
+    moved.emplace_back(object, target);
     std::erase_if(objects, [&](const object_load& each) { return each.object == object; });
   }
   [[nodiscard]] nacre::rng& rng() override { return stream; }
@@ -206,16 +206,16 @@ TEST(steal_balancer, gives_nothing_that_its_own_idle_worker_is_about_to_take) {
 
 TEST(steal_balancer, a_thief_heeds_only_the_answer_that_it_waits_for) {
   enum class kind : std::uint8_t { request, nothing, given };
-  const auto answer = [](kind what, std::uint32_t number) { return pack(what, number, 0.0); };
+  const auto answer = [](kind sort, std::uint32_t number) { return pack(sort, number, 0.0); };
   const steal_balancer::options defaults;
   lonely_host host;
   host.idle = 1;
   steal_balancer thief(defaults);
   const auto asks_at = [&](double time) {
     host.time = time;
-    const std::size_t before = host.answered.size();
+    const std::size_t previous = host.answered.size();
     thief.on_tick(host);
-    return host.answered.size() != before;
+    return host.answered.size() != previous;
   };
   ASSERT_TRUE(asks_at(1));
   const rank_id victim = host.answered[0];

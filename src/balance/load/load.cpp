@@ -13,17 +13,19 @@ namespace nacre {
 namespace {
 
 struct measured_load final : load_model {
-  [[nodiscard]] double load(const load_facts& of) const override { return of.message_seconds * of.messages; }
+  [[nodiscard]] double load(const load_facts& load_facts) const override {
+    return load_facts.message_seconds * load_facts.messages;
+  }
 };
 
 struct declared_load final : load_model {
-  [[nodiscard]] double load(const load_facts& of) const override {
-    return of.declared > 0 ? of.declared : of.message_seconds * of.messages;
+  [[nodiscard]] double load(const load_facts& load_facts) const override {
+    return load_facts.declared > 0 ? load_facts.declared : load_facts.message_seconds * load_facts.messages;
   }
 };
 
 struct message_load final : load_model {
-  [[nodiscard]] double load(const load_facts& of) const override { return of.messages; }
+  [[nodiscard]] double load(const load_facts& load_facts) const override { return load_facts.messages; }
 };
 
 using load_model_table = balance::policy_table<load_model>;
@@ -48,13 +50,13 @@ void register_load_model(std::string_view name, load_model_factory make) {
 }
 
 std::unique_ptr<load_model> balance::make_load_model(std::string_view name, const config& configuration) {
-  std::unique_ptr<load_model> made = all_load_models().make(name, configuration);
-  if (made == nullptr) {
+  std::unique_ptr<load_model> model = all_load_models().make(name, configuration);
+  if (model == nullptr) {
     throw setup_error({.problem = "the load model '" + std::string(name) + "' is null",
                        .why = "a balancer goes by it",
                        .remedy = "let the function given to register_load_model return one"});
   }
-  return made;
+  return model;
 }
 
 double balance::usual_message_seconds(std::span<const load_facts> known) noexcept {

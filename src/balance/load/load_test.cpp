@@ -17,7 +17,9 @@ namespace {
 constexpr load_facts known{.declared = 7, .message_seconds = 0.5, .messages = 3};
 constexpr load_facts silent{.message_seconds = 0.5, .messages = 3};
 
-double load_by(const char* name, const load_facts& of) { return make_load_model(name, config{})->load(of); }
+double load_by(const char* name, const load_facts& load_facts) {
+  return make_load_model(name, config{})->load(load_facts);
+}
 
 std::string refusal_of_model(const char* name) {
   try {
@@ -36,7 +38,7 @@ TEST(load_model, each_counts_what_it_says) {
 }
 
 struct twice_declared final : load_model {
-  [[nodiscard]] double load(const load_facts& of) const override { return 2 * of.declared; }
+  [[nodiscard]] double load(const load_facts& load_facts) const override { return 2 * load_facts.declared; }
 };
 
 TEST(load_model, a_program_adds_its_own_and_a_wrong_name_or_none_is_refused) {

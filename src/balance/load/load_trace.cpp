@@ -33,17 +33,17 @@ class line_reader {
   [[nodiscard]] bool at_end() const noexcept { return left_.empty(); }
   [[nodiscard]] std::string_view word() {
     const std::size_t end = std::min(line_.find(' '), line_.size());
-    const std::string_view found = line_.substr(0, end);
+    const std::string_view match = line_.substr(0, end);
     line_.remove_prefix(std::min(end + 1, line_.size()));
-    return found;
+    return match;
   }
   template <class Number>
-  [[nodiscard]] Number number(const char* what) {
+  [[nodiscard]] Number number(const char* name) {
     const std::string_view text = word();
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-      fail("'" + std::string(text) + "' is not " + what);
+      fail("'" + std::string(text) + "' is not " + name);
     }
     return value;
   }
@@ -63,7 +63,7 @@ class line_reader {
   std::size_t number_ = 0;
 };
 
-load_row parse_row(line_reader& in, std::uint32_t interval, const load_trace& of) {
+load_row parse_row(line_reader& in, std::uint32_t interval, const load_trace& trace) {
   load_row row;
   row.interval = interval;
   row.rank = in.number<std::uint32_t>("a rank");
@@ -72,27 +72,27 @@ load_row parse_row(line_reader& in, std::uint32_t interval, const load_trace& of
   row.messages = in.number<std::uint32_t>("a number of messages");
   row.bytes = in.number<std::uint64_t>("a number of bytes");
   in.end_of_line();
-  if (row.rank >= of.ranks) in.fail("there is no rank " + std::to_string(row.rank));
+  if (row.rank >= trace.ranks) in.fail("there is no rank " + std::to_string(row.rank));
   if (!std::isfinite(row.seconds) || row.seconds < 0) in.fail("a time that cannot be");
   return row;
 }
 
 }  // namespace
 
-std::string as_text(load_trace what) {
-  std::sort(what.rows.begin(), what.rows.end(), [](const load_row& a, const load_row& b) {
+std::string as_text(load_trace trace) {
+  std::sort(trace.rows.begin(), trace.rows.end(), [](const load_row& a, const load_row& b) {
     return std::tie(a.interval, a.rank, a.object) < std::tie(b.interval, b.rank, b.object);
   });
   char line[160];
-  std::snprintf(line, sizeof line, " %u %u %.9g\n", what.ranks, what.workers, what.interval);
+  std::snprintf(line, sizeof line, " %u %u %.9g\n", trace.ranks, trace.workers, trace.interval);
   std::string text = std::string(format_word) + line;
-  for (const load_row& each : what.rows) {
+  for (const load_row& each : trace.rows) {
     std::snprintf(line, sizeof line, "%u %u %llu %.9g %u %llu\n", each.interval, each.rank,
                   static_cast<unsigned long long>(each.object), each.seconds, each.messages,
                   static_cast<unsigned long long>(each.bytes));
     text += line;
   }
-  return text + "end " + std::to_string(what.rows.size()) + "\n";
+  return text + "end " + std::to_string(trace.rows.size()) + "\n";
 }
 
 load_trace parse_load_trace(std::string_view text, std::string_view name) {
@@ -127,17 +127,17 @@ void load_recorder::note(double now, object_id object, double seconds, std::uint
   constexpr double last = 4e9;  // all later time is one interval
   const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
   const std::scoped_lock lock(guard_);
-  done& of = done_[{interval, object.value()}];
-  of.seconds += seconds;
-  of.messages += messages;
-  if (bytes != 0) of.bytes = bytes;
+  done& done = done_[{interval, object.value()}];
+  done.seconds += seconds;
+  done.messages += messages;
+  if (bytes != 0) done.bytes = bytes;
 }
 
-std::vector<load_row> load_recorder::rows(rank_id of) const {
+std::vector<load_row> load_recorder::rows(rank_id rank) const {
   const std::scoped_lock lock(guard_);
   std::vector<load_row> result;
   for (const auto& [key, each] : done_) {
-    result.push_back({key.first, of.value(), key.second, each.seconds, each.messages, each.bytes});
+    result.push_back({key.first, rank.value(), key.second, each.seconds, each.messages, each.bytes});
   }
   return result;
 }

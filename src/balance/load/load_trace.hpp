@@ -42,7 +42,7 @@ struct load_trace {
 
 /// The text of a trace: a head line, a line for each row, and a last line with the number of rows. Rows are sorted by
 /// interval, rank and object.
-[[nodiscard]] std::string as_text(load_trace what);
+[[nodiscard]] std::string as_text(load_trace trace);
 
 /// Reads such a text. Throws setup_error, which names the line, if it is not a complete trace. `name`: of the file.
 [[nodiscard]] load_trace parse_load_trace(std::string_view text, std::string_view name);
@@ -53,7 +53,7 @@ class load_recorder {
   explicit load_recorder(double interval) : interval_(interval) {}
   /// Notes an activation step of an object that ended at `now`, in seconds from the start of the run.
   void note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes);
-  [[nodiscard]] std::vector<load_row> rows(rank_id of) const;
+  [[nodiscard]] std::vector<load_row> rows(rank_id rank) const;
 
  private:
   struct done {

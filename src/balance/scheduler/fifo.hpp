@@ -11,7 +11,7 @@ namespace nacre {
 class fifo_scheduler final : public thread_deques<thread_queue> {
  public:
   using thread_deques::thread_deques;
-  [[nodiscard]] work* pop(worker_id by) override;
+  [[nodiscard]] work* pop(worker_id worker) override;
 };
 
 }  // namespace nacre

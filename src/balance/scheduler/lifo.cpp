@@ -4,14 +4,14 @@
 
 namespace nacre {
 
-work* lifo_scheduler::pop(worker_id by) {
-  thread_queue& own = queue_of(by);
-  if (looks_around(own)) {
-    if (work* const item = take_ownerless(by)) return item;
-    if (work* const item = own.items.take_oldest()) return item;
+work* lifo_scheduler::pop(worker_id worker) {
+  thread_queue& queue = queue_of(worker);
+  if (looks_around(queue)) {
+    if (work* const item = take_ownerless(worker)) return item;
+    if (work* const item = queue.items.take_oldest()) return item;
   }
-  if (work* const item = own.items.take_newest()) return item;
-  return steal(by);
+  if (work* const item = queue.items.take_newest()) return item;
+  return steal(worker);
 }
 
 }  // namespace nacre

@@ -12,7 +12,7 @@ namespace nacre {
 class lifo_scheduler final : public thread_deques<thread_queue> {
  public:
   using thread_deques::thread_deques;
-  [[nodiscard]] work* pop(worker_id by) override;
+  [[nodiscard]] work* pop(worker_id worker) override;
   [[nodiscard]] bool newest_first() const override { return true; }
 };
 

@@ -14,33 +14,33 @@ bool priority_scheduler::less_urgent(const waiting_item& a, const waiting_item& 
   return a.priority < b.priority || (a.priority == b.priority && a.number > b.number);
 }
 
-void priority_scheduler::add(std::vector<waiting_item>& to, work& item) {
+void priority_scheduler::add(std::vector<waiting_item>& waiting_items, work& item) {
   const double declared = priority_of_(item);
   const std::scoped_lock lock(mutex_);
-  to.push_back({std::isnan(declared) ? 0 : declared, pushed_++, &item});
-  std::push_heap(to.begin(), to.end(), &less_urgent);
+  waiting_items.push_back({std::isnan(declared) ? 0 : declared, pushed_++, &item});
+  std::push_heap(waiting_items.begin(), waiting_items.end(), &less_urgent);
   ++count_;
 }
 
 void priority_scheduler::push(worker_id, work& item) { add(items_, item); }
 
-void priority_scheduler::push_made(worker_id by, work& item) {
-  add(pressures_[by.value()] == pressure::unsent ? made_ : items_, item);
+void priority_scheduler::push_made(worker_id worker, work& item) {
+  add(pressures_[worker.value()] == pressure::unsent ? made_ : items_, item);
 }
 
-void priority_scheduler::set_pressure(worker_id by, pressure now) { pressures_[by.value()] = now; }
+void priority_scheduler::set_pressure(worker_id worker, pressure now) { pressures_[worker.value()] = now; }
 
-work* priority_scheduler::take_first(std::vector<waiting_item>& from) noexcept {
-  std::pop_heap(from.begin(), from.end(), &less_urgent);
-  work* const item = from.back().item;
-  from.pop_back();
+work* priority_scheduler::take_first(std::vector<waiting_item>& waiting_items) noexcept {
+  std::pop_heap(waiting_items.begin(), waiting_items.end(), &less_urgent);
+  work* const item = waiting_items.back().item;
+  waiting_items.pop_back();
   return item;
 }
 
-work* priority_scheduler::pop(worker_id by) {
+work* priority_scheduler::pop(worker_id worker) {
   if (count_ == 0) return nullptr;
   const std::scoped_lock lock(mutex_);
-  const bool may_take_made = pressures_[by.value()] != pressure::unsent && !made_.empty();
+  const bool may_take_made = pressures_[worker.value()] != pressure::unsent && !made_.empty();
   if (items_.empty() && !may_take_made) return nullptr;
   --count_;
   if (may_take_made && (items_.empty() || less_urgent(items_.front(), made_.front()))) return take_first(made_);
@@ -56,15 +56,15 @@ bool priority_scheduler::visit_waiting(work_visitor& visitor, std::size_t most) 
     std::size_t left = most;
     const auto show = [&](std::vector<waiting_item>& heap) {
       const std::size_t leaves = heap.size() / 2;
-      for (std::size_t at = heap.size(); at > leaves && left > 0; --left) {
-        const auto verdict = visitor.look(*heap[--at].item);
+      for (std::size_t index = heap.size(); index > leaves && left > 0; --left) {
+        const auto verdict = visitor.look(*heap[--index].item);
         if (verdict == work_visitor::verdict::enough) return false;
         if (verdict != work_visitor::verdict::stale) continue;
-        stale.push_back(heap[at].item);
-        heap[at] = heap.back();
+        stale.push_back(heap[index].item);
+        heap[index] = heap.back();
         heap.pop_back();
-        if (at < heap.size()) {
-          std::push_heap(heap.begin(), heap.begin() + static_cast<std::ptrdiff_t>(at) + 1, &less_urgent);
+        if (index < heap.size()) {
+          std::push_heap(heap.begin(), heap.begin() + static_cast<std::ptrdiff_t>(index) + 1, &less_urgent);
         }
       }
       return true;

@@ -20,11 +20,11 @@ namespace nacre {
 class priority_scheduler final : public scheduler {
  public:
   explicit priority_scheduler(const scheduler_site& site);
-  void push(worker_id by, work& item) override;
-  [[nodiscard]] work* pop(worker_id by) override;
-  void push_made(worker_id by, work& item) override;
-  void set_pressure(worker_id by, pressure now) override;
-  [[nodiscard]] std::size_t waiting(worker_id by) const override;
+  void push(worker_id worker, work& item) override;
+  [[nodiscard]] work* pop(worker_id worker) override;
+  void push_made(worker_id worker, work& item) override;
+  void set_pressure(worker_id worker, pressure now) override;
+  [[nodiscard]] std::size_t waiting(worker_id worker) const override;
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 
  private:
@@ -34,8 +34,8 @@ class priority_scheduler final : public scheduler {
     work* item;
   };
   static bool less_urgent(const waiting_item& a, const waiting_item& b) noexcept;
-  void add(std::vector<waiting_item>& to, work& item);
-  [[nodiscard]] static work* take_first(std::vector<waiting_item>& from) noexcept;
+  void add(std::vector<waiting_item>& waiting_items, work& item);
+  [[nodiscard]] static work* take_first(std::vector<waiting_item>& waiting_items) noexcept;
 
   const std::function<double(const work& item)> priority_of_;
   std::mutex mutex_;

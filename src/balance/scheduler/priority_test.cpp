@@ -22,19 +22,20 @@ struct item final : work {
 };
 
 priority_scheduler made(std::uint32_t workers) {
-  return priority_scheduler(
-      {.workers = workers, .priority_of = [](const work& of) { return static_cast<const item&>(of).priority; }});
+  return priority_scheduler({.workers = workers, .priority_of = [](const work& subject) {
+                               return static_cast<const item&>(subject).priority;
+                             }});
 }
 
 /// Takes the first among those that are most urgent out of the list.
-work* take_by_search(std::vector<item*>& from) {
-  if (from.empty()) return nullptr;
-  auto best = from.begin();
-  for (auto each = from.begin(); each != from.end(); ++each) {
+work* take_by_search(std::vector<item*>& items) {
+  if (items.empty()) return nullptr;
+  auto best = items.begin();
+  for (auto each = items.begin(); each != items.end(); ++each) {
     if ((*each)->priority > (*best)->priority) best = each;
   }
   item* const taken = *best;
-  from.erase(best);
+  items.erase(best);
   return taken;
 }
 
@@ -45,17 +46,17 @@ TEST(priority_scheduler, gives_the_oldest_of_the_most_urgent_whoever_pushed_it) 
     std::deque<item> items;
     std::vector<item*> inside;
     for (int step = 0; step < 200; ++step) {
-      const worker_id by(static_cast<std::uint32_t>(random.below(4)));
+      const worker_id worker(static_cast<std::uint32_t>(random.below(4)));
       if (random.below(5) < 3) {
         inside.push_back(&items.emplace_back(static_cast<double>(random.below(6)) - 2));
         if (random.below(2) == 0) {
-          order.push(by, *inside.back());
+          order.push(worker, *inside.back());
         } else {
-          order.push_made(by, *inside.back());
+          order.push_made(worker, *inside.back());
         }
-        EXPECT_EQ(order.waiting(by), inside.size());
+        EXPECT_EQ(order.waiting(worker), inside.size());
       } else {
-        ASSERT_EQ(order.pop(worker_id(by.value() % 2)), take_by_search(inside)) << "seed " << seed;
+        ASSERT_EQ(order.pop(worker_id(worker.value() % 2)), take_by_search(inside)) << "seed " << seed;
       }
     }
   }

@@ -28,11 +28,11 @@ class ready_deque {
   /// Null only if the deque was seen empty. Any thread.
   [[nodiscard]] work* take_oldest() noexcept {
     work* item = nullptr;
-    steal_result how;
+    steal_result result;
     do {
-      how = items_.take_oldest(item);
-    } while (how == steal_result::lost_race);
-    return how == steal_result::taken ? item_of(item) : nullptr;
+      result = items_.take_oldest(item);
+    } while (result == steal_result::lost_race);
+    return result == steal_result::taken ? item_of(item) : nullptr;
   }
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
   [[nodiscard]] std::size_t size_estimate() const noexcept { return items_.size_estimate(); }
@@ -42,14 +42,14 @@ class ready_deque {
   /// directory; one call at a time.
   [[nodiscard]] bool visit(work_visitor& visitor, std::size_t& left) {
     for (std::size_t index = 0; left > 0;) {
-      work* const found = items_.peek(index);
-      if (found == nullptr) return true;
+      work* const item = items_.peek(index);
+      if (item == nullptr) return true;
       --left;
       auto verdict = work_visitor::verdict::go_on;
-      if ((reinterpret_cast<std::uintptr_t>(found) & readable_bit) != 0) verdict = visitor.look(*item_of(found));
+      if ((reinterpret_cast<std::uintptr_t>(item) & readable_bit) != 0) verdict = visitor.look(*item_of(item));
       if (verdict == work_visitor::verdict::enough) return false;
-      if (verdict == work_visitor::verdict::stale && index == 0 && items_.take_if_oldest(found)) {
-        visitor.taken_out(*item_of(found));
+      if (verdict == work_visitor::verdict::stale && index == 0 && items_.take_if_oldest(item)) {
+        visitor.taken_out(*item_of(item));
       } else {
         ++index;
       }

@@ -47,13 +47,13 @@ void register_scheduler(std::string_view name, scheduler_factory make) { all_sch
 
 std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
                                           const scheduler_site& site) {
-  std::unique_ptr<scheduler> made = all_schedulers().make(name, configuration, site);
-  if (made == nullptr) {
+  std::unique_ptr<scheduler> result = all_schedulers().make(name, configuration, site);
+  if (result == nullptr) {
     throw setup_error({.problem = "the scheduler '" + std::string(name) + "' is null",
                        .why = "a rank cannot run anything without one",
                        .remedy = "let the function given to register_scheduler return one"});
   }
-  return made;
+  return result;
 }
 
 std::span<const option> scheduler_options() noexcept { return rows; }

@@ -38,18 +38,18 @@ TEST(scheduler_registry, a_program_adds_its_own_which_sees_its_place) {
     seen = site;
     return std::make_unique<own_scheduler>();
   });
-  const std::unique_ptr<scheduler> made =
+  const std::unique_ptr<scheduler> result =
       make_scheduler("own_of_the_test", config{{"scheduler", scheduler_options()}}, {.rank = rank_id(3), .workers = 7});
-  EXPECT_NE(dynamic_cast<own_scheduler*>(made.get()), nullptr);
+  EXPECT_NE(dynamic_cast<own_scheduler*>(result.get()), nullptr);
   EXPECT_EQ(seen.rank, rank_id(3));
   EXPECT_EQ(seen.workers, 7u);
 }
 
 TEST(scheduler_registry, a_factory_may_take_the_configuration_only) {
   register_scheduler("plain_of_the_test", [](const config&) { return std::make_unique<own_scheduler>(); });
-  const std::unique_ptr<scheduler> made =
+  const std::unique_ptr<scheduler> result =
       make_scheduler("plain_of_the_test", config{{"scheduler", scheduler_options()}}, {});
-  EXPECT_NE(dynamic_cast<own_scheduler*>(made.get()), nullptr);
+  EXPECT_NE(dynamic_cast<own_scheduler*>(result.get()), nullptr);
 }
 
 TEST(scheduler_registry, a_factory_that_gives_none_is_refused) {

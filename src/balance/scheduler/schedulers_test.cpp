@@ -43,20 +43,20 @@ TEST_P(every_scheduler, gives_each_item_once_and_says_that_there_is_none_only_wh
     std::deque<counted_item> items;
     std::set<work*> inside;
     for (int step = 0; step < 300; ++step) {
-      const worker_id by(static_cast<std::uint32_t>(random.below(workers + threads_beside_workers)));
-      const bool is_worker = by.value() < workers;
+      const worker_id worker(static_cast<std::uint32_t>(random.below(workers + threads_beside_workers)));
+      const bool is_worker = worker.value() < workers;
       if (random.below(40) == 0 && is_worker) {
-        order->set_pressure(by, random.below(2) == 0 ? pressure::backlog : pressure::none);
+        order->set_pressure(worker, random.below(2) == 0 ? pressure::backlog : pressure::none);
       } else if (random.below(2) == 0) {
         counted_item& fresh = items.emplace_back();
         inside.insert(&fresh);
         if (is_worker && random.below(2) == 0) {
-          order->push_made(by, fresh);
+          order->push_made(worker, fresh);
         } else {
-          order->push(by, fresh);
+          order->push(worker, fresh);
         }
       } else if (is_worker) {
-        work* const next = order->pop(by);
+        work* const next = order->pop(worker);
         if (next == nullptr && inside.empty()) continue;
         // Items that another worker's running handler makes may be invisible until that handler has ended.
         if (next == nullptr && std::string(GetParam()) == "steal") continue;
@@ -126,12 +126,12 @@ TEST_P(every_scheduler, comes_to_everything_though_one_item_renews_itself) {
 /// Counts the items that it is shown, and calls some of them stale.
 struct curious final : work_visitor {
   explicit curious(std::set<const work*> dead) : stale(std::move(dead)) {}
-  [[nodiscard]] verdict look(work& of) override {
+  [[nodiscard]] verdict look(work& item) override {
     ++looks;
-    seen.insert(&of);
-    return stale.contains(&of) ? verdict::stale : verdict::go_on;
+    seen.insert(&item);
+    return stale.contains(&item) ? verdict::stale : verdict::go_on;
   }
-  void taken_out(work& of) override { EXPECT_EQ(++static_cast<counted_item&>(of).taken, 1); }
+  void taken_out(work& item) override { EXPECT_EQ(++static_cast<counted_item&>(item).taken, 1); }
   std::set<const work*> stale;
   std::set<const work*> seen;
   std::size_t looks = 0;
@@ -187,9 +187,9 @@ constexpr worker_id self(0), other(1), application(2);
 
 std::vector<work*> addresses(std::initializer_list<counted_item*> items) { return {items.begin(), items.end()}; }
 
-std::vector<work*> all_of(scheduler& order, worker_id by) {
+std::vector<work*> all_of(scheduler& order, worker_id worker) {
   std::vector<work*> got;
-  while (work* const next = order.pop(by)) got.push_back(next);
+  while (work* const next = order.pop(worker)) got.push_back(next);
   return got;
 }
 

@@ -12,19 +12,19 @@ void shared_scheduler::push(worker_id, work& item) {
   ++count_;
 }
 
-void shared_scheduler::push_made(worker_id by, work& item) {
-  if (pressures_[by.value()] == pressure::none) return push(by, item);
+void shared_scheduler::push_made(worker_id worker, work& item) {
+  if (pressures_[worker.value()] == pressure::none) return push(worker, item);
   const std::scoped_lock lock(mutex_);
   made_.push_back(&item);
   ++count_;
 }
 
-void shared_scheduler::set_pressure(worker_id by, pressure now) { pressures_[by.value()] = now; }
+void shared_scheduler::set_pressure(worker_id worker, pressure now) { pressures_[worker.value()] = now; }
 
-work* shared_scheduler::pop(worker_id by) {
+work* shared_scheduler::pop(worker_id worker) {
   if (count_ == 0) return nullptr;
   const std::scoped_lock lock(mutex_);
-  work* const item = take_locked(pressures_[by.value()]);
+  work* const item = take_locked(pressures_[worker.value()]);
   if (item != nullptr) --count_;
   return item;
 }

@@ -23,11 +23,11 @@ class shared_scheduler final : public scheduler {
   static constexpr std::uint32_t pops_between_looks = 32;
 
   explicit shared_scheduler(const scheduler_site& site);
-  void push(worker_id by, work& item) override;
-  [[nodiscard]] work* pop(worker_id by) override;
-  void push_made(worker_id by, work& item) override;
-  void set_pressure(worker_id by, pressure now) override;
-  [[nodiscard]] std::size_t waiting(worker_id by) const override;
+  void push(worker_id worker, work& item) override;
+  [[nodiscard]] work* pop(worker_id worker) override;
+  void push_made(worker_id worker, work& item) override;
+  void set_pressure(worker_id worker, pressure now) override;
+  [[nodiscard]] std::size_t waiting(worker_id worker) const override;
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) override;
 
  private:

@@ -85,26 +85,26 @@ class steal_scheduler final : public thread_deques<three_deques> {
   static constexpr std::size_t warm_from = 512;  ///< items that wait
 
   explicit steal_scheduler(const scheduler_site& site) : thread_deques(site), has_caches_(!site.simulated) {}
-  [[nodiscard]] work* pop(worker_id by) override;
-  void push_made(worker_id by, work& item) override;
-  void push_first(worker_id by, work& item) override;
-  void push_resumed(worker_id by, work& item) override;
-  void set_pressure(worker_id by, pressure now) override;
+  [[nodiscard]] work* pop(worker_id worker) override;
+  void push_made(worker_id worker, work& item) override;
+  void push_first(worker_id worker, work& item) override;
+  void push_resumed(worker_id worker, work& item) override;
+  void set_pressure(worker_id worker, pressure now) override;
 
  private:
-  void push_to_made(three_deques& own, work& item);
-  void put_in_order(three_deques& own);
+  void push_to_made(three_deques& deques, work& item);
+  void put_in_order(three_deques& deques);
   struct sizes {
     std::size_t kept, others;  ///< of the table
   };
   template <class Take>
-  [[nodiscard]] work* pop_kept(worker_id by, three_deques& own, sizes now, Take take);
-  [[nodiscard]] work* pop_lifo(worker_id by, three_deques& own);
+  [[nodiscard]] work* pop_kept(worker_id worker, three_deques& deques, sizes now, Take take);
+  [[nodiscard]] work* pop_lifo(worker_id worker, three_deques& deques);
   /// Takes the oldest item of another thread, or of its `made`; null only if all deques were seen empty.
-  [[nodiscard]] work* steal_any(worker_id by, three_deques& own);
+  [[nodiscard]] work* steal_any(worker_id worker, three_deques& deques);
 
   /// Whether what a handler makes ready goes to `warm`.
-  [[nodiscard]] bool takes_warm(const three_deques& own) const noexcept;
+  [[nodiscard]] bool takes_warm(const three_deques& deques) const noexcept;
 
   const bool has_caches_;
 };

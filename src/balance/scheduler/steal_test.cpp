@@ -65,7 +65,7 @@ TEST(steal_scheduler, under_a_backlog_the_newest_come_first_yet_what_one_item_ma
 TEST(steal_scheduler, a_worker_finds_the_ready_items_of_any_thread_and_those_made_on_another_worker) {
   constexpr worker_id other(1);
   steal_scheduler order({.workers = 2});
-  plain_item ready, begun, made[2];
+  plain_item ready, begun, result[2];
   for (std::uint32_t thread_index = 0; thread_index < 4; ++thread_index) {
     order.push(worker_id(thread_index), ready);
     EXPECT_EQ(order.pop(own_thread), &ready) << thread_index;
@@ -74,20 +74,20 @@ TEST(steal_scheduler, a_worker_finds_the_ready_items_of_any_thread_and_those_mad
   order.push(other, begun);
   order.set_pressure(other, pressure::backlog);
   ASSERT_EQ(order.pop(other), &begun);
-  for (plain_item& each : made) order.push_made(other, each);
-  ASSERT_EQ(order.pop(other), &made[0]);
-  EXPECT_EQ(order.pop(own_thread), &made[1]);
+  for (plain_item& each : result) order.push_made(other, each);
+  ASSERT_EQ(order.pop(other), &result[0]);
+  EXPECT_EQ(order.pop(own_thread), &result[1]);
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
 
 TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
   steal_scheduler order({.workers = 1});
-  plain_item made[2], later[3];
+  plain_item result[2], later[3];
   order.set_pressure(own_thread, pressure::backlog);
-  for (plain_item& each : made) order.push_made(own_thread, each);
+  for (plain_item& each : result) order.push_made(own_thread, each);
   order.set_pressure(own_thread, pressure::none);
-  EXPECT_EQ(order.pop(own_thread), &made[0]);
-  EXPECT_EQ(order.pop(own_thread), &made[1]);
+  EXPECT_EQ(order.pop(own_thread), &result[0]);
+  EXPECT_EQ(order.pop(own_thread), &result[1]);
   EXPECT_EQ(order.pop(own_thread), nullptr);
   order.push_made(own_thread, later[0]);
   order.push_made(own_thread, later[1]);
@@ -98,13 +98,13 @@ TEST(steal_scheduler, takes_the_oldest_first_again_once_the_backlog_is_gone) {
 
 TEST(steal_scheduler, what_a_backlog_has_begun_is_ended_newest_first_when_that_is_gone) {
   steal_scheduler order({.workers = 1});
-  plain_item made[3], later[2];
+  plain_item result[3], later[2];
   order.set_pressure(own_thread, pressure::backlog);
-  for (plain_item& each : made) order.push_made(own_thread, each);
+  for (plain_item& each : result) order.push_made(own_thread, each);
   order.set_pressure(own_thread, pressure::none);
-  EXPECT_EQ(order.pop(own_thread), &made[0]);
+  EXPECT_EQ(order.pop(own_thread), &result[0]);
   for (plain_item& each : later) order.push_made(own_thread, each);
-  for (work* const next : std::vector<work*>{&later[0], &later[1], &made[1], &made[2]})
+  for (work* const next : std::vector<work*>{&later[0], &later[1], &result[1], &result[2]})
     EXPECT_EQ(order.pop(own_thread), next);
   EXPECT_EQ(order.pop(own_thread), nullptr);
 }
@@ -248,11 +248,11 @@ std::size_t most_waiting(pressure now, std::size_t fan, int depth) {
   order.push(own_thread, *new node(depth));
   std::size_t waiting = 1, most = 1;
   while (work* const next = order.pop(own_thread)) {
-    const auto* const at = static_cast<node*>(next);
+    const auto* const position = static_cast<node*>(next);
     --waiting;
-    for (std::size_t i = 0; at->height != 0 && i < fan; ++i, ++waiting)
-      order.push_made(own_thread, *new node(at->height - 1));
-    delete at;
+    for (std::size_t i = 0; position->height != 0 && i < fan; ++i, ++waiting)
+      order.push_made(own_thread, *new node(position->height - 1));
+    delete position;
     most = std::max(most, waiting);
   }
   EXPECT_EQ(waiting, 0U);
@@ -286,21 +286,21 @@ TEST(steal_scheduler, under_a_backlog_the_oldest_are_not_forgotten_for_work_that
 TEST(steal_scheduler, a_rank_that_cannot_send_runs_what_arrives_and_leaves_what_it_has_made) {
   steal_scheduler order({.workers = 2});
   constexpr worker_id other(1), poll_thread(3);
-  plain_item arrived[3], made[2];
+  plain_item arrived[3], result[2];
   order.set_pressure(own_thread, pressure::unsent);
   order.push(own_thread, arrived[0]);
   order.push(other, arrived[1]);
   order.push(poll_thread, arrived[2]);
-  for (plain_item& each : made) order.push_made(own_thread, each);
+  for (plain_item& each : result) order.push_made(own_thread, each);
   for (work* const next : std::vector<work*>{&arrived[2], &arrived[0], &arrived[1]})
     EXPECT_EQ(order.pop(own_thread), next);
   EXPECT_EQ(order.pop(own_thread), nullptr);
   order.set_pressure(other, pressure::unsent);
   EXPECT_EQ(order.pop(other), nullptr) << "neither does a neighbour steal it";
   order.set_pressure(other, pressure::none);
-  EXPECT_EQ(order.pop(other), &made[1]) << "the oldest of what was made last first";
+  EXPECT_EQ(order.pop(other), &result[1]) << "the oldest of what was made last first";
   order.set_pressure(own_thread, pressure::none);
-  EXPECT_EQ(order.pop(own_thread), &made[0]);
+  EXPECT_EQ(order.pop(own_thread), &result[0]);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ const scheduler_site one_worker{.workers = 1, .readable = &nothing};
 constexpr std::size_t many = steal_scheduler::warm_from;
 
 /// Gives `order` that many items of a worker, the first of them first.
-std::vector<rank_item> fill(steal_scheduler& order, worker_id by) {
+std::vector<rank_item> fill(steal_scheduler& order, worker_id worker) {
   std::vector<rank_item> items(many);
-  for (rank_item& each : items) order.push(by, each);
+  for (rank_item& each : items) order.push(worker, each);
   return items;
 }
 
@@ -104,18 +104,18 @@ TEST(steal_scheduler, what_arrives_does_not_pile_up_beside_objects_that_send_to_
 TEST(steal_scheduler, while_the_rank_cannot_send_objects_and_coroutines_from_before_run) {
   steal_scheduler order(one_worker);
   const std::vector<rank_item> old = fill(order, warm_thread);
-  object_item sent, made;
+  object_item sent, result;
   rank_item resumed, later;
   order.push_made(warm_thread, sent);
   order.push_resumed(warm_thread, resumed);
   order.set_pressure(warm_thread, scheduler::pressure::unsent);
-  order.push_made(warm_thread, made);
+  order.push_made(warm_thread, result);
   order.push_resumed(warm_thread, later);
   std::size_t run = 0;
-  for (; work* const next = order.pop(warm_thread); ++run) EXPECT_NE(next, &made);
+  for (; work* const next = order.pop(warm_thread); ++run) EXPECT_NE(next, &result);
   EXPECT_EQ(run, many + 3);
   order.set_pressure(warm_thread, scheduler::pressure::none);
-  EXPECT_EQ(order.pop(warm_thread), &made);
+  EXPECT_EQ(order.pop(warm_thread), &result);
 }
 
 TEST(steal_scheduler, idle_workers_take_the_oldest_of_the_objects_that_another_worker_has_sent_to) {

@@ -50,33 +50,35 @@ class thread_deques : public scheduler {
       queues_.push_back(std::make_unique<Queue>(seeds.fork(index)));
     }
   }
-  void push(worker_id by, work& item) final { queue_of(by).items.push(item, is_readable(item)); }
+  void push(worker_id worker, work& item) final { queue_of(worker).items.push(item, is_readable(item)); }
   [[nodiscard]] bool visit_waiting(work_visitor& visitor, std::size_t most) final {
     visit_queues(queues_.size(), looked_at_, most, [&](std::size_t thread_index, std::size_t& left) {
       return queues_[thread_index]->visit(visitor, left);
     });
     return true;
   }
-  [[nodiscard]] std::size_t waiting(worker_id by) const final { return queues_[by.value()]->size_estimate(); }
-  [[nodiscard]] std::uint64_t steals(worker_id by) const final { return queues_[by.value()]->steals; }
-  [[nodiscard]] std::optional<worker_id> last_victim(worker_id by) const final { return queues_[by.value()]->victim; }
+  [[nodiscard]] std::size_t waiting(worker_id worker) const final { return queues_[worker.value()]->size_estimate(); }
+  [[nodiscard]] std::uint64_t steals(worker_id worker) const final { return queues_[worker.value()]->steals; }
+  [[nodiscard]] std::optional<worker_id> last_victim(worker_id worker) const final {
+    return queues_[worker.value()]->victim;
+  }
 
  protected:
-  [[nodiscard]] Queue& queue_of(worker_id by) noexcept { return *queues_[by.value()]; }
+  [[nodiscard]] Queue& queue_of(worker_id worker) noexcept { return *queues_[worker.value()]; }
   /// Whether balancers may read the item in a deque.
   [[nodiscard]] bool is_readable(const work& item) const noexcept { return item.runs_by(readable_); }
   /// Counts a pop of the worker; true once in `pops_between_looks`.
-  [[nodiscard]] static bool looks_around(Queue& own) noexcept {
-    if (++own.pops < pops_between_looks) return false;
-    own.pops = 0;
+  [[nodiscard]] static bool looks_around(Queue& self) noexcept {
+    if (++self.pops < pops_between_looks) return false;
+    self.pops = 0;
     return true;
   }
 
   /// Takes the oldest item of a thread that never pops; null if there is none.
-  [[nodiscard]] work* take_ownerless(worker_id by) noexcept {
+  [[nodiscard]] work* take_ownerless(worker_id worker) noexcept {
     const std::size_t count = queues_.size();
     for (std::size_t ownerless = count - threads_beside_workers; ownerless < count; ++ownerless) {
-      if (ownerless == by.value() || queues_[ownerless]->items.size_estimate() == 0) continue;
+      if (ownerless == worker.value() || queues_[ownerless]->items.size_estimate() == 0) continue;
       if (work* const item = queues_[ownerless]->items.take_oldest()) return item;
     }
     return nullptr;
@@ -85,22 +87,22 @@ class thread_deques : public scheduler {
   /// Takes an item of another thread by take(queue), which returns null for a queue with nothing to take. Null only if
   /// all queues gave nothing.
   template <class Take>
-  [[nodiscard]] work* steal(worker_id by, Queue& own, Take take) {
+  [[nodiscard]] work* steal(worker_id worker, Queue& self, Take take) {
     if (!victims_.by_distance() && all_empty()) {  // a fast path for a worker that polls
-      static_cast<void>(own.random.next());        // as a visit would draw: simulations depend on the seed alone
+      static_cast<void>(self.random.next());       // as a visit would draw: simulations depend on the seed alone
       return nullptr;
     }
-    work* const item = victims_.visit(by, own.random, [&](std::uint32_t victim) {
+    work* const item = victims_.visit(worker, self.random, [&](std::uint32_t victim) {
       work* const taken = take(*queues_[victim]);
-      if (taken != nullptr) own.victim = worker_id(victim);
+      if (taken != nullptr) self.victim = worker_id(victim);
       return taken;
     });
-    if (item != nullptr) ++own.steals;
+    if (item != nullptr) ++self.steals;
     return item;
   }
   /// Takes the oldest item of another thread; null only if all deques were seen empty.
-  [[nodiscard, gnu::noinline]] work* steal(worker_id by) {
-    return steal(by, queue_of(by), [](Queue& from) { return from.items.take_oldest(); });
+  [[nodiscard, gnu::noinline]] work* steal(worker_id worker) {
+    return steal(worker, queue_of(worker), [](Queue& source) { return source.items.take_oldest(); });
   }
 
  private:

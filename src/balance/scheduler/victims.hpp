@@ -26,18 +26,18 @@ class victims {
   /// False: all threads are equally near, and visit notes no processor.
   [[nodiscard]] bool by_distance() const noexcept { return known_ != nullptr; }
 
-  /// Calls take(index) for all threads but `by`, until it returns work: by distance, and from a random start within
+  /// Calls take(index) for all threads but `worker`, until it returns work: by distance, and from a random start within
   /// each distance.
   template <class Take>
-  [[nodiscard]] work* visit(worker_id by, rng& random, Take take) {
+  [[nodiscard]] work* visit(worker_id worker, rng& random, Take take) {
     const std::uint32_t count = threads_;
     const auto first = static_cast<std::uint32_t>(random.below(count));
-    const std::uint32_t own = note_place(by);
+    const std::uint32_t own_index = note_place(worker);
     const std::uint32_t levels = known_ == nullptr ? 1 : known_->highest() + 1u;
     for (std::uint32_t level = 0; level < levels; ++level) {
       std::uint32_t victim = first;
       for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
-        if (victim == by.value() || (levels != 1 && distance(own, victim) != level)) continue;
+        if (victim == worker.value() || (levels != 1 && distance(own_index, victim) != level)) continue;
         if (work* const item = take(victim)) return item;
       }
     }
@@ -45,10 +45,10 @@ class victims {
   }
 
  private:
-  std::uint32_t note_place(worker_id by) {
+  std::uint32_t note_place(worker_id worker) {
     if (known_ == nullptr) return 0;
     const std::uint32_t place = known_->here();
-    places_[by.value()].store(place, std::memory_order_relaxed);  // an estimate
+    places_[worker.value()].store(place, std::memory_order_relaxed);  // an estimate
     return place;
   }
   [[nodiscard]] std::uint8_t distance(std::uint32_t place, std::uint32_t victim) const {

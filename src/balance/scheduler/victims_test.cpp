@@ -21,9 +21,9 @@ std::vector<std::vector<std::uint8_t>> eight_processors() {
   return levels;
 }
 
-std::vector<std::uint32_t> visited(victims& all, std::uint32_t by, rng& random) {
+std::vector<std::uint32_t> visited(victims& all, std::uint32_t step, rng& random) {
   std::vector<std::uint32_t> seen;
-  EXPECT_EQ(all.visit(worker_id(by), random,
+  EXPECT_EQ(all.visit(worker_id(step), random,
                       [&](std::uint32_t victim) {
                         seen.push_back(victim);
                         return static_cast<work*>(nullptr);

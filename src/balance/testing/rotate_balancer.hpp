@@ -21,7 +21,7 @@ class rotate_balancer final : public balancer {
   enum class target : std::uint8_t { next, random };
 
   /// `interval` in seconds.
-  rotate_balancer(target to, double interval) : to_(to), interval_(interval) {}
+  rotate_balancer(target target, double interval) : to_(target), interval_(interval) {}
 
   void on_tick(balancer_host& host) override;
   [[nodiscard]] bool observes_loads() const override { return false; }

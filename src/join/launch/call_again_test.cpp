@@ -51,7 +51,7 @@ class served_launcher {
     return launcher;
   }
   [[nodiscard]] net::peer_candidate connected_with_half_a_message() {
-    std::optional<net::peer_candidate> made;
+    std::optional<net::peer_candidate> peer_candidate;
     while_rank([&] {
       auto answer = net::call(*net::address::parse(host_.address()),
                               {.secret = secret_, .local = control_identity(0, 1), .expected = rank_id(1)},
@@ -60,9 +60,9 @@ class served_launcher {
       control_stream words;
       words.push(joined{.address = "127.0.0.1:1"});
       EXPECT_EQ(net::send_some(answer->socket.get(), words.outgoing().data(), 2), 2);
-      made = std::move(*answer);
+      peer_candidate = std::move(*answer);
     });
-    return std::move(made.value());
+    return std::move(peer_candidate.value());
   }
   void join(launcher_connection& launcher) {
     while_rank([&] {

@@ -87,7 +87,7 @@ class control_connections {
   void accept(std::uint32_t member, net::peer_candidate candidate, events& owner);
   void serve(std::uint32_t member, events& owner);
   /// Returns false when the connection has ended.
-  [[nodiscard]] static bool receive(connection& from);
+  [[nodiscard]] static bool receive(connection& connection);
   void flush(std::uint32_t member);
 
   net::unique_fd ready_;
@@ -102,8 +102,8 @@ void control_connections<Message>::poll(net::time_point now, events& owner) {
   listener_.poll(now, candidates);
   for (net::peer_candidate& candidate : candidates) {
     const std::uint32_t member = candidate.identity.rank.value();  // in range: the handshake has checked it
-    if (const auto why = owner.refusal(member)) {
-      listener_.refuse(candidate, *why, now);
+    if (const auto reason = owner.refusal(member)) {
+      listener_.refuse(candidate, *reason, now);
     } else {
       accept(member, std::move(candidate), owner);
     }
@@ -132,30 +132,30 @@ void control_connections<Message>::accept(std::uint32_t member, net::peer_candid
 
 template <class Message>
 void control_connections<Message>::serve(std::uint32_t member, events& owner) {
-  connection& from = connections_[member];
-  if (!from.socket) return;
+  connection& connection = connections_[member];
+  if (!connection.socket) return;
   flush(member);
-  const bool open = receive(from);
-  auto m = from.stream.pop();
+  const bool open = receive(connection);
+  auto m = connection.stream.pop();
   bool sound = m.has_value();
   while (sound && *m) {
     sound = owner.received(member, std::move(**m));
     if (!sound) break;
-    m = from.stream.pop();
+    m = connection.stream.pop();
     sound = m.has_value();
   }
   if (open && sound) return;
-  from.socket.reset();
+  connection.socket.reset();
   owner.disconnected(member, sound);
 }
 
 template <class Message>
-bool control_connections<Message>::receive(connection& from) {
+bool control_connections<Message>::receive(connection& connection) {
   std::array<std::byte, 16 * 1024> buffer;
   std::ptrdiff_t received = 1;
   for (std::size_t reads = 0; reads < reads_per_call && received > 0; ++reads) {
-    received = net::receive_some(from.socket.get(), buffer.data(), buffer.size());
-    if (received > 0) from.stream.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
+    received = net::receive_some(connection.socket.get(), buffer.data(), buffer.size());
+    if (received > 0) connection.stream.received(std::span(buffer.data(), static_cast<std::size_t>(received)));
   }
   return received >= 0;
 }
@@ -169,18 +169,19 @@ void control_connections<Message>::send(std::uint32_t member, const Message& m) 
 
 template <class Message>
 void control_connections<Message>::flush(std::uint32_t member) {
-  connection& to = connections_[member];
+  connection& connection = connections_[member];
   bool moved = false;
-  while (!to.stream.outgoing().empty()) {
-    const auto bytes = to.stream.outgoing();
-    const std::ptrdiff_t sent = net::send_some(to.socket.get(), bytes.data(), bytes.size());
+  while (!connection.stream.outgoing().empty()) {
+    const auto bytes = connection.stream.outgoing();
+    const std::ptrdiff_t sent = net::send_some(connection.socket.get(), bytes.data(), bytes.size());
     if (sent <= 0) break;  // serve sees the error when it reads
-    to.stream.sent(static_cast<std::size_t>(sent));
+    connection.stream.sent(static_cast<std::size_t>(sent));
     moved = true;
   }
-  const bool more = !to.stream.outgoing().empty();
+  const bool more = !connection.stream.outgoing().empty();
   if (!moved && !more) return;
-  net::watch({.events = ready_.get(), .descriptor = to.socket.get(), .tag = member, .to_write = more}, EPOLL_CTL_MOD);
+  net::watch({.events = ready_.get(), .descriptor = connection.socket.get(), .tag = member, .to_write = more},
+             EPOLL_CTL_MOD);
 }
 
 }  // namespace nacre::launch

@@ -8,8 +8,8 @@
 
 namespace nacre::launch {
 
-control_server::control_server(std::uint32_t size, const job_secret& secret, const net::address& at)
-    : connections_(size, secret, net::listen_at(at)), members_(size) {}
+control_server::control_server(std::uint32_t size, const job_secret& secret, const net::address& address)
+    : connections_(size, secret, net::listen_at(address)), members_(size) {}
 
 void control_server::poll(net::time_point now, std::vector<report>& reports) {
   connections_.poll(now, *this);
@@ -29,10 +29,10 @@ void control_server::connected(std::uint32_t rank) {
 }
 
 bool control_server::received(std::uint32_t rank, control_message m) {
-  member& from = members_[rank];
+  member& member = members_[rank];
   if (auto* own = std::get_if<joined>(&m)) {
-    if (!from.address.empty() || !net::address::parse(own->address)) return false;
-    from.address = own->address;
+    if (!member.address.empty() || !net::address::parse(own->address)) return false;
+    member.address = own->address;
     reports_.push_back({.from = rank_id(rank), .what = std::move(*own)});
     send_roster_when_complete();
     return true;
@@ -44,7 +44,7 @@ bool control_server::received(std::uint32_t rank, control_message m) {
     return true;
   }
   if (!std::holds_alternative<left>(m)) return false;
-  from.left = true;
+  member.left = true;
   reports_.push_back({.from = rank_id(rank), .what = left{}});
   return true;
 }
@@ -56,8 +56,9 @@ void control_server::disconnected(std::uint32_t rank, bool sound) {
 }
 
 std::uint32_t control_server::first_missing(std::uint32_t otherwise) const noexcept {
-  const auto at = std::find_if(members_.begin(), members_.end(), [](const member& m) { return m.address.empty(); });
-  return at == members_.end() ? otherwise : static_cast<std::uint32_t>(at - members_.begin());
+  const auto position =
+      std::find_if(members_.begin(), members_.end(), [](const member& m) { return m.address.empty(); });
+  return position == members_.end() ? otherwise : static_cast<std::uint32_t>(position - members_.begin());
 }
 
 void control_server::send_roster_when_complete() {
@@ -68,9 +69,9 @@ void control_server::send_roster_when_complete() {
   for (std::uint32_t rank = 0; rank < members_.size(); ++rank) connections_.send(rank, all);
 }
 
-void control_server::announce(const aborted& why) {
-  announced_ = why;
-  for (std::uint32_t rank = 0; rank < members_.size(); ++rank) connections_.send(rank, why);
+void control_server::announce(const aborted& aborted) {
+  announced_ = aborted;
+  for (std::uint32_t rank = 0; rank < members_.size(); ++rank) connections_.send(rank, aborted);
 }
 
 void control_server::ask_for_image(const image_wanted& wish) {

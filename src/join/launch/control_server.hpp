@@ -38,9 +38,9 @@ struct report {
 /// | sends bytes that are no control message, or hangs up | its connection is closed; reported unless it had left |
 class control_server final : private control_connections<control_message>::events {
  public:
-  /// `at`: an address of this host that all ranks can reach, and a port or 0.
+  /// `address`: an address of this host that all ranks can reach, and a port or 0.
   control_server(std::uint32_t size, const job_secret& secret,
-                 const net::address& at = net::address::any_port_of_loopback());
+                 const net::address& address = net::address::any_port_of_loopback());
 
   /// The address where it listens, for the job credentials.
   [[nodiscard]] const std::string& address() const noexcept { return connections_.address(); }
@@ -54,7 +54,7 @@ class control_server final : private control_connections<control_message>::event
   void poll(net::time_point now, std::vector<report>& reports);
 
   /// Tells every rank that the job ends, now or when it joins. Once.
-  void announce(const aborted& why);
+  void announce(const aborted& aborted);
   /// Tells every rank, now or when it joins, that a signal asks for a last image. Once.
   void ask_for_image(const image_wanted& wish);
 

@@ -18,7 +18,7 @@ struct failure {
 };
 
 /// One line for the user: "rank 2 was killed by signal 9 (Killed)".
-[[nodiscard]] std::string describe(const failure& what);
+[[nodiscard]] std::string describe(const failure& failure);
 
 /// The launcher ended the job while this rank was still joining it. The launcher has printed the reason, so the code
 /// that catches this ends the process with an error and without a line.

@@ -114,9 +114,9 @@ class test_launcher {
   }
 
   template <class What>
-  [[nodiscard]] const report* find(std::uint32_t from) const {
+  [[nodiscard]] const report* find(std::uint32_t source) const {
     for (const report& each : reports) {
-      if (each.from == rank_id(from) && std::holds_alternative<What>(each.what)) return &each;
+      if (each.from == rank_id(source) && std::holds_alternative<What>(each.what)) return &each;
     }
     return nullptr;
   }
@@ -195,7 +195,7 @@ TEST(control_server, announces_the_end_to_all_and_its_own_disappearance_is_one) 
 TEST(control_server, ends_the_wait_of_a_rank_that_joins_a_job_which_is_over) {
   test_launcher place(2);
   place.host().announce({.peer = 1, .reason = "exited with code 3"});
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread late([&] {
     launcher_connection launcher(place.credentials(0), soon());
     try {
@@ -204,15 +204,15 @@ TEST(control_server, ends_the_wait_of_a_rank_that_joins_a_job_which_is_over) {
     } catch (const job_aborted& error) {
       EXPECT_EQ(std::string(error.what()), "the launcher has ended the job: rank 1 exited with code 3");
     }
-    over = true;
+    is_over = true;
   });
-  place.serve_until([&] { return over.load(); });
+  place.serve_until([&] { return is_over.load(); });
   late.join();
 }
 
 TEST(control_server, refuses_a_proof_that_was_made_for_a_peer) {
   test_launcher place(2);
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread confused([&] {
     peer_identity as_peer;
     as_peer.rank = rank_id(1);
@@ -221,21 +221,21 @@ TEST(control_server, refuses_a_proof_that_was_made_for_a_peer) {
     const auto outcome = net::call(*net::address::parse(place.host().address()),
                                    {.secret = credentials.secret, .local = as_peer}, soon());
     EXPECT_FALSE(outcome);
-    over = true;
+    is_over = true;
   });
   ::testing::internal::CaptureStderr();
-  place.serve_until([&] { return over.load(); });
+  place.serve_until([&] { return is_over.load(); });
   confused.join();
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("nacre run: refused a peer"), std::string::npos);
   EXPECT_TRUE(place.reports.empty());
 }
 
-/// Runs `what` in a child process with that environment and returns its exit code.
-int in_child(const std::vector<std::string>& variables, int (*what)()) {
+/// Runs `action` in a child process with that environment and returns its exit code.
+int in_child(const std::vector<std::string>& variables, int (*action)()) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     for (const std::string& each : variables) ::putenv(const_cast<char*>(each.c_str()));
-    ::_exit(what());
+    ::_exit(action());
   }
   int status = 0;
   ::waitpid(pid, &status, 0);
@@ -285,12 +285,12 @@ int expect_setup_error() {
 TEST(job_credentials, that_is_damaged_is_an_error) {
   const net::unique_fd pipe = make_secret_pipe(job_secret::generate());
   const std::string secret = "NACRE_JOB_SECRET_FD=" + std::to_string(pipe.get());
-  const std::string where = "NACRE_JOB_CONTROL_ADDRESS=127.0.0.1:1";
+  const std::string place = "NACRE_JOB_CONTROL_ADDRESS=127.0.0.1:1";
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=0"}, expect_setup_error), 0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=2", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=2", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", place, secret},
                      expect_setup_error),
             0);
-  EXPECT_EQ(in_child({"NACRE_JOB_RANK=x", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, secret},
+  EXPECT_EQ(in_child({"NACRE_JOB_RANK=x", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", place, secret},
                      expect_setup_error),
             0);
   EXPECT_EQ(in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1",
@@ -298,7 +298,7 @@ TEST(job_credentials, that_is_damaged_is_an_error) {
                      expect_setup_error),
             0);
   EXPECT_EQ(
-      in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", where, "NACRE_JOB_SECRET_FD=9999"},
+      in_child({"NACRE_JOB_RANK=0", "NACRE_JOB_SIZE=2", "NACRE_JOB_RANKS_ON_HOST=1", place, "NACRE_JOB_SECRET_FD=9999"},
                expect_setup_error),
       0);
 }

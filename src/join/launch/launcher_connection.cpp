@@ -63,13 +63,13 @@ launcher_connection::launcher_connection(const job_credentials& credentials, net
   stream_.received(launcher.leftover);
 }
 
-std::vector<std::string> launcher_connection::exchange_addresses(std::string own, net::time_point deadline,
+std::vector<std::string> launcher_connection::exchange_addresses(std::string own_name, net::time_point deadline,
                                                                  std::string_view time_option) {
-  push(joined{.address = std::move(own)});
+  push(joined{.address = std::move(own_name)});
   for (;;) {
     receive();
     while (auto m = next()) {
-      if (const auto* why = std::get_if<aborted>(&*m)) throw job_aborted(aborted_text(*why));
+      if (const auto* remove_reference = std::get_if<aborted>(&*m)) throw job_aborted(aborted_text(*remove_reference));
       if (auto* all = std::get_if<roster>(&*m)) return std::move(all->addresses);
       if (const auto* wish = std::get_if<image_wanted>(&*m)) wish_last_image(wish->signal);
     }
@@ -93,7 +93,7 @@ std::optional<aborted> launcher_connection::poll() {
   send();
   receive();
   while (auto m = next()) {
-    if (auto* why = std::get_if<aborted>(&*m)) return std::move(*why);
+    if (auto* remove_reference = std::get_if<aborted>(&*m)) return std::move(*remove_reference);
     if (const auto* wish = std::get_if<image_wanted>(&*m)) wish_last_image(wish->signal);
   }
   if (!open()) return aborted{.peer = std::nullopt, .reason = "the launcher has ended"};

@@ -34,7 +34,7 @@ class launcher_connection;
 /// Ends the start of a rank. One missing or dead rank keeps all others from starting. So this reports to the launcher,
 /// which prints one line for all of them, and throws job_aborted. Without a launcher (`launcher` is null or has ended)
 /// it throws the message.
-[[noreturn]] void give_up_start(launcher_connection* launcher, const start_trouble& what);
+[[noreturn]] void give_up_start(launcher_connection* launcher, const start_trouble& start_trouble);
 
 /// The rank's end of the launcher connection. Until the roster is there its members block, at most to the deadline, and
 /// throw setup_error, or job_aborted when the launcher gives the job up. Afterwards nothing blocks. One thread.
@@ -48,7 +48,7 @@ class launcher_connection {
 
   /// Reports where this rank listens and waits for the addresses of all, by rank. `time_option` names the option that
   /// gives the ranks more time, for the message that not all have come.
-  [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own, net::time_point deadline,
+  [[nodiscard]] std::vector<std::string> exchange_addresses(std::string own_name, net::time_point deadline,
                                                             std::string_view time_option = "tcp.connect_timeout");
 
   /// Readable when poll has something to do; -1 when the launcher is gone.
@@ -75,6 +75,6 @@ class launcher_connection {
 };
 
 /// The text for the exception when the launcher ends the job.
-[[nodiscard]] std::string aborted_text(const aborted& why);
+[[nodiscard]] std::string aborted_text(const aborted& aborted);
 
 }  // namespace nacre::launch

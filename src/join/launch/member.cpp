@@ -55,9 +55,9 @@ joined_rank connect_peers(joining_rank joining, const join_options& how) {
           .deadline = joining.deadline};
 }
 
-void allow_connections(std::size_t peers, const join_options& how) {
-  net::allow_descriptors(peers * how.connections,
-                         how.connections > 1 ? "make fewer with --nacre.tcp.sockets=1" : "start fewer ranks");
+void allow_connections(std::size_t peers, const join_options& options) {
+  net::allow_descriptors(peers * options.connections,
+                         options.connections > 1 ? "make fewer with --nacre.tcp.sockets=1" : "start fewer ranks");
 }
 
 /// This process's place in its job, from either kind of launcher.
@@ -83,33 +83,33 @@ std::string_view note_of(const peer_identity& peer) noexcept {
   return slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
 }
 
-joined_rank join(const job_credentials& credentials, const join_options& how) {
-  allow_connections(credentials.size, how);
-  const auto deadline = std::chrono::steady_clock::now() + how.connect_timeout;
+joined_rank join(const job_credentials& credentials, const join_options& options) {
+  allow_connections(credentials.size, options);
+  const auto deadline = std::chrono::steady_clock::now() + options.connect_timeout;
   auto launcher = std::make_unique<launcher_connection>(credentials, deadline);
-  const auto where = [&] {
-    if (how.on_loopback) return net::address::any_port_of_loopback();
-    return how.interface.empty() ? launcher->own_address().at_any_port() : net::own_interface(how.interface);
+  const auto predicate = [&] {
+    if (options.on_loopback) return net::address::any_port_of_loopback();
+    return options.interface.empty() ? launcher->own_address().at_any_port() : net::own_interface(options.interface);
   };
-  net::unique_fd listening_socket = net::listen_at(where());
+  net::unique_fd listening_socket = net::listen_at(predicate());
   // The socket listens before the others learn its address, so an early call waits in its queue.
-  const std::vector<std::string> addresses =
-      launcher->exchange_addresses(net::address::of_own_end(listening_socket.get()).text(), deadline, how.time_option);
+  const std::vector<std::string> addresses = launcher->exchange_addresses(
+      net::address::of_own_end(listening_socket.get()).text(), deadline, options.time_option);
   return connect_peers({.rank = credentials.rank,
                         .secret = credentials.secret,
                         .addresses = addresses,
                         .listening_socket = std::move(listening_socket),
                         .launcher = std::move(launcher),
                         .deadline = deadline},
-                       how);
+                       options);
 }
 
-joined_rank join(pmix_job& job, const join_options& how) {
-  allow_connections(job.size(), how);
-  const auto deadline = std::chrono::steady_clock::now() + how.connect_timeout;
-  const bool one_host = job.ranks_on_host() == job.size() && how.interface.empty();
-  net::unique_fd listening_socket = net::listen_at(one_host || how.on_loopback ? net::address::any_port_of_loopback()
-                                                                               : net::own_interface(how.interface));
+joined_rank join(pmix_job& job, const join_options& options) {
+  allow_connections(job.size(), options);
+  const auto deadline = std::chrono::steady_clock::now() + options.connect_timeout;
+  const bool one_host = job.ranks_on_host() == job.size() && options.interface.empty();
+  net::unique_fd listening_socket = net::listen_at(
+      one_host || options.on_loopback ? net::address::any_port_of_loopback() : net::own_interface(options.interface));
   const pmix_job::exchange_result all = job.exchange(net::address::of_own_end(listening_socket.get()).text(), deadline);
   return connect_peers({.rank = job.rank(),
                         .secret = all.secret,
@@ -117,7 +117,7 @@ joined_rank join(pmix_job& job, const join_options& how) {
                         .listening_socket = std::move(listening_socket),
                         .launcher = nullptr,
                         .deadline = deadline},
-                       how);
+                       options);
 }
 
 membership::membership() : by_(own_membership()) {
@@ -140,9 +140,9 @@ std::optional<std::uint32_t> membership::place_on_host() const noexcept {
   return started != nullptr ? std::optional(started->place_on_host) : std::nullopt;
 }
 
-joined_rank membership::join(const join_options& how) {
+joined_rank membership::join(const join_options& options) {
   const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
-  return job != nullptr ? launch::join(**job, how) : launch::join(std::get<job_credentials>(by_), how);
+  return job != nullptr ? launch::join(**job, options) : launch::join(std::get<job_credentials>(by_), options);
 }
 
 }  // namespace nacre::launch

@@ -63,8 +63,8 @@ struct joined_rank {
 
 /// Joins the job of the given credentials, or of a launcher that speaks PMIx: listens, learns the addresses of the
 /// others, and connects to them. Blocks; throws setup_error or job_aborted.
-[[nodiscard]] joined_rank join(const job_credentials& credentials, const join_options& how);
-[[nodiscard]] joined_rank join(pmix_job& job, const join_options& how);
+[[nodiscard]] joined_rank join(const job_credentials& credentials, const join_options& options);
+[[nodiscard]] joined_rank join(pmix_job& job, const join_options& options);
 
 /// This process's place in its job.
 class membership {
@@ -79,7 +79,7 @@ class membership {
   /// processes itself.
   [[nodiscard]] std::optional<std::uint32_t> place_on_host() const noexcept;
   /// Calls launch::join. Once.
-  [[nodiscard]] joined_rank join(const join_options& how);
+  [[nodiscard]] joined_rank join(const join_options& options);
 
  private:
   // There is no launcher connection under PMIx: a rank that loses a peer prints the line itself.

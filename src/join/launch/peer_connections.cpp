@@ -38,8 +38,8 @@ struct call {
   std::string last_trouble = "it did not answer";
 };
 
-bool is_final(const refusal& why) noexcept {
-  return why.reason != refusal_reason::closed && why.reason != refusal_reason::timed_out;
+bool is_final(const refusal& refusal) noexcept {
+  return refusal.reason != refusal_reason::closed && refusal.reason != refusal_reason::timed_out;
 }
 
 class connector {
@@ -74,8 +74,8 @@ class connector {
   }
 
   [[nodiscard]] bool complete(rank_id peer) const {
-    const candidates_of_rank& there = candidates_[peer.value()];
-    return !there.empty() && there.size() == wanted_of(there.front().identity);
+    const candidates_of_rank& rank = candidates_[peer.value()];
+    return !rank.empty() && rank.size() == wanted_of(rank.front().identity);
   }
 
   /// Keeps a connection. True when it was the last one of its peer.
@@ -89,7 +89,7 @@ class connector {
 
   void poll_launcher() {
     if (parts_.launcher == nullptr) return;
-    if (const auto why = parts_.launcher->poll()) throw job_aborted(aborted_text(*why));
+    if (const auto aborted = parts_.launcher->poll()) throw job_aborted(aborted_text(*aborted));
   }
 
   void advance_calls(net::time_point now) {
@@ -121,19 +121,19 @@ class connector {
       case net::socket_handshake::outcome::refused:
         break;
     }
-    const refusal& why = to.under_way->why();
-    if (is_final(why)) refuse(to, why);
-    postpone(to, why.why, now);
+    const refusal& refusal = to.under_way->why();
+    if (is_final(refusal)) refuse(to, refusal);
+    postpone(to, refusal.why, now);
     return false;
   }
 
-  bool take_answer(call& to) {
-    net::peer_candidate answered = to.under_way->take();
-    to.under_way.reset();
-    to.next_try = {};
-    const candidates_of_rank& there = candidates_[to.peer.value()];
-    if (!there.empty() && !there.front().identity.same_peer(answered.identity)) {
-      refuse(to, {.reason = refusal_reason::bad_rank, .why = other_identity(to.peer, there.size())});
+  bool take_answer(call& call) {
+    net::peer_candidate answered = call.under_way->take();
+    call.under_way.reset();
+    call.next_try = {};
+    const candidates_of_rank& rank = candidates_[call.peer.value()];
+    if (!rank.empty() && !rank.front().identity.same_peer(answered.identity)) {
+      refuse(call, {.reason = refusal_reason::bad_rank, .why = other_identity(call.peer, rank.size())});
     }
     return add_candidate(std::move(answered));
   }
@@ -143,17 +143,17 @@ class connector {
                        peer.value());
   }
 
-  [[noreturn]] void refuse(const call& to, const refusal& why) const {
+  [[noreturn]] void refuse(const call& to, const refusal& refusal) const {
     throw setup_error({.problem = fmt::format("rank {} and rank {} do not fit together: {}", own().value(),
-                                              to.peer.value(), why.log_line(parts_.addresses[to.peer.value()])),
+                                              to.peer.value(), refusal.log_line(parts_.addresses[to.peer.value()])),
                        .why = "all ranks of a job run one binary and share one secret",
                        .remedy = "start them all with one nacre run"});
   }
 
-  void postpone(call& to, std::string trouble, net::time_point now) {
-    to.under_way.reset();
-    to.last_trouble = std::move(trouble);
-    to.next_try = now + retry_after;
+  void postpone(call& call, std::string trouble, net::time_point now) {
+    call.under_way.reset();
+    call.last_trouble = std::move(trouble);
+    call.next_try = now + retry_after;
   }
 
   void poll_listener(net::time_point now) {
@@ -173,10 +173,10 @@ class connector {
   [[nodiscard]] std::string objection_to(const peer_identity& candidate) const {
     const std::uint32_t peer = candidate.rank.value();
     if (candidate.rank < own()) return fmt::format("nobody waits for a call of rank {}", peer);
-    const candidates_of_rank& there = candidates_[peer];
-    if (!there.empty() && !there.front().identity.same_peer(candidate))
+    const candidates_of_rank& rank = candidates_[peer];
+    if (!rank.empty() && !rank.front().identity.same_peer(candidate))
       return other_identity(candidate.rank, candidate.connection);
-    if (candidate.connection == there.size() && !complete(candidate.rank)) return "";
+    if (candidate.connection == rank.size() && !complete(candidate.rank)) return "";
     return fmt::format("nobody waits for connection {} of rank {}", candidate.connection, peer);
   }
 
@@ -199,8 +199,9 @@ class connector {
   [[noreturn]] void give_up() const {
     std::uint32_t peer = 0;
     while (peer == own().value() || complete(rank_id(peer))) ++peer;
-    const auto at = std::find_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.peer == rank_id(peer); });
-    const std::string trouble = at != calls_.end() ? at->last_trouble : "it did not call";
+    const auto position =
+        std::find_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.peer == rank_id(peer); });
+    const std::string trouble = position != calls_.end() ? position->last_trouble : "it did not call";
     const std::string remedy =
         fmt::format("look for an error of that rank, or give it more time with --nacre.{}", parts_.time_option);
     give_up_start(

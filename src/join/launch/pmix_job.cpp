@@ -94,23 +94,24 @@ struct value_deleter {
 };
 using value_ptr = std::unique_ptr<pmix_value_t, value_deleter>;
 
-value_ptr get(const pmix_proc_t& of, const char* key) {
-  pmix_value_t* found = nullptr;
-  check(pmix().get(&of, key, nullptr, 0, &found), std::string("tell ") + key);
-  return value_ptr(found);
+value_ptr get(const pmix_proc_t& process, const char* key) {
+  pmix_value_t* value = nullptr;
+  check(pmix().get(&process, key, nullptr, 0, &value), std::string("tell ") + key);
+  return value_ptr(value);
 }
 
-std::uint32_t get_number(const pmix_proc_t& of, const char* key) {
-  const value_ptr found = get(of, key);
-  if (found->type != PMIX_UINT32)
+std::uint32_t get_number(const pmix_proc_t& process, const char* key) {
+  const value_ptr value_ptr = get(process, key);
+  if (value_ptr->type != PMIX_UINT32)
     give_up_on_pmix(std::string("PMIx tells no number for ") + key, "use another launcher");
-  return found->data.uint32;
+  return value_ptr->data.uint32;
 }
 
-std::string get_text(const pmix_proc_t& of, const char* key) {
-  const value_ptr found = get(of, key);
-  if (found->type != PMIX_STRING) give_up_on_pmix(std::string("PMIx tells no text for ") + key, "use another launcher");
-  return found->data.string;
+std::string get_text(const pmix_proc_t& process, const char* key) {
+  const value_ptr value_ptr = get(process, key);
+  if (value_ptr->type != PMIX_STRING)
+    give_up_on_pmix(std::string("PMIx tells no text for ") + key, "use another launcher");
+  return value_ptr->data.string;
 }
 
 void put_text(const char* key, std::string text) {

@@ -14,11 +14,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-expected<peer_candidate, refusal> call_once(const address& where, const caller& self, time_point deadline) {
-  unique_fd socket = start_connect(where);
+expected<peer_candidate, refusal> call_once(const address& address, const caller& self, time_point deadline) {
+  unique_fd socket = start_connect(address);
   if (!socket) return unexpected(refusal{.reason = refusal_reason::closed, .why = error_text(errno)});
   socket_handshake attempt = socket_handshake::of_caller(
-      std::move(socket), where, handshake(handshake_role::initiator, self.secret, self.local, self.expected), deadline);
+      std::move(socket), address, handshake(handshake_role::initiator, self.secret, self.local, self.expected),
+      deadline);
   for (;;) {
     switch (attempt.advance(steady_clock::now())) {
       case socket_handshake::outcome::pending:
@@ -34,10 +35,10 @@ expected<peer_candidate, refusal> call_once(const address& where, const caller& 
 
 }  // namespace
 
-expected<peer_candidate, refusal> call(const address& where, const caller& self, time_point deadline,
+expected<peer_candidate, refusal> call(const address& address, const caller& self, time_point deadline,
                                        std::chrono::milliseconds patience) {
   for (int attempts = 1;; ++attempts) {
-    auto result = call_once(where, self, steady_clock::now() + patience);
+    auto result = call_once(address, self, steady_clock::now() + patience);
     const bool unanswered = !result && result.error().reason == refusal_reason::timed_out;
     if (!unanswered || (attempts > 1 && steady_clock::now() >= deadline)) return result;
   }

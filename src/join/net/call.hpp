@@ -18,11 +18,11 @@ struct caller {
   std::optional<rank_id> expected = std::nullopt;
 };
 
-/// Connects to `where` and proves the secret there. A call that is not answered within `patience` is closed and made
+/// Connects to `address` and proves the secret there. A call that is not answered within `patience` is closed and made
 /// again, until the deadline, and at least once. So a machine that was suspended for longer than that loses no more
 /// than time. Blocks. Any thread.
 [[nodiscard]] expected<peer_candidate, refusal> call(
-    const address& where, const caller& self, time_point deadline,
+    const address& address, const caller& self, time_point deadline,
     std::chrono::milliseconds patience = std::chrono::milliseconds(handshake_time_ms_max));
 
 }  // namespace nacre::net

@@ -82,34 +82,34 @@ void listener::give_up_oldest(time_point now) {
 }
 
 void listener::log_refusal(const socket_handshake& refused, time_point now) {
-  const refusal_reason why = refused.why().reason;
-  const bool may_be_member = why == refusal_reason::closed || why == refusal_reason::timed_out;
+  const refusal_reason reason = refused.why().reason;
+  const bool may_be_member = reason == refusal_reason::closed || reason == refusal_reason::timed_out;
   if (may_be_member && limits_.places != during_job.places) return;
   log_.write(refused.why().log_line(refused.address()), now);
 }
 
-void listener::advance(place which, time_point now, std::vector<peer_candidate>& admitted) {
-  const bool wanted_to_write = which->wants_to_write();
-  switch (which->advance(now)) {
+void listener::advance(place place, time_point now, std::vector<peer_candidate>& admitted) {
+  const bool wanted_to_write = place->wants_to_write();
+  switch (place->advance(now)) {
     case socket_handshake::outcome::pending:
-      if (wanted_to_write != which->wants_to_write()) watch(*which, EPOLL_CTL_MOD);
+      if (wanted_to_write != place->wants_to_write()) watch(*place, EPOLL_CTL_MOD);
       return;
     case socket_handshake::outcome::accepted:
-      ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, which->descriptor(), nullptr);
-      admitted.push_back(which->take());
+      ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, place->descriptor(), nullptr);
+      admitted.push_back(place->take());
       break;
     case socket_handshake::outcome::refused:
-      log_refusal(*which, now);
+      log_refusal(*place, now);
       break;
   }
-  handshakes_.erase(which);
+  handshakes_.erase(place);
 }
 
-void listener::watch(const socket_handshake& which, int operation) {
+void listener::watch(const socket_handshake& selection, int operation) {
   epoll_event event{};
-  event.events = EPOLLIN | (which.wants_to_write() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  event.data.ptr = const_cast<socket_handshake*>(&which);
-  ::epoll_ctl(events_.get(), operation, which.descriptor(),
+  event.events = EPOLLIN | (selection.wants_to_write() ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  event.data.ptr = const_cast<socket_handshake*>(&selection);
+  ::epoll_ctl(events_.get(), operation, selection.descriptor(),
               &event);  // fails only for want of memory; then the deadline ends the handshake
 }
 

@@ -48,7 +48,7 @@ class listener {
   void job_begins(time_point now);
 
   /// Logs one line about an admitted candidate that its taker refuses.
-  void refuse(const peer_candidate& refused, std::string_view why, time_point now);
+  void refuse(const peer_candidate& refused, std::string_view reason, time_point now);
 
   /// Handshakes under way.
   [[nodiscard]] std::size_t waiting() const noexcept { return handshakes_.size(); }
@@ -59,8 +59,8 @@ class listener {
   void accept_all(time_point now, std::vector<peer_candidate>& admitted);
   void give_up_oldest(time_point now);
   void log_refusal(const socket_handshake& refused, time_point now);
-  void advance(place which, time_point now, std::vector<peer_candidate>& admitted);
-  void watch(const socket_handshake& which, int operation);
+  void advance(place place, time_point now, std::vector<peer_candidate>& admitted);
+  void watch(const socket_handshake& socket_handshake, int operation);
 
   unique_fd listening_socket_;
   unique_fd events_;

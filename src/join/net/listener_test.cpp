@@ -77,70 +77,72 @@ class test_listener {
   listener listener_;
 };
 
-unique_fd connect_to(const address& where) {
-  unique_fd socket = start_connect(where);
+unique_fd connect_to(const address& address) {
+  unique_fd socket = start_connect(address);
   wait_until(socket.get(), true, steady_clock::now() + patience);
   EXPECT_EQ(connect_result(socket.get()), 0);
   return socket;
 }
 
 /// The outcome of a call that runs beside the listener.
-expected<peer_candidate, refusal> call_at(test_listener& at, const job_secret& secret, const peer_identity& who) {
+expected<peer_candidate, refusal> call_at(test_listener& listener, const job_secret& secret,
+                                          const peer_identity& peer_identity) {
   std::optional<expected<peer_candidate, refusal>> outcome;
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread caller([&] {
-    outcome = call(at.where(), {.secret = secret, .local = who}, steady_clock::now() + patience);
-    over = true;
+    outcome = call(listener.where(), {.secret = secret, .local = peer_identity}, steady_clock::now() + patience);
+    is_over = true;
   });
-  at.poll_until([&] { return over.load(); });
+  listener.poll_until([&] { return is_over.load(); });
   caller.join();
   return std::move(*outcome);
 }
 
 TEST(listener, admits_a_peer_that_knows_the_secret_and_tells_its_rank) {
-  test_listener at;
-  const auto outcome = call_at(at, at.secret(), identity_of(3));
+  test_listener position;
+  const auto outcome = call_at(position, position.secret(), identity_of(3));
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->identity.rank, rank_id(0));
-  ASSERT_EQ(at.candidates.size(), 1U);
-  EXPECT_EQ(at.candidates[0].identity.rank, rank_id(3));
-  EXPECT_TRUE(at.lines.empty());
+  ASSERT_EQ(position.candidates.size(), 1U);
+  EXPECT_EQ(position.candidates[0].identity.rank, rank_id(3));
+  EXPECT_TRUE(position.lines.empty());
 }
 
 TEST(listener, refuses_another_secret_with_one_line) {
-  test_listener at;
-  const auto outcome = call_at(at, job_secret::generate(), identity_of(3));
+  test_listener position;
+  const auto outcome = call_at(position, job_secret::generate(), identity_of(3));
   EXPECT_FALSE(outcome);
-  at.poll_until([&] { return at.waiting() == 0; });
-  EXPECT_TRUE(at.candidates.empty());
-  ASSERT_EQ(at.lines.size(), 1U);
-  EXPECT_NE(at.lines[0].find("secret"), std::string::npos) << at.lines[0];
+  position.poll_until([&] { return position.waiting() == 0; });
+  EXPECT_TRUE(position.candidates.empty());
+  ASSERT_EQ(position.lines.size(), 1U);
+  EXPECT_NE(position.lines[0].find("secret"), std::string::npos) << position.lines[0];
 }
 
 TEST(listener, refuses_another_binary_with_a_line_that_says_so_on_both_sides) {
-  test_listener at;
+  test_listener position;
   peer_identity other = identity_of(3);
   other.binary = 42;
-  const auto outcome = call_at(at, at.secret(), other);
+  const auto outcome = call_at(position, position.secret(), other);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().reason, refusal_reason::other_binary);
-  at.poll_until([&] { return at.waiting() == 0; });
-  ASSERT_EQ(at.lines.size(), 1U);
-  EXPECT_NE(at.lines[0].find("another binary"), std::string::npos) << at.lines[0];
+  position.poll_until([&] { return position.waiting() == 0; });
+  ASSERT_EQ(position.lines.size(), 1U);
+  EXPECT_NE(position.lines[0].find("another binary"), std::string::npos) << position.lines[0];
 }
 
 TEST(listener, admits_all_members_of_a_large_job_that_call_at_once) {
   constexpr std::uint32_t members = 300;
-  test_listener at;
+  test_listener position;
   std::list<socket_handshake> callers;
   for (std::uint32_t i = 0; i < members; ++i) {
-    callers.push_back(socket_handshake::of_caller(
-        start_connect(at.where()), at.where(),
-        handshake(handshake_role::initiator, at.secret(), identity_of(1 + i % 3)), steady_clock::now() + patience));
+    callers.push_back(
+        socket_handshake::of_caller(start_connect(position.where()), position.where(),
+                                    handshake(handshake_role::initiator, position.secret(), identity_of(1 + i % 3)),
+                                    steady_clock::now() + patience));
   }
-  at.poll_until([&] { return at.waiting() == members; });  // all of them before the first one answers
+  position.poll_until([&] { return position.waiting() == members; });  // all of them before the first one answers
   std::size_t accepted = 0;
-  at.poll_until([&] {
+  position.poll_until([&] {
     for (auto each = callers.begin(); each != callers.end();) {
       const auto outcome = each->advance(steady_clock::now());
       EXPECT_NE(outcome, socket_handshake::outcome::refused);
@@ -150,26 +152,26 @@ TEST(listener, admits_all_members_of_a_large_job_that_call_at_once) {
     return callers.empty();
   });
   EXPECT_EQ(accepted, members);
-  EXPECT_EQ(at.candidates.size(), members);
-  EXPECT_TRUE(at.lines.empty());
+  EXPECT_EQ(position.candidates.size(), members);
+  EXPECT_TRUE(position.lines.empty());
 }
 
 TEST(call, that_is_not_answered_in_time_is_made_again) {
-  test_listener at;
+  test_listener listener;
   std::optional<expected<peer_candidate, refusal>> outcome;
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread caller([&] {
-    outcome = call(at.where(), {.secret = at.secret(), .local = identity_of(3)}, steady_clock::now() + patience,
-                   milliseconds(200));
-    over = true;
+    outcome = call(listener.where(), {.secret = listener.secret(), .local = identity_of(3)},
+                   steady_clock::now() + patience, milliseconds(200));
+    is_over = true;
   });
-  wait_until(at.listening_socket(), false, steady_clock::now() + patience);
-  const unique_fd first = accept_from(at.listening_socket());
+  wait_until(listener.listening_socket(), false, steady_clock::now() + patience);
+  const unique_fd first = accept_from(listener.listening_socket());
   EXPECT_TRUE(first);
-  at.poll_until([&] { return over.load(); });
+  listener.poll_until([&] { return is_over.load(); });
   caller.join();
   EXPECT_TRUE(*outcome);
-  EXPECT_EQ(at.candidates.size(), 1U);
+  EXPECT_EQ(listener.candidates.size(), 1U);
 }
 
 TEST(call, that_nobody_answers_is_made_twice_although_its_deadline_has_passed_and_ends) {
@@ -184,124 +186,124 @@ TEST(call, that_nobody_answers_is_made_twice_although_its_deadline_has_passed_an
 }
 
 TEST(listener, refuses_garbage_with_one_line) {
-  test_listener at;
-  const unique_fd stranger = connect_to(at.where());
+  test_listener position;
+  const unique_fd stranger = connect_to(position.where());
   const std::string garbage = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + std::string(1000, 'x');
   ASSERT_EQ(send_some(stranger.get(), garbage.data(), garbage.size()), static_cast<std::ptrdiff_t>(garbage.size()));
-  at.poll_until([&] { return !at.lines.empty(); });
-  EXPECT_EQ(at.lines.size(), 1U);
-  EXPECT_EQ(at.waiting(), 0U);
+  position.poll_until([&] { return !position.lines.empty(); });
+  EXPECT_EQ(position.lines.size(), 1U);
+  EXPECT_EQ(position.waiting(), 0U);
 }
 
 TEST(listener, names_a_peer_that_resets_before_it_is_accepted) {
-  test_listener at;
-  at.begin_job();
-  unique_fd peer = connect_to(at.where());
+  test_listener position;
+  position.begin_job();
+  unique_fd peer = connect_to(position.where());
   const std::string name = address::of_own_end(peer.get()).text();
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ASSERT_EQ(::setsockopt(peer.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
   peer.reset();
-  at.poll_until([&] { return !at.lines.empty(); });
-  ASSERT_EQ(at.lines.size(), 1U);
-  EXPECT_NE(at.lines[0].find("at " + name + ":"), std::string::npos) << at.lines[0];
+  position.poll_until([&] { return !position.lines.empty(); });
+  ASSERT_EQ(position.lines.size(), 1U);
+  EXPECT_NE(position.lines[0].find("at " + name + ":"), std::string::npos) << position.lines[0];
 }
 
 TEST(listener, says_nothing_of_those_that_hang_up_or_are_too_slow_before_the_job_begins) {
-  test_listener at;
-  connect_to(at.where()).reset();
-  const unique_fd silent = connect_to(at.where());
-  at.poll_until([&] { return at.waiting() == 1; });
-  at.now += milliseconds(handshake_time_ms_max);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 0U);
-  EXPECT_TRUE(at.lines.empty()) << at.lines.front();
+  test_listener position;
+  connect_to(position.where()).reset();
+  const unique_fd silent = connect_to(position.where());
+  position.poll_until([&] { return position.waiting() == 1; });
+  position.now += milliseconds(handshake_time_ms_max);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 0U);
+  EXPECT_TRUE(position.lines.empty()) << position.lines.front();
 }
 
 TEST(listener, logs_one_line_for_a_connection_that_opens_and_closes_during_the_job) {
-  test_listener at;
-  at.begin_job();
-  connect_to(at.where()).reset();
-  at.poll_until([&] { return !at.lines.empty(); });
-  EXPECT_EQ(at.lines.size(), 1U);
-  EXPECT_EQ(at.waiting(), 0U);
+  test_listener position;
+  position.begin_job();
+  connect_to(position.where()).reset();
+  position.poll_until([&] { return !position.lines.empty(); });
+  EXPECT_EQ(position.lines.size(), 1U);
+  EXPECT_EQ(position.waiting(), 0U);
 }
 
 TEST(listener, gives_up_on_a_silent_connection_when_its_time_is_over) {
-  test_listener at;
-  const unique_fd silent = connect_to(at.where());
-  at.poll_until([&] { return at.waiting() == 1; });
-  at.now += milliseconds(handshake_time_ms_max - 1);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 1U);
-  at.now += milliseconds(1);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 0U);
+  test_listener position;
+  const unique_fd silent = connect_to(position.where());
+  position.poll_until([&] { return position.waiting() == 1; });
+  position.now += milliseconds(handshake_time_ms_max - 1);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 1U);
+  position.now += milliseconds(1);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 0U);
 }
 
 TEST(listener, is_patient_with_members_that_come_and_short_with_strangers_once_the_job_has_begun) {
-  test_listener at;
-  const unique_fd before = connect_to(at.where());
-  at.poll_until([&] { return at.waiting() == 1; });
-  at.now += seconds(20);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 1U) << "a rank of hundreds that start may take so long";
-  at.begin_job();
-  const unique_fd during = connect_to(at.where());
-  at.poll_until([&] { return at.waiting() == 2; });
-  at.now += listener::during_job.time - milliseconds(1);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 2U);
-  at.now += milliseconds(1);
-  at.poll();
-  EXPECT_EQ(at.waiting(), 0U);
-  EXPECT_EQ(at.lines.size(), 2U) << "one for each";
+  test_listener position;
+  const unique_fd descriptor = connect_to(position.where());
+  position.poll_until([&] { return position.waiting() == 1; });
+  position.now += seconds(20);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 1U) << "a rank of hundreds that start may take so long";
+  position.begin_job();
+  const unique_fd during = connect_to(position.where());
+  position.poll_until([&] { return position.waiting() == 2; });
+  position.now += listener::during_job.time - milliseconds(1);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 2U);
+  position.now += milliseconds(1);
+  position.poll();
+  EXPECT_EQ(position.waiting(), 0U);
+  EXPECT_EQ(position.lines.size(), 2U) << "one for each";
 }
 
 TEST(listener, has_few_places_once_the_job_has_begun_even_when_all_were_taken_before) {
-  test_listener at;
+  test_listener position;
   std::vector<unique_fd> strangers;
-  for (std::size_t i = 0; i < 2 * listener::during_job.places; ++i) strangers.push_back(connect_to(at.where()));
-  at.poll_until([&] { return at.waiting() == 2 * listener::during_job.places; });
-  at.begin_job();
-  EXPECT_EQ(at.waiting(), listener::during_job.places);
-  strangers.push_back(connect_to(at.where()));
-  at.poll_until([&] { return at.lines.size() == refusal_log::burst; });
-  EXPECT_EQ(at.waiting(), listener::during_job.places);
+  for (std::size_t i = 0; i < 2 * listener::during_job.places; ++i) strangers.push_back(connect_to(position.where()));
+  position.poll_until([&] { return position.waiting() == 2 * listener::during_job.places; });
+  position.begin_job();
+  EXPECT_EQ(position.waiting(), listener::during_job.places);
+  strangers.push_back(connect_to(position.where()));
+  position.poll_until([&] { return position.lines.size() == refusal_log::burst; });
+  EXPECT_EQ(position.waiting(), listener::during_job.places);
 }
 
 TEST(listener, gives_up_on_a_connection_that_sends_a_byte_now_and_then) {
-  test_listener at;
-  const unique_fd slow = connect_to(at.where());
-  at.poll_until([&] { return at.waiting() == 1; });
+  test_listener position;
+  const unique_fd slow = connect_to(position.where());
+  position.poll_until([&] { return position.waiting() == 1; });
   // The first bytes of an honest response, so that no single one is a reason to refuse.
-  handshake acceptor(handshake_role::acceptor, at.secret(), identity_of(0));
-  handshake initiator(handshake_role::initiator, at.secret(), identity_of(1));
+  handshake acceptor(handshake_role::acceptor, position.secret(), identity_of(0));
+  handshake initiator(handshake_role::initiator, position.secret(), identity_of(1));
   std::span<const std::byte> challenge = acceptor.to_send();
   initiator.on_bytes(challenge);
   const std::vector<std::byte> response(initiator.to_send().begin(), initiator.to_send().end());
   const milliseconds step(handshake_time_ms_max / 20);
-  for (std::size_t i = 0; i < 30 && at.waiting() > 0; ++i) {
+  for (std::size_t i = 0; i < 30 && position.waiting() > 0; ++i) {
     static_cast<void>(send_some(slow.get(), &response[i], 1));
     wait_until(slow.get(), false, steady_clock::now());
-    at.now += step;
-    at.poll();
+    position.now += step;
+    position.poll();
   }
-  EXPECT_EQ(at.waiting(), 0U);
+  EXPECT_EQ(position.waiting(), 0U);
 }
 
 TEST(listener, lets_a_member_in_although_strangers_hold_all_places) {
-  test_listener at;
+  test_listener position;
   std::vector<unique_fd> strangers;
   for (std::size_t i = 0; i < listener::before_job.places + 10; ++i) {
-    strangers.push_back(connect_to(at.where()));
-    at.poll();
-    EXPECT_LE(at.waiting(), listener::before_job.places);
+    strangers.push_back(connect_to(position.where()));
+    position.poll();
+    EXPECT_LE(position.waiting(), listener::before_job.places);
   }
-  at.poll_until([&] { return at.waiting() == listener::before_job.places; });
-  const auto outcome = call_at(at, at.secret(), identity_of(2));
+  position.poll_until([&] { return position.waiting() == listener::before_job.places; });
+  const auto outcome = call_at(position, position.secret(), identity_of(2));
   EXPECT_TRUE(outcome);
-  EXPECT_EQ(at.candidates.size(), 1U);
-  EXPECT_LE(at.lines.size(), refusal_log::burst);
+  EXPECT_EQ(position.candidates.size(), 1U);
+  EXPECT_LE(position.lines.size(), refusal_log::burst);
 }
 
 TEST(refusal_log, writes_a_burst_then_one_line_a_second_and_counts_the_rest) {

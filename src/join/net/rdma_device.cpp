@@ -40,11 +40,11 @@ bool has_port_in_use(const fs::path& device) {
 
 }  // namespace
 
-std::optional<std::string> find_rdma_device(const rdma_places& where) {
-  for (const fs::path& verbs : entries_of(where.classes / "infiniband_verbs")) {
+std::optional<std::string> find_rdma_device(const rdma_places& rdma_places) {
+  for (const fs::path& verbs : entries_of(rdma_places.classes / "infiniband_verbs")) {
     const std::string device = first_line_of(verbs / "ibdev");
-    if (device.empty() || !has_port_in_use(where.classes / "infiniband" / device)) continue;
-    if (::access((where.nodes / verbs.filename()).c_str(), R_OK | W_OK) == 0) return device;
+    if (device.empty() || !has_port_in_use(rdma_places.classes / "infiniband" / device)) continue;
+    if (::access((rdma_places.nodes / verbs.filename()).c_str(), R_OK | W_OK) == 0) return device;
   }
   return std::nullopt;
 }

@@ -16,6 +16,6 @@ struct rdma_places {
 
 /// The name of a device, such as "mlx5_0", that has a port in use and that this process may open; nothing when there is
 /// none. A container often shows the devices of its host, but no process in it may open them.
-[[nodiscard]] std::optional<std::string> find_rdma_device(const rdma_places& where = {});
+[[nodiscard]] std::optional<std::string> find_rdma_device(const rdma_places& rdma_places = {});
 
 }  // namespace nacre::net

@@ -120,11 +120,11 @@ address address::at_any_port() const {
   return result;
 }
 
-unique_fd listen_at(const address& at) {
-  unique_fd listening_socket(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!listening_socket || ::bind(listening_socket.get(), at.data(), at.bytes()) != 0 ||
+unique_fd listen_at(const address& address) {
+  unique_fd listening_socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!listening_socket || ::bind(listening_socket.get(), address.data(), address.bytes()) != 0 ||
       ::listen(listening_socket.get(), SOMAXCONN) != 0) {
-    throw setup_error({.problem = "cannot listen at " + at.text() + ": " + error_text(errno),
+    throw setup_error({.problem = "cannot listen at " + address.text() + ": " + error_text(errno),
                        .why = "the ranks of a job connect to each other",
                        .remedy = "check the limit of open files and the network of this host"});
   }
@@ -132,30 +132,32 @@ unique_fd listen_at(const address& at) {
 }
 
 unique_fd accept_from(int listening_socket, address* caller) noexcept {
-  sockaddr_storage from{};
-  socklen_t bytes = sizeof from;
+  sockaddr_storage socket_address{};
+  socklen_t bytes = sizeof socket_address;
   unique_fd accepted(
-      ::accept4(listening_socket, reinterpret_cast<sockaddr*>(&from), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      ::accept4(listening_socket, reinterpret_cast<sockaddr*>(&socket_address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!accepted) return accepted;
   set_stream_options(accepted.get());
-  if (caller != nullptr) *caller = address::of(reinterpret_cast<const sockaddr&>(from));
+  if (caller != nullptr) *caller = address::of(reinterpret_cast<const sockaddr&>(socket_address));
   return accepted;
 }
 
-unique_fd start_connect(const address& to) noexcept {
-  unique_fd socket(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+unique_fd start_connect(const address& address) noexcept {
+  unique_fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return socket;
   set_stream_options(socket.get());
-  if (::connect(socket.get(), to.data(), to.bytes()) != 0 && errno != EINPROGRESS) return unique_fd();
+  if (::connect(socket.get(), address.data(), address.bytes()) != 0 && errno != EINPROGRESS) return unique_fd();
   return socket;
 }
 
 bool joins_one_host(int socket) {
-  const address own = address::of_own_end(socket);
+  const address self = address::of_own_end(socket);
   const address other = address::of_other_end(socket);
-  if (own.family() == AF_UNIX) return true;
-  const auto host = [](const address& of) { return of.text().substr(0, of.text().rfind(':')); };
-  return own.family() == other.family() && own.family() != AF_UNSPEC && host(own) == host(other);
+  if (self.family() == AF_UNIX) return true;
+  const auto host = [](const address& peer_address) {
+    return peer_address.text().substr(0, peer_address.text().rfind(':'));
+  };
+  return self.family() == other.family() && self.family() != AF_UNSPEC && host(self) == host(other);
 }
 
 int connect_result(int socket) noexcept {

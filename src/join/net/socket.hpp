@@ -65,7 +65,7 @@ class address {
 };
 
 /// A listening socket. Throws setup_error.
-[[nodiscard]] unique_fd listen_at(const address& at);
+[[nodiscard]] unique_fd listen_at(const address& address);
 
 /// Accepts one connection from a listening socket; empty when none waits or it is gone already. `caller`: gets the
 /// address of its other end, which the socket forgets when the other end resets it. Null: not needed.
@@ -73,7 +73,7 @@ class address {
 
 /// Begins to connect; the socket is writable when that has succeeded or failed. Empty, with errno set, when it cannot
 /// begin.
-[[nodiscard]] unique_fd start_connect(const address& to) noexcept;
+[[nodiscard]] unique_fd start_connect(const address& address) noexcept;
 
 /// Whether both ends of a connection have the same address, port aside, so that they are on one host.
 [[nodiscard]] bool joins_one_host(int socket);

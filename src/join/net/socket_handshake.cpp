@@ -8,13 +8,13 @@
 
 namespace nacre::net {
 
-socket_handshake::socket_handshake(unique_fd accepted, const net::address& other_end, handshake how,
+socket_handshake::socket_handshake(unique_fd accepted, const net::address& other_end, handshake handshake,
                                    time_point deadline)
-    : socket_(std::move(accepted)), handshake_(std::move(how)), deadline_(deadline), address_(other_end.text()) {}
+    : socket_(std::move(accepted)), handshake_(std::move(handshake)), deadline_(deadline), address_(other_end.text()) {}
 
-socket_handshake socket_handshake::of_caller(unique_fd connecting, const net::address& other_end, handshake how,
+socket_handshake socket_handshake::of_caller(unique_fd connecting, const net::address& other_end, handshake handshake,
                                              time_point deadline) {
-  socket_handshake result(std::move(connecting), other_end, std::move(how), deadline);
+  socket_handshake result(std::move(connecting), other_end, std::move(handshake), deadline);
   result.connecting_ = true;
   return result;
 }

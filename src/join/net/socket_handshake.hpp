@@ -34,10 +34,10 @@ class socket_handshake {
   enum class outcome { pending, accepted, refused };
 
   /// The called side. `other_end`: for logs, for its end may forget it before the handshake is over.
-  socket_handshake(unique_fd accepted, const net::address& other_end, handshake how, time_point deadline);
+  socket_handshake(unique_fd accepted, const net::address& other_end, handshake handshake, time_point deadline);
   /// The calling side; the connection to `other_end` is under way (start_connect).
-  [[nodiscard]] static socket_handshake of_caller(unique_fd connecting, const net::address& other_end, handshake how,
-                                                  time_point deadline);
+  [[nodiscard]] static socket_handshake of_caller(unique_fd connecting, const net::address& other_end,
+                                                  handshake handshake, time_point deadline);
 
   /// Advances as far as the socket allows. Call it when the socket is ready and when the deadline has passed.
   outcome advance(time_point now);

@@ -18,15 +18,15 @@ TEST(joins_one_host, is_told_by_the_addresses_of_both_ends) {
   EXPECT_TRUE(joins_one_host(one.get()));
 
   const unique_fd listening_socket = listen_at(address::any_port_of_loopback());
-  const address there = address::of_own_end(listening_socket.get());
-  for (const char* const from : {"127.0.0.1:0", "127.0.0.2:0"}) {
+  const address remote = address::of_own_end(listening_socket.get());
+  for (const char* const source : {"127.0.0.1:0", "127.0.0.2:0"}) {
     const unique_fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const address here = *address::parse(from);
-    ASSERT_EQ(::bind(caller.get(), here.data(), here.bytes()), 0);
-    ASSERT_EQ(::connect(caller.get(), there.data(), there.bytes()), 0);
-    const bool same = here.text().starts_with("127.0.0.1");
-    EXPECT_EQ(joins_one_host(caller.get()), same) << from;
-    EXPECT_EQ(joins_one_host(accept_from(listening_socket.get()).get()), same) << from;
+    const address peer_address = *address::parse(source);
+    ASSERT_EQ(::bind(caller.get(), peer_address.data(), peer_address.bytes()), 0);
+    ASSERT_EQ(::connect(caller.get(), remote.data(), remote.bytes()), 0);
+    const bool same = peer_address.text().starts_with("127.0.0.1");
+    EXPECT_EQ(joins_one_host(caller.get()), same) << source;
+    EXPECT_EQ(joins_one_host(accept_from(listening_socket.get()).get()), same) << source;
   }
 }
 

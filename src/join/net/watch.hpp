@@ -24,11 +24,11 @@ struct watched {
 };
 
 /// Adds, changes or removes (EPOLL_CTL_ADD, _MOD, _DEL). Throws setup_error, which happens for want of memory alone.
-inline void watch(const watched& what, int operation) {
+inline void watch(const watched& watched, int operation) {
   epoll_event event{};
-  event.events = EPOLLIN | (what.to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  event.data.u64 = what.tag;
-  if (::epoll_ctl(what.events, operation, what.descriptor, &event) == 0) return;
+  event.events = EPOLLIN | (watched.to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  event.data.u64 = watched.tag;
+  if (::epoll_ctl(watched.events, operation, watched.descriptor, &event) == 0) return;
   throw setup_error({.problem = "cannot watch a socket: " + error_text(errno),
                      .why = "connections are served when they have something to say",
                      .remedy = "raise the limits of open files (ulimit -n) and of memory"});

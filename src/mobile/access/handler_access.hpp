@@ -22,22 +22,22 @@ class handler_access {
 
   step_end run_shared(activation_step& now, const detail::handler_info& row);
   step_end run_exclusive(activation_step& now, const detail::handler_info& row);
-  void end_access(object_entry& at, thread_context& on, work::runner end, bool shared);
-  void later(object_entry& at, thread_context& on, work::runner what);
-  [[nodiscard]] static work& work_for(const object_entry& at, work::runner what);
+  void end_access(object_entry& entry, thread_context& thread, work::runner end, bool shared);
+  void later(object_entry& entry, thread_context& thread, work::runner function);
+  [[nodiscard]] static work& work_for(const object_entry& entry, work::runner function);
   [[nodiscard]] object_entry& held_entry(work& item);
-  void check_serialization(object_entry& at);
+  void check_serialization(object_entry& entry);
   void check_object(const detail::object_type& type, object_id id, void*& object);
   /// An object of a class that holds_addresses has come from that rank.
   void note_addresses(rank_id source, const detail::object_type& type) {
     address_warnings_.note(source, type.id.value(), "an object of the class", type.name);
   }
 
-  static void end_shared_work(work& item, thread_context& on);
-  static void end_exclusive_work(work& item, thread_context& on);
+  static void end_shared_work(work& item, thread_context& thread);
+  static void end_exclusive_work(work& item, thread_context& thread);
 
  private:
-  [[nodiscard]] static handler_access& of(thread_context& on) noexcept;
+  [[nodiscard]] static handler_access& of(thread_context& thread) noexcept;
 
   object_space& space_;
   am_engine& messages_;

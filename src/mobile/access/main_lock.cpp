@@ -13,15 +13,15 @@
 
 namespace nacre {
 
-void main_lock::request(thread_context& on, object_id object, detail::object_access how,
+void main_lock::request(thread_context& thread, object_id object, detail::object_access object_access,
                         detail::future_state& granted) {
   if (!object.valid()) throw usage_error("a lock of a mobile_ptr that names no object (it was default-constructed)");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::lock;
-  m->header.handler = static_cast<std::uint32_t>(how);
+  m->header.handler = static_cast<std::uint32_t>(object_access);
   m->header.reply = messages_.calls().open(granted);
   lock_asked_.store(m->header.reply, std::memory_order_relaxed);  // ordered before its reader by the message
-  space_.sender().post(on, object, std::move(m));
+  space_.sender().post(thread, object, std::move(m));
 }
 
 /// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or
@@ -30,18 +30,18 @@ void main_lock::request(thread_context& on, object_id object, detail::object_acc
 step_end main_lock::lock_front(activation_step& now) {
   const message_header header = now.pending.front()->header;
   const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
-  const bool here = header.source == messages_.rank().value();
-  const bool asked = !here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see request
+  const bool is_here = header.source == messages_.rank().value();
+  const bool asked = !is_here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see request
   if (header.source >= messages_.size() || !asked) {
     static_cast<void>(now.pending.pop_front());
     messages_.fail("an object was asked to come to the main of a rank that has not asked for it");
     return step_end::empty;
   }
-  if ((!here || !shared) && !space_.activation().alone(now)) {
+  if ((!is_here || !shared) && !space_.activation().alone(now)) {
     NACRE_MARK("main, which wants an object, waits for shared handlers");
     return step_end::blocked;
   }
-  if (!here) {
+  if (!is_here) {
     NACRE_MARK("main wants an object that is elsewhere");
     const std::string why = space_.migration().leave_for(now, rank_id(header.source), {});
     if (why.empty()) return step_end::empty;
@@ -56,27 +56,27 @@ step_end main_lock::lock_front(activation_step& now) {
   } else {
     now.put_back();
   }
-  thread_context& on = now.on;
-  messages_.post_reply(on, header, make_message(0));
-  on.counters().done.add(1);
+  thread_context& thread = now.on;
+  messages_.post_reply(thread, header, make_message(0));
+  thread.counters().done.add(1);
   return shared ? step_end::empty : step_end::blocked;
 }
 
-main_lock::held_object main_lock::locked(thread_context& on, object_id object) {
-  const epoch_guard guard(on);
-  const object_entry* const at = space_.entries().find(object);
-  NACRE_ASSERT(at != nullptr && at->object() != nullptr, "an object went away under its lock");
-  return {at->object(), *messages_.handlers().type(at->type)};
+main_lock::held_object main_lock::locked(thread_context& thread, object_id object) {
+  const epoch_guard guard(thread);
+  const object_entry* const entry = space_.entries().find(object);
+  NACRE_ASSERT(entry != nullptr && entry->object() != nullptr, "an object went away under its lock");
+  return {entry->object(), *messages_.handlers().type(entry->type)};
 }
 
-void main_lock::unlock(thread_context& on, object_id object, detail::object_access how) {
-  const epoch_guard guard(on);
-  object_entry* const at = space_.entries().find(object);
-  NACRE_ASSERT(at != nullptr, "an object went away under its lock");
-  const bool shared = how == detail::object_access::shared;
+void main_lock::unlock(thread_context& thread, object_id object, detail::object_access object_access) {
+  const epoch_guard guard(thread);
+  object_entry* const entry = space_.entries().find(object);
+  NACRE_ASSERT(entry != nullptr, "an object went away under its lock");
+  const bool shared = object_access == detail::object_access::shared;
   const work::runner end = shared ? &handler_access::end_shared_work : &handler_access::end_exclusive_work;
-  if (!messages_.deferred()) return space_.access().end_access(*at, on, end, shared);
-  if (!shared) space_.access().check_serialization(*at);
-  space_.access().later(*at, on, end);  // main's time may be ahead even of a lone worker's
+  if (!messages_.deferred()) return space_.access().end_access(*entry, thread, end, shared);
+  if (!shared) space_.access().check_serialization(*entry);
+  space_.access().later(*entry, thread, end);  // main's time may be ahead even of a lone worker's
 }
 }  // namespace nacre

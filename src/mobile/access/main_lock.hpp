@@ -19,14 +19,15 @@ class main_lock {
 
   /// Requests access for this rank's main, which waits for nothing else. `granted` becomes ready when main has access,
   /// or fails. Main ends the access by `unlock`.
-  void request(thread_context& on, object_id object, detail::object_access how, detail::future_state& granted);
+  void request(thread_context& thread, object_id object, detail::object_access object_access,
+               detail::future_state& granted);
   /// The object that main has access to.
   struct held_object {
     void* object;
     const detail::object_type& type;
   };
-  [[nodiscard]] held_object locked(thread_context& on, object_id object);
-  void unlock(thread_context& on, object_id object, detail::object_access how);
+  [[nodiscard]] held_object locked(thread_context& thread, object_id object);
+  void unlock(thread_context& thread, object_id object, detail::object_access object_access);
 
   step_end lock_front(activation_step& now);
 

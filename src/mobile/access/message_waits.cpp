@@ -34,8 +34,8 @@ message_waits::message_waits(object_space& space, am_engine& messages)
 
 /// `waiting`: the messages of the step, where the activation asks: they are looked at with those in the entry when the
 /// endings have not been counted. Null where a coroutine asks, beside which the activation may still leave its step.
-kept_messages& message_waits::kept_by(object_entry& at, const message_list* waiting) {
-  object_entry_extra& extra = at.need_extra();
+kept_messages& message_waits::kept_by(object_entry& entry, const message_list* waiting) {
+  object_entry_extra& extra = entry.need_extra();
   if (extra.kept == nullptr) extra.kept = std::make_unique<kept_messages>();
   waiting_endings& endings = extra.kept->endings;
   if (waiting == nullptr || endings.counted()) return *extra.kept;
@@ -49,12 +49,12 @@ kept_messages& message_waits::kept_by(object_entry& at, const message_list* wait
 }
 
 /// The row of a message that its object keeps; else null.
-const detail::handler_info* message_waits::kept_row(const object_entry& at, const message& m) const {
+const detail::handler_info* message_waits::kept_row(const object_entry& entry, const message& m) const {
   if (m.header.kind != message_kind::object && m.header.kind != message_kind::everyone) return nullptr;
   const detail::handler_info* const row = messages_.handlers().handler(m.header.handler);
-  const bool here = at.object() != nullptr && !space_.places().is_empty_place(at);
-  if (!here || row == nullptr || row->tag == nullptr) return nullptr;
-  return row->target_key == messages_.handlers().type(at.type)->key ? row : nullptr;
+  const bool is_here = entry.object() != nullptr && !space_.places().is_empty_place(entry);
+  if (!is_here || row == nullptr || row->tag == nullptr) return nullptr;
+  return row->target_key == messages_.handlers().type(entry.type)->key ? row : nullptr;
 }
 
 void message_waits::admit_checked(activation_step& now, message_ptr m) {
@@ -83,19 +83,19 @@ void message_waits::keep_front(activation_step& now, const detail::handler_info&
   static_cast<void>(keep(now, row, now.pending.pop_front()));
 }
 
-bool message_waits::holds(activation_step& now, step_end& how) {
+bool message_waits::holds(activation_step& now, step_end& step_end) {
   object_entry_extra* const extra = now.at.extra();
   if (extra == nullptr || extra->kept == nullptr || extra->kept->waiter() == nullptr) return false;
   // The object stays where it is: a balancer's wish is dropped.
   extra->wanted_by.store(object_entry_extra::nobody, std::memory_order_relaxed);
   now.at.arrivals.take_move_request();
   if (extra->windows != nullptr) space_.backlog().clear_all_senders(now);
-  how = step_end::parked;
+  step_end = step_end::parked;
   detail::message_waiter* const ready = extra->kept->take_ready();
   note_held_up(now.at, *extra->kept, ready == nullptr && kept_by(now.at, &now.pending).endings.any());
   if (ready != nullptr) {
     now.put_back();
-    how = step_end::blocked;  // the coroutine has the activation from now on
+    step_end = step_end::blocked;  // the coroutine has the activation from now on
     messages_.pool().make_ready(now.on, *ready->resumption,
                                 worker_pool::made_on(now.on, worker_pool::origin::resumption));
   }
@@ -119,21 +119,21 @@ void message_waits::note_held_up(const object_entry& entry, kept_messages& kept,
   held_up_count_.store(held_up_.size(), std::memory_order_relaxed);  // a hint
 }
 
-void message_waits::give_up_all(thread_context& by) {
+void message_waits::give_up_all(thread_context& thread) {
   gives_up_ = false;
   std::vector<std::uint64_t> all;
   {
     const std::scoped_lock lock(mutex_);
     all.assign(held_up_.begin(), held_up_.end());
   }
-  const epoch_guard guard(by);
+  const epoch_guard guard(thread);
   for (const std::uint64_t id : all) {
     object_entry* const entry = space_.entries().find(object_id::from_value(id));
     if (entry == nullptr) continue;
     message_ptr m = make_message(0);
     m->header.kind = end_of_wait;
-    by.counters().created.add(1);
-    space_.push(*entry, by, std::move(m));
+    thread.counters().created.add(1);
+    space_.push(*entry, thread, std::move(m));
   }
 }
 
@@ -150,62 +150,62 @@ void message_waits::recount(activation_step& now) {
   if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.forget();
 }
 
-void message_waits::report_left(thread_context& on, object_state& state) {
+void message_waits::report_left(thread_context& thread, object_state& state) {
   if (state.kept == nullptr) return;
   message_list left = state.kept->take_all();
   state.kept.reset();
   while (message_ptr m = left.pop_front()) {
-    if (m->counted()) on.counters().created.add(1);  // it was done when the object took it
-    space_.errors().undeliverable(on, std::move(m));
+    if (m->counted()) thread.counters().created.add(1);  // it was done when the object took it
+    space_.errors().undeliverable(thread, std::move(m));
   }
 }
 
-object_entry& message_waits::entry_of(const detail::message_waiter& by) {
-  const message_header& request = by.coroutine->request();
-  const detail::handler_info& row = *messages_.handlers().handler(by.coroutine->handler().value());
+object_entry& message_waits::entry_of(const detail::message_waiter& waiter) {
+  const message_header& request = waiter.coroutine->request();
+  const detail::handler_info& row = *messages_.handlers().handler(waiter.coroutine->handler().value());
   const bool on_object = request.kind == message_kind::object || request.kind == message_kind::everyone;
   if (!on_object || row.shared) {
     throw usage_error(
         "ctx.next is for coroutine handlers that are member functions of a mobile object, and not const: they get the "
         "messages of that object");
   }
-  object_entry* const at = space_.entries().find(object_id::from_value(request.object));
-  NACRE_EXPECT(at != nullptr && at->object() != nullptr, "an object went away under a coroutine handler");
-  return *at;
+  object_entry* const entry = space_.entries().find(object_id::from_value(request.object));
+  NACRE_EXPECT(entry != nullptr && entry->object() != nullptr, "an object went away under a coroutine handler");
+  return *entry;
 }
 
-bool message_waits::take(detail::message_waiter& by, const void* target_key) {
-  object_entry& at = entry_of(by);
-  by.entry = &at;
-  if (!detail::same_class(messages_.handlers().type(at.type)->key, target_key)) {
+bool message_waits::take(detail::message_waiter& waiter, const void* target_key) {
+  object_entry& entry = entry_of(waiter);
+  waiter.entry = &entry;
+  if (!detail::same_class(messages_.handlers().type(entry.type)->key, target_key)) {
     throw usage_error("ctx.next for a member of another class than the object's, " +
-                      std::string(messages_.handlers().type(at.type)->name) +
+                      std::string(messages_.handlers().type(entry.type)->name) +
                       ": write ctx.next<&base::f, derived>(step) for a member of a base class");
   }
-  object_entry_extra* const extra = at.extra();
-  if (extra != nullptr && extra->kept != nullptr) extra->kept->take(by);
-  return by.ready;
+  object_entry_extra* const extra = entry.extra();
+  if (extra != nullptr && extra->kept != nullptr) extra->kept->take(waiter);
+  return waiter.ready;
 }
 
-void message_waits::keep_again(detail::message_waiter& by) { kept_by(*by.entry, nullptr).keep_again(by); }
+void message_waits::keep_again(detail::message_waiter& waiter) { kept_by(*waiter.entry, nullptr).keep_again(waiter); }
 
 /// See object_entry::coroutine for the two threads that may meet here.
-void message_waits::wait(detail::message_waiter& by) {
-  object_entry& at = *by.entry;
-  thread_context& on = by.coroutine->ctx.current_thread();
-  const object_entry_extra& extra = at.need_extra();
+void message_waits::wait(detail::message_waiter& waiter) {
+  object_entry& entry = *waiter.entry;
+  thread_context& thread = waiter.coroutine->ctx.current_thread();
+  const object_entry_extra& extra = entry.need_extra();
   const bool nothing_else = extra.windows == nullptr && extra.pending.empty();  // as far as this activation knows
-  kept_by(at, nullptr).wait(by);
+  kept_by(entry, nullptr).wait(waiter);
   // acq_rel: pairs with the exchange in handler_access::run_exclusive; the later one gives the activation back.
-  const auto before = at.exclusive_coroutine.exchange(object_entry::coroutine::parked, std::memory_order_acq_rel);
-  NACRE_ASSERT(before == object_entry::coroutine::inline_ || before == object_entry::coroutine::suspended,
+  const auto coroutine = entry.exclusive_coroutine.exchange(object_entry::coroutine::parked, std::memory_order_acq_rel);
+  NACRE_ASSERT(coroutine == object_entry::coroutine::inline_ || coroutine == object_entry::coroutine::suspended,
                "a coroutine waits for a message of an object that it does not have");
-  if (before == object_entry::coroutine::inline_) return;
-  at.exclusive_coroutine.store(object_entry::coroutine::suspended, std::memory_order_relaxed);  // published below
-  if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
+  if (coroutine == object_entry::coroutine::inline_) return;
+  entry.exclusive_coroutine.store(object_entry::coroutine::suspended, std::memory_order_relaxed);  // published below
+  if (messages_.pool().ahead()) return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
   // A step clears senders, and knows the endings.
-  if (nothing_else && at.arrivals.finish() == inbox::finished::yes) return;
-  space_.activation().let_go_on(at, on, worker_pool::made_on(on, worker_pool::origin::resumption));
+  if (nothing_else && entry.arrivals.finish() == inbox::finished::yes) return;
+  space_.activation().let_go_on(entry, thread, worker_pool::made_on(thread, worker_pool::origin::resumption));
 }
 
 }  // namespace nacre

@@ -35,14 +35,14 @@ class message_waits {
   }
   /// The activation has come to a message of that kind which had to wait, and which is the first of `now.pending`.
   void keep_front(activation_step& now, const detail::handler_info& row);
-  /// Whether a coroutine waits, so that nothing may run; `how` tells then how the step ends.
-  [[nodiscard]] bool holds(activation_step& now, step_end& how);
+  /// Whether a coroutine waits, so that nothing may run; `step_end` tells then how the step ends.
+  [[nodiscard]] bool holds(activation_step& now, step_end& step_end);
   /// A message that ends the element, or makes the next one, runs now: of these, one less waits.
   static void note_ending_run(object_entry& entry, const message& m) noexcept;
   /// The object has come with what it keeps.
   void recount(activation_step& now);
   /// The object has ended: reports what it has kept.
-  void report_left(thread_context& on, object_state& state);
+  void report_left(thread_context& thread, object_state& state);
 
   /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
   [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
@@ -50,19 +50,19 @@ class message_waits {
   void give_up_soon() noexcept { gives_up_ = true; }
   [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
   /// Nothing else can happen in the job: tells these coroutines that no message comes. The poll loop.
-  void give_up_all(thread_context& by);
+  void give_up_all(thread_context& thread);
   void give_up(activation_step& now);
 
   // For coroutines, see next.hpp.
-  [[nodiscard]] bool take(detail::message_waiter& by, const void* target_key);
-  void wait(detail::message_waiter& by);
-  void keep_again(detail::message_waiter& by);
+  [[nodiscard]] bool take(detail::message_waiter& waiter, const void* target_key);
+  void wait(detail::message_waiter& waiter);
+  void keep_again(detail::message_waiter& waiter);
 
  private:
   void admit_checked(activation_step& now, message_ptr m);
-  [[nodiscard]] const detail::handler_info* kept_row(const object_entry& at, const message& m) const;
-  [[nodiscard]] kept_messages& kept_by(object_entry& at, const message_list* waiting);
-  [[nodiscard]] object_entry& entry_of(const detail::message_waiter& by);
+  [[nodiscard]] const detail::handler_info* kept_row(const object_entry& entry, const message& m) const;
+  [[nodiscard]] kept_messages& kept_by(object_entry& entry, const message_list* waiting);
+  [[nodiscard]] object_entry& entry_of(const detail::message_waiter& waiter);
   [[nodiscard]] bool keep(activation_step& now, const detail::handler_info& row, message_ptr m);
 
   void note_held_up(const object_entry& entry, kept_messages& kept, bool held_up);

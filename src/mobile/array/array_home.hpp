@@ -56,7 +56,8 @@ struct early_broadcast {
 /// the inbox of the part. One thread at a time runs the part and passes the message on to the places, so that each
 /// place gets messages in the order of the inbox.
 struct array_part final : work {
-  array_part(runner how, std::uint64_t first, std::size_t count) : work(how), first_number(first), places(count) {}
+  array_part(runner function, std::uint64_t first, std::size_t count)
+      : work(function), first_number(first), places(count) {}
   inbox arrivals;
   const std::uint64_t first_number;
   std::vector<std::atomic<object_entry*>> places;  // written under the array's mutex
@@ -68,12 +69,12 @@ struct array_part final : work {
 class array_home {
  public:
   /// `rank`: the rank that this object belongs to; `ranks`: how many the job has now.
-  array_home(const detail::array_layout& made, std::uint64_t first_of, std::uint64_t running_number,
+  array_home(const detail::array_layout& result, std::uint64_t first_of, std::uint64_t running_number,
              std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks)
-      : layout(made),
+      : layout(result),
         first(first_of),
         ordinal(running_number),
-        sets(std::make_shared<contributing_set>(0, rank == 0, place_in_tree(rank, ranks), !made.dense)),
+        sets(std::make_shared<contributing_set>(0, rank == 0, place_in_tree(rank, ranks), !result.dense)),
         places_a_part_(places_a_part) {}
 
   const detail::array_layout layout;
@@ -130,9 +131,10 @@ class array_home {
     return closing;
   }
   /// Under the mutex: remembers the entry of a place.
-  void note_place(std::uint64_t number, object_entry& at, work::runner run) {
+  void note_place(std::uint64_t number, object_entry& entry, work::runner run) {
     array_part& in = part_of(number, run);
-    in.places[number - in.first_number].store(&at, std::memory_order_release);  // pairs with the load in the part's run
+    in.places[number - in.first_number].store(&entry,
+                                              std::memory_order_release);  // pairs with the load in the part's run
   }
   /// Under the mutex: the place, which note_place has had, never gets an element any more. Returns its part when that
   /// has no other place left; the caller keeps it until no balancer can look at it any more.

@@ -20,8 +20,9 @@ namespace {
 
 /// A small part leaves work for other workers; a large one costs less itself.
 std::uint64_t places_a_part(const detail::array_layout& layout, const am_engine& messages) {
-  const std::uint64_t own = layout.shape.count() / messages.size();
-  return std::clamp<std::uint64_t>(own / (std::uint64_t{16} * messages.pool().workers()), 1, layout.dense ? 256 : 16);
+  const std::uint64_t own_index = layout.shape.count() / messages.size();
+  return std::clamp<std::uint64_t>(own_index / (std::uint64_t{16} * messages.pool().workers()), 1,
+                                   layout.dense ? 256 : 16);
 }
 
 }  // namespace
@@ -43,11 +44,11 @@ std::uint64_t array_space::open(const detail::array_layout& layout) {
   return first;
 }
 
-void array_space::reopen(const detail::array_layout& layout, const numbers& own) {
-  auto made = std::make_shared<array_home>(layout, own.first, own.ordinal, places_a_part(layout, messages_),
+void array_space::reopen(const detail::array_layout& layout, const numbers& numbers) {
+  auto rule = std::make_shared<array_home>(layout, numbers.first, numbers.ordinal, places_a_part(layout, messages_),
                                            messages_.rank().value(), messages_.size());
   const std::unique_lock lock(mutex_);
-  arrays_.emplace(own.first, std::move(made));
+  arrays_.emplace(numbers.first, std::move(rule));
 }
 
 std::string array_space::describe(std::uint64_t first) const {
@@ -70,36 +71,37 @@ std::string array_space::name_of(object_id id) const {
   const std::string of_array = " of array " + std::to_string(array->ordinal);
   const std::optional<std::string> key = array->key_of(id);
   if (key && !key->empty()) return "key " + *key + of_array;
-  const index at = array->layout.shape.place_of(number_of(id) - array->first);
+  const index index = array->layout.shape.place_of(number_of(id) - array->first);
   std::string text = "element [";
-  for (std::size_t each = 0; each < at.dimensions(); ++each) text += (each == 0 ? "" : ", ") + std::to_string(at[each]);
+  for (std::size_t each = 0; each < index.dimensions(); ++each)
+    text += (each == 0 ? "" : ", ") + std::to_string(index[each]);
   text += "]" + of_array;
   return key ? text + ", whose key this rank does not know or cannot print (operator<<)" : text;
 }
 
 std::shared_ptr<array_home> array_space::close(std::uint64_t first) {
   const std::unique_lock lock(mutex_);
-  const auto found = arrays_.find(first);
-  if (found == arrays_.end()) return nullptr;
-  std::shared_ptr<array_home> closed = std::move(found->second);
-  arrays_.erase(found);
+  const auto match = arrays_.find(first);
+  if (match == arrays_.end()) return nullptr;
+  std::shared_ptr<array_home> closed = std::move(match->second);
+  arrays_.erase(match);
   closed->forget_keys();
   return closed;
 }
 
 std::shared_ptr<array_home> array_space::find(std::uint64_t number) const {
   const std::shared_lock lock(mutex_);
-  const auto behind = arrays_.upper_bound(number);
-  if (behind == arrays_.begin()) return nullptr;
-  const std::shared_ptr<array_home>& array = std::prev(behind)->second;
+  const auto next = arrays_.upper_bound(number);
+  if (next == arrays_.begin()) return nullptr;
+  const std::shared_ptr<array_home>& array = std::prev(next)->second;
   const std::uint64_t places = std::max<std::uint64_t>(array->layout.shape.count(), 1);
   return number - array->first < places ? array : nullptr;
 }
 
-std::optional<index> array_space::place_of(const thread_context& on, object_id element) {
+std::optional<index> array_space::place_of(const thread_context& thread, object_id element) {
   if (!element.is_element()) return std::nullopt;
   const std::uint64_t number = number_of(element);
-  met_array& met = met_[on.id().value()];
+  met_array& met = met_[thread.id().value()];
   if (number < met.first || number - met.first >= met.shape.count()) {
     const std::shared_ptr<array_home> array = find(number);
     if (array == nullptr) return std::nullopt;
@@ -111,9 +113,9 @@ std::optional<index> array_space::place_of(const thread_context& on, object_id e
 std::optional<array_space::element_numbers> array_space::numbers_of(object_id element) const noexcept {
   const std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || !element.is_element()) return std::nullopt;
-  const auto behind = arrays_.upper_bound(number_of(element));
-  if (behind == arrays_.begin()) return std::nullopt;
-  const array_home& array = *std::prev(behind)->second;
+  const auto next = arrays_.upper_bound(number_of(element));
+  if (next == arrays_.begin()) return std::nullopt;
+  const array_home& array = *std::prev(next)->second;
   const std::uint64_t number = number_of(element) - array.first;
   if (number >= array.layout.shape.count()) return std::nullopt;
   return element_numbers{array.ordinal, array.layout.shape.place_of(number)};
@@ -129,43 +131,44 @@ object_id array_space::name_at_home(const array_home& array, std::uint64_t numbe
   return array.name_of(number, objects_.homes().reckoned() ? array.birth_of(number) : messages_.rank());
 }
 
-void array_space::send(thread_context& on, const detail::array_request& what, message_ptr m) {
-  if (what.first == 0) throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
-  const std::shared_ptr<array_home> array = find(what.first);
+void array_space::send(thread_context& thread, const detail::array_request& request, message_ptr m) {
+  if (request.first == 0)
+    throw usage_error("a message to an array_ptr that names no array (it was default-constructed)");
+  const std::shared_ptr<array_home> array = find(request.first);
   const std::uint32_t handler = m != nullptr ? m->header.handler : 0;
-  if (array == nullptr || array->first != what.first) {
-    return refuse_unknown(on, what, handler);
+  if (array == nullptr || array->first != request.first) {
+    return refuse_unknown(thread, request, handler);
   }
-  broadcast_header head{.first = what.first,
+  broadcast_header head{.first = request.first,
                         .answer_to = messages_.rank().value(),
                         .end = messages_.size(),
                         .handler = handler,
-                        .fold = what.fold};
+                        .fold = request.fold};
   if (m != nullptr) {
     m = packed_by_sender(std::move(m));
     check_payload(m->header.payload_bytes, enclosed_bytes_max);
     head.flags = m->header.flags;
     head.channel = m->header.channel;
   }
-  messages_.commit(on, [&] {
-    if (what.done != nullptr) head.reply = messages_.calls().open(*what.done);
+  messages_.commit(thread, [&] {
+    if (request.done != nullptr) head.reply = messages_.calls().open(*request.done);
     head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
-    messages_.post_application_to_module<&array_space::on_call>(on, rank_id(0), head, arguments);
+    messages_.post_application_to_module<&array_space::on_call>(thread, rank_id(0), head, arguments);
   });
 }
 
 /// A message of this rank to an array that is no more.
-void array_space::refuse_unknown(thread_context& on, const detail::array_request& what, std::uint32_t handler) {
-  if (what.done != nullptr) return what.done->complete_with_error("the array has been destroyed", on);
-  objects_.errors().report_lost(on, object_id(messages_.rank(), object_id::first_element + what.first), handler);
+void array_space::refuse_unknown(thread_context& thread, const detail::array_request& request, std::uint32_t handler) {
+  if (request.done != nullptr) return request.done->complete_with_error("the array has been destroyed", thread);
+  objects_.errors().report_lost(thread, object_id(messages_.rank(), object_id::first_element + request.first), handler);
 }
 
 /// Answers or reports a message that comes after the array has gone.
-void array_space::refuse_lost(thread_context& by, rank_id source, const broadcast_header& head) {
-  if (head.reply != 0) return answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
+void array_space::refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head) {
+  if (head.reply != 0) return answer(thread, head, am_engine::make_failure("the array has been destroyed", {}));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
-  messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(by, source, name.value(), head.handler);
+  messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(thread, source, name.value(), head.handler);
 }
 
 bool array_space::sound(const array_home& array, const broadcast_header& head) const {
@@ -183,43 +186,43 @@ bool array_space::sound(const array_home& array, const broadcast_header& head) c
 }
 
 void array_space::on_call(context& ctx, broadcast_header head, std::span<const std::byte> arguments) {
-  thread_context& by = detail::thread_of(ctx);
+  thread_context& thread = detail::thread_of(ctx);
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   if (messages_.rank().value() != 0 || head.answer_to != ctx.source().value()) {
     return messages_.fail(sender + " sent a message for all elements of an array in another's name");
   }
   const std::shared_ptr<array_home> array = find(head.first);
-  if (array == nullptr) return refuse_lost(by, ctx.source(), head);
+  if (array == nullptr) return refuse_lost(thread, ctx.source(), head);
   if (!sound(*array, head)) return messages_.fail(sender + " sent a message that fits no elements of an array");
   const bool admitted = array->from_callers[head.answer_to].admit(
       head.number, {head, {arguments.begin(), arguments.end()}}, [&](early_broadcast next) {
         next.head.number = array->next_number++;
-        begin(by, array, next);
+        begin(thread, array, next);
       });
   if (!admitted) messages_.fail(sender + " sent a message to all elements of an array twice");
 }
 
 void array_space::on_broadcast(context& ctx, broadcast_header head, std::span<const std::byte> arguments) {
-  thread_context& by = detail::thread_of(ctx);
+  thread_context& thread = detail::thread_of(ctx);
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const std::shared_ptr<array_home> array = find(head.first);
   if (array == nullptr) {
-    if (head.reply != 0) answer(by, head, am_engine::make_failure("the array has been destroyed", {}));
+    if (head.reply != 0) answer(thread, head, am_engine::make_failure("the array has been destroyed", {}));
     return;
   }
   if (head.answer_to != ctx.source().value() || head.answer_to >= messages_.rank().value() || !sound(*array, head)) {
     return messages_.fail(sender + " sent a message that fits no elements of an array");
   }
   const bool admitted = array->from_root.admit(head.number, {head, {arguments.begin(), arguments.end()}},
-                                               [&](const early_broadcast& next) { begin(by, array, next); });
+                                               [&](const early_broadcast& next) { begin(thread, array, next); });
   if (!admitted) messages_.fail(sender + " sent a message to all elements of an array twice");
 }
 
-void array_space::answer(thread_context& by, const broadcast_header& head, message_ptr result) {
+void array_space::answer(thread_context& thread, const broadcast_header& head, message_ptr result) {
   message_header request;
   request.source = head.answer_to;
   request.reply = head.reply;
-  messages_.post_reply(by, request, std::move(result));
+  messages_.post_reply(thread, request, std::move(result));
 }
 
 }  // namespace nacre

@@ -44,7 +44,7 @@ class array_space final : public object_names {
   };
   [[nodiscard]] numbers next_numbers() const noexcept { return {next_first_, last_number_}; }
   /// Makes this rank's part of an array of an image, with the numbers that it had.
-  void reopen(const detail::array_layout& layout, const numbers& own);
+  void reopen(const detail::array_layout& layout, const numbers& numbers);
   /// Further arrays are numbered from here on.
   void go_on_from(const numbers& next) noexcept {
     next_first_ = next.first;
@@ -74,8 +74,8 @@ class array_space final : public object_names {
   /// Takes an array from the list; it lives until its last message is done. Null: there is none.
   std::shared_ptr<array_home> close(std::uint64_t first);
 
-  /// The place of an element of an array that lives; nothing if it is none. `on`: the running thread context.
-  [[nodiscard]] std::optional<index> place_of(const thread_context& on, object_id element);
+  /// The place of an element of an array that lives; nothing if it is none. `thread`: the running thread context.
+  [[nodiscard]] std::optional<index> place_of(const thread_context& thread, object_id element);
 
   /// The array of an element; null when there is none. Any thread.
   [[nodiscard]] std::shared_ptr<array_home> find(object_id element) const { return find(number_of(element)); }
@@ -105,10 +105,10 @@ class array_space final : public object_names {
                                                           std::span<const detail::section_part> parts) const;
 
   /// Sends to all elements; see detail::post_to_array.
-  void send(thread_context& on, const detail::array_request& what, message_ptr m);
+  void send(thread_context& thread, const detail::array_request& request, message_ptr m);
 
   /// Sends to the elements of some places; see detail::post_to_section.
-  void send_to_section(thread_context& on, const detail::array_request& what,
+  void send_to_section(thread_context& thread, const detail::array_request& request,
                        std::span<const detail::section_part> parts, message_ptr m);
 
   // Handlers that other ranks' array spaces call.
@@ -118,25 +118,25 @@ class array_space final : public object_names {
   void on_broadcast(context& ctx, broadcast_header head, std::span<const std::byte> arguments);
 
   /// Runs a part; see array_part.
-  static void run_part(work& item, thread_context& on);
+  static void run_part(work& item, thread_context& thread);
 
  private:
   struct broadcast;
   struct section_request;
-  static void run_section_work(work& item, thread_context& on);
-  void run_section(thread_context& by, const section_request& request);
-  void refuse_unknown(thread_context& on, const detail::array_request& what, std::uint32_t handler);
+  static void run_section_work(work& item, thread_context& thread);
+  void run_section(thread_context& thread, const section_request& request);
+  void refuse_unknown(thread_context& thread, const detail::array_request& request, std::uint32_t handler);
   [[nodiscard]] static message_ptr model_of(const broadcast_header& head, std::span<const std::byte> arguments);
   [[nodiscard]] static message_ptr copy_of(const message& model);
-  void begin(thread_context& by, const std::shared_ptr<array_home>& array, const early_broadcast& order);
-  void pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
+  void begin(thread_context& thread, const std::shared_ptr<array_home>& array, const early_broadcast& order);
+  void pass_down(thread_context& thread, const early_broadcast& order, const std::shared_ptr<reduction>& results,
                  std::size_t slot);
-  void answer(thread_context& by, const broadcast_header& head, message_ptr result);
-  void refuse_lost(thread_context& by, rank_id source, const broadcast_header& head);
+  void answer(thread_context& thread, const broadcast_header& head, message_ptr result);
+  void refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head);
   [[nodiscard]] bool sound(const array_home& array, const broadcast_header& head) const;
   [[nodiscard]] reduction::combine combine_by(std::uint32_t fold);
   [[nodiscard]] const detail::handler_info* plain_handler(const array_home& array, const message& model) const;
-  void run_broadcast(array_part& at, const broadcast& what, std::size_t slot, thread_context& on);
+  void run_broadcast(array_part& part, const broadcast& broadcast, std::size_t slot, thread_context& thread);
 
   am_engine& messages_;
   object_space& objects_;

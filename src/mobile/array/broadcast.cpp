@@ -47,12 +47,13 @@ struct array_space::broadcast {
 };
 
 /// The ranks behind this one form adjacent runs, each headed by a child; so results come in the order of the ranks.
-void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& array, const early_broadcast& order) {
+void array_space::begin(thread_context& thread, const std::shared_ptr<array_home>& array,
+                        const early_broadcast& order) {
   const broadcast_header& head = order.head;
-  auto what = std::make_shared<broadcast>();
-  what->array = array;
-  what->head = head;
-  what->model = model_of(head, order.arguments);
+  auto rule = std::make_shared<broadcast>();
+  rule->array = array;
+  rule->head = head;
+  rule->model = model_of(head, order.arguments);
 
   std::vector<std::shared_ptr<array_part>> parts;
   {
@@ -63,7 +64,7 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
   }
   const std::size_t children = children_of({messages_.rank().value(), head.end}).size();
   if (head.reply != 0) {
-    what->results = std::make_shared<reduction>(
+    rule->results = std::make_shared<reduction>(
         messages_.calls(), parts.size() + children, combine_by(head.fold),
         [this, head](message_ptr result, thread_context& last) {
           if (messages_.rank().value() == 0 && reduction::is_none(*result)) {
@@ -72,33 +73,33 @@ void array_space::begin(thread_context& by, const std::shared_ptr<array_home>& a
           answer(last, head, std::move(result));
         });
   }
-  pass_down(by, order, what->results, parts.size());
+  pass_down(thread, order, rule->results, parts.size());
   for (std::size_t slot = 0; slot < parts.size(); ++slot) {
     message_ptr m = make_message(sizeof(broadcast::share));
-    ::new (static_cast<void*>(m->body())) broadcast::share{what, slot, parts[slot]};
+    ::new (static_cast<void*>(m->body())) broadcast::share{rule, slot, parts[slot]};
     m->ops = &broadcast::ops;
-    by.counters().created.add(1);
-    if (parts[slot]->arrivals.push(m.release())) messages_.pool().make_ready(by, *parts[slot]);
+    thread.counters().created.add(1);
+    if (parts[slot]->arrivals.push(m.release())) messages_.pool().make_ready(thread, *parts[slot]);
   }
-  if (what->results != nullptr) what->results->count_down(by);
+  if (rule->results != nullptr) rule->results->count_down(thread);
 }
 
-void array_space::pass_down(thread_context& by, const early_broadcast& order, const std::shared_ptr<reduction>& results,
-                            std::size_t slot) {
+void array_space::pass_down(thread_context& thread, const early_broadcast& order,
+                            const std::shared_ptr<reduction>& results, std::size_t slot) {
   const std::uint32_t self = messages_.rank().value();
   for (const rank_run& child : children_of({self, order.head.end})) {
     broadcast_header below = order.head;
     below.answer_to = self;
     below.end = child.end;
     below.reply = results != nullptr ? reduction::expect(results, slot++) : 0;
-    messages_.post_application_to_module<&array_space::on_broadcast>(by, rank_id(child.begin), below,
+    messages_.post_application_to_module<&array_space::on_broadcast>(thread, rank_id(child.begin), below,
                                                                      std::span<const std::byte>(order.arguments));
   }
 }
 
-void array_space::run_part(work& item, thread_context& on) {
+void array_space::run_part(work& item, thread_context& thread) {
   auto& part = static_cast<array_part&>(item);
-  object_space& objects = object_space::on_thread(on);
+  object_space& objects = object_space::on_thread(thread);
   message_list taken;
   const bool claimed = part.arrivals.claim(taken);
   NACRE_ASSERT(claimed, "a part of an array was run twice");
@@ -106,15 +107,15 @@ void array_space::run_part(work& item, thread_context& on) {
   while (message_ptr m = taken.pop_front()) {
     const broadcast::share& share = broadcast::of(*m);
     keep = share.part;
-    objects.arrays().run_broadcast(part, *share.what, share.slot, on);
+    objects.arrays().run_broadcast(part, *share.what, share.slot, thread);
     m.reset();
-    on.counters().done.add(1);
+    thread.counters().done.add(1);
   }
   if (part.arrivals.finish() == inbox::finished::messages_came) {
     part.arrivals.requeue();
-    on.pool().make_ready(on, part);
+    thread.pool().make_ready(thread, part);
   } else if (part.ended.load(std::memory_order_acquire)) {  // pairs with retire_place
-    array_places::retire_part(on, std::move(keep));
+    array_places::retire_part(thread, std::move(keep));
   }
 }
 
@@ -122,10 +123,10 @@ void array_space::run_part(work& item, thread_context& on) {
 reduction::combine array_space::combine_by(std::uint32_t fold) {
   const detail::handler_info* const row = fold != 0 ? messages_.handlers().handler(fold) : nullptr;
   if (row == nullptr) return nullptr;
-  return [this, row](std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& by) {
+  return [this, row](std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& thread) {
     detail::folding step{sum, next};
     message_ptr no_message;
-    return row->invoke(messages_.core(), by, no_message, &step, row->id) == detail::outcome::done;
+    return row->invoke(messages_.core(), thread, no_message, &step, row->id) == detail::outcome::done;
   };
 }
 
@@ -159,38 +160,39 @@ const detail::handler_info* array_space::plain_handler(const array_home& array, 
 }
 
 /// Runs handlers here, one after the other, while they are short; else posts the message to each remaining place.
-void array_space::run_broadcast(array_part& at, const broadcast& what, std::size_t slot, thread_context& on) {
-  std::vector<object_entry*> here;
-  here.reserve(at.places.size());
-  for (const std::atomic<object_entry*>& place : at.places) {
+void array_space::run_broadcast(array_part& part, const broadcast& broadcast, std::size_t slot,
+                                thread_context& thread) {
+  std::vector<object_entry*> object_entries;
+  object_entries.reserve(part.places.size());
+  for (const std::atomic<object_entry*>& place : part.places) {
     // acquire: pairs with the store in note_place.
-    if (object_entry* const touched = place.load(std::memory_order_acquire)) here.push_back(touched);
+    if (object_entry* const touched = place.load(std::memory_order_acquire)) object_entries.push_back(touched);
   }
   std::shared_ptr<reduction> results;
-  if (what.results != nullptr) {
-    results = std::make_shared<reduction>(messages_.calls(), here.size(), combine_by(what.head.fold),
-                                          [whole = what.results, slot](message_ptr result, thread_context& last) {
+  if (broadcast.results != nullptr) {
+    results = std::make_shared<reduction>(messages_.calls(), object_entries.size(), combine_by(broadcast.head.fold),
+                                          [whole = broadcast.results, slot](message_ptr result, thread_context& last) {
                                             whole->give(slot, std::move(result), last);
                                           });
   }
-  const message& model = *what.model;
+  const message& model = *broadcast.model;
   const std::uint64_t begin = messages_.pool().instant();
   const double a_second = 1 / messages_.pool().seconds_a_tick();
   const auto bound = static_cast<std::uint64_t>(seconds_in_place * a_second);
   const auto of_short = static_cast<std::uint64_t>(seconds_of_short * a_second);
-  const detail::handler_info* const plain = plain_handler(*what.array, model);
-  const std::uint64_t timed_before = on.counters().handler_ticks.read();
+  const detail::handler_info* const plain = plain_handler(*broadcast.array, model);
+  const std::uint64_t timed_before = thread.counters().handler_ticks.read();
   bool in_place = true;
   message_ptr m;  // the next element's
-  for (std::size_t each = 0; each < here.size(); ++each) {
-    if (each + ahead_of_use < here.size()) {
-      __builtin_prefetch(here[each + ahead_of_use], 1);
-      here[each + ahead_of_use / 2]->prefetch_object();
+  for (std::size_t each = 0; each < object_entries.size(); ++each) {
+    if (each + ahead_of_use < object_entries.size()) {
+      __builtin_prefetch(object_entries[each + ahead_of_use], 1);
+      object_entries[each + ahead_of_use / 2]->prefetch_object();
     }
     if (m == nullptr) m = copy_of(model);
     if (results != nullptr) m->header.reply = reduction::expect(results, each);
-    if (!in_place || !objects_.places().run_on_idle_place(on, *here[each], m, plain)) {
-      objects_.places().post_to_place(on, *here[each], std::move(m));
+    if (!in_place || !objects_.places().run_on_idle_place(thread, *object_entries[each], m, plain)) {
+      objects_.places().post_to_place(thread, *object_entries[each], std::move(m));
     }
     if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
       const std::uint64_t spent = messages_.pool().instant() - begin;
@@ -200,10 +202,10 @@ void array_space::run_broadcast(array_part& at, const broadcast& what, std::size
   if (plain != nullptr &&
       !objects_.activation().times_each_step()) {  // handlers not timed singly are timed here, as a whole
     const std::uint64_t spent = messages_.pool().instant() - begin;
-    const std::uint64_t timed = on.counters().handler_ticks.read() - timed_before;
-    on.counters().handler_ticks.add(spent - std::min(spent, timed));
+    const std::uint64_t timed = thread.counters().handler_ticks.read() - timed_before;
+    thread.counters().handler_ticks.add(spent - std::min(spent, timed));
   }
-  if (results != nullptr) results->count_down(on);
+  if (results != nullptr) results->count_down(thread);
 }
 
 }  // namespace nacre

@@ -17,29 +17,29 @@ std::bitset<contributing_sets::places_a_chunk>& contributing_sets::chunk_of(std:
 
 bool contributing_sets::has(const contributing_set& set, std::uint64_t place) const {
   if (set.section == 0) return true;
-  const auto found = by_place_.find(place);
-  return found != by_place_.end() && std::find(found->second.begin(), found->second.end(), &set) != found->second.end();
+  const auto match = by_place_.find(place);
+  return match != by_place_.end() && std::find(match->second.begin(), match->second.end(), &set) != match->second.end();
 }
 
 contribution_steps::contributor contributing_sets::contributor_of(std::uint64_t place) const {
-  const auto found = occupied_.find(place / places_a_chunk);
-  return {place, found != occupied_.end() && found->second.test(place % places_a_chunk)};
+  const auto match = occupied_.find(place / places_a_chunk);
+  return {place, match != occupied_.end() && match->second.test(place % places_a_chunk)};
 }
 
 steps_image::runs contributing_sets::places_of(const contributing_set& set) const {
-  number_runs found(number_runs::no_bound);
+  number_runs number_runs(number_runs::no_bound);
   if (const auto section = sections_.find(set.section); section != sections_.end()) {
     for (const std::uint64_t place : section->second.places) {
-      if (contributor_of(place).has_element) found.insert(place);
+      if (contributor_of(place).has_element) number_runs.insert(place);
     }
-    return found.list();
+    return number_runs.list();
   }
   for (const auto& [chunk, bits] : occupied_) {
     for (std::size_t bit = 0; bit < places_a_chunk; ++bit) {
-      if (bits.test(bit)) found.insert(chunk * places_a_chunk + bit);
+      if (bits.test(bit)) number_runs.insert(chunk * places_a_chunk + bit);
     }
   }
-  return found.list();
+  return number_runs.list();
 }
 
 bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
@@ -55,14 +55,14 @@ bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> place
 }
 
 contributing_sets::set_ptr contributing_sets::remove(std::uint64_t section) {
-  const auto found = sections_.find(section);
-  if (found == sections_.end()) return nullptr;
-  const section_entry gone = std::move(found->second);
-  sections_.erase(found);
+  const auto match = sections_.find(section);
+  if (match == sections_.end()) return nullptr;
+  const section_entry gone = std::move(match->second);
+  sections_.erase(match);
   for (const std::uint64_t place : gone.places) {
-    const auto at = by_place_.find(place);
-    std::erase(at->second, gone.set.get());
-    if (at->second.empty()) by_place_.erase(at);
+    const auto position = by_place_.find(place);
+    std::erase(position->second, gone.set.get());
+    if (position->second.empty()) by_place_.erase(position);
   }
   return gone.set;
 }

@@ -52,8 +52,8 @@ class contributing_sets {
   /// Null: there is none.
   [[nodiscard]] set_ptr find(std::uint64_t section) const {
     if (section == 0) return whole_;
-    const auto found = sections_.find(section);
-    return found != sections_.end() ? found->second.set : nullptr;
+    const auto match = sections_.find(section);
+    return match != sections_.end() ? match->second.set : nullptr;
   }
   [[nodiscard]] bool has(const contributing_set& set, std::uint64_t place) const;
   [[nodiscard]] contribution_steps::contributor contributor_of(std::uint64_t place) const;
@@ -93,9 +93,9 @@ class contributing_sets {
   void for_each_of(std::uint64_t place, Visit visit) const {
     visit(whole_);
     if (by_place_.empty()) return;
-    const auto found = by_place_.find(place);
-    if (found == by_place_.end()) return;
-    for (contributing_set* const each : found->second) visit(sections_.find(each->section)->second.set);
+    const auto match = by_place_.find(place);
+    if (match == by_place_.end()) return;
+    for (contributing_set* const each : match->second) visit(sections_.find(each->section)->second.set);
   }
   std::bitset<places_a_chunk>& chunk_of(std::uint64_t place);
 

@@ -46,7 +46,7 @@ void contributions::begin_restore() {
   });
 }
 
-void contributions::end_restore(thread_context& by) {
+void contributions::end_restore(thread_context& thread) {
   std::vector<std::uint64_t> arrays;
   space_.arrays().for_each([&](const array_home& array) { arrays.push_back(array.first); });
   for (const std::uint64_t first : arrays) {
@@ -57,11 +57,11 @@ void contributions::end_restore(thread_context& by) {
       array->sets.for_each(
           [&](const set_ptr& set) { set->steps.settled(all.emplace_back(set, steps::effects()).then); });
     }
-    apply(by, array, std::move(all));
+    apply(thread, array, std::move(all));
   }
 }
 
-bool contributions::restore(thread_context& by, const steps_image::step& given) {
+bool contributions::restore(thread_context& thread, const steps_image::step& given) {
   const array_ptr array = space_.arrays().find(given.head.first);
   if (array == nullptr || array->first != given.head.first) return false;
   set_ptr set;
@@ -74,9 +74,9 @@ bool contributions::restore(thread_context& by, const steps_image::step& given) 
       set->steps.restore(array->sets.contributor_of(each.place), given.head, std::span(each.bytes), then);
     for (const std::uint64_t place : given.in_sum)
       set->steps.restore(array->sets.contributor_of(place), given.head, std::nullopt, then);
-    by.counters().created.add(then.opened);
+    thread.counters().created.add(then.opened);
   }
-  apply(by, array, set, std::move(then));
+  apply(thread, array, set, std::move(then));
   return true;
 }
 

@@ -27,15 +27,15 @@ std::string contributions::outside_text(const array_home& array, std::uint64_t p
          "(rt.send<F>(section)), or make the section with this place, too";
 }
 
-std::string contributions::text_of(steps::refusal why, const array_home& array, const contributing_set& set,
+std::string contributions::text_of(steps::refusal refusal, const array_home& array, const contributing_set& set,
                                    std::uint64_t place, const contribution_head& head) const {
   const object_id id(rank_id(0), object_id::first_element + array.first + place);
   const std::string element = space_.arrays().name_of(id) + " (" + std::string(array.layout.type->name) + ")";
   const std::string step = " step " + std::to_string(head.step) + (head.section != 0 ? " of a section" : "");
-  if (why == steps::refusal::twice) {
+  if (refusal == steps::refusal::twice) {
     return element + " contributes twice to" + step + ": give one value for each step, and number steps 0, 1, 2, ...";
   }
-  if (why == steps::refusal::ended) {
+  if (refusal == steps::refusal::ended) {
     return element + " contributes to" + step +
            ", which has ended: use each number for one step, and let an element that is inserted begin with a step " +
            "that no other element has begun";
@@ -79,7 +79,7 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
                              std::span<const std::byte> value) {
   const auto [array, set] = receiver_of(ctx, head, number);
   if (array == nullptr) return;
-  thread_context& by = detail::thread_of(ctx);
+  thread_context& thread = detail::thread_of(ctx);
   if (!space_.arrays().is_home_of(*array, number)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " sent a contribution to a rank that is not the home of its element");
@@ -92,19 +92,19 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
     if (set == nullptr) {
       // nobody waits for the value any more
     } else if (set->steps.dropped()) {
-      report_lost(by, array.get(), head, number);
+      report_lost(thread, array.get(), head, number);
     } else if (!array->sets.has(*set, number)) {
       refused = outside_text(*array, number);
-    } else if (const auto why = set->steps.give(array->sets.contributor_of(number), head, value, then);
-               why != steps::refusal::none) {
-      refused = text_of(why, *array, *set, number, head);
+    } else if (const auto refusal = set->steps.give(array->sets.contributor_of(number), head, value, then);
+               refusal != steps::refusal::none) {
+      refused = text_of(refusal, *array, *set, number, head);
     }
     settled = array->sets.message_came(number, epoch);  // also of a value that nobody waits for any more
-    by.counters().created.add(then.opened);
+    thread.counters().created.add(then.opened);
   }
   if (!refused.empty()) return messages_.fail(refused);
-  if (set != nullptr) apply(by, array, set, std::move(then));
-  apply(by, array, std::move(settled));
+  if (set != nullptr) apply(thread, array, set, std::move(then));
+  apply(thread, array, std::move(settled));
 }
 
 /// The number of the child that has sent a message; the number of children: none has.
@@ -128,26 +128,26 @@ void contributions::on_part(context& ctx, contribution_head head, std::uint64_t 
   steps::effects then;
   std::optional<packed_value> part;
   if (first_place != steps::no_place) part.emplace(value.begin(), value.end());
-  steps::refusal why{};
+  steps::refusal refusal{};
   {
     const std::scoped_lock lock(array->steps_mutex);
     if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), array.get(), head, first_place);
-    why = set->steps.take_part(child, head, std::move(part), then, first_place);
+    refusal = set->steps.take_part(child, head, std::move(part), then, first_place);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
-  if (why != steps::refusal::none) return refuse_part(*array, head, why);
+  if (refusal != steps::refusal::none) return refuse_part(*array, head, refusal);
   apply(detail::thread_of(ctx), array, set, std::move(then));
 }
 
-void contributions::refuse_part(const array_home& array, const contribution_head& head, steps::refusal why) {
-  const std::string of = step_text(array, head);
+void contributions::refuse_part(const array_home& array, const contribution_head& head, steps::refusal refusal) {
+  const std::string name = step_text(array, head);
   messages_.fail(
-      why == steps::refusal::other_head
-          ? "the elements contribute to " + of +
+      refusal == steps::refusal::other_head
+          ? "the elements contribute to " + name +
                 " in different ways: write one handler, one operation and one target in all contributions to "
                 "a step; the one here is " +
                 std::string(messages_.handlers().handler(head.row)->name)
-          : of + " has been completed twice: use each number for one step");
+          : name + " has been completed twice: use each number for one step");
 }
 
 void contributions::on_ask(context& ctx, contribution_head head) {
@@ -156,14 +156,14 @@ void contributions::on_ask(context& ctx, contribution_head head) {
   if (set->root || ctx.source().value() != set->tree.parent)
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asks for a step of contributions");
   steps::effects then;
-  steps::refusal why{};
+  steps::refusal refusal{};
   {
     const std::scoped_lock lock(array->steps_mutex);
     if (set->steps.dropped()) return;  // no value is lost here
-    why = set->steps.ask(head, then);
+    refusal = set->steps.ask(head, then);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
-  if (why != steps::refusal::none) return refuse_part(*array, head, why);
+  if (refusal != steps::refusal::none) return refuse_part(*array, head, refusal);
   apply(detail::thread_of(ctx), array, set, std::move(then));
 }
 

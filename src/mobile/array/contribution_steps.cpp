@@ -47,68 +47,69 @@ void contribution_steps::settled(effects& then) {
 }
 
 contribution_steps::refusal contribution_steps::check(const contribution_head& head) const {
-  const auto over = over_.find(head.handler);
-  if (over != over_.end() && over->second.contains(head.step)) return refusal::ended;
-  const auto found = open_.find(name_of(head));
-  if (found == open_.end()) return refusal::none;
-  return found->second.head == head ? refusal::none : refusal::other_head;
+  const auto range = over_.find(head.handler);
+  if (range != over_.end() && range->second.contains(head.step)) return refusal::ended;
+  const auto match = open_.find(name_of(head));
+  if (match == open_.end()) return refusal::none;
+  return match->second.head == head ? refusal::none : refusal::other_head;
 }
 
 const contribution_head* contribution_steps::head_of(const contribution_head& like) const {
-  const auto found = open_.find(name_of(like));
-  return found != open_.end() ? &found->second.head : nullptr;
+  const auto match = open_.find(name_of(like));
+  return match != open_.end() ? &match->second.head : nullptr;
 }
 
 contribution_steps::open_step& contribution_steps::open(const contribution_head& head, effects& then) {
   const auto [found, is_new] = open_.try_emplace(name_of(head));
-  open_step& at = found->second;
-  if (!is_new) return at;
+  open_step& step = found->second;
+  if (!is_new) return step;
   ++then.opened;
-  at.head = head;
-  at.parts_left = 1 + asks_.size();
-  at.parts.resize(at.parts_left);
-  at.part_came.resize(at.parts_left);
-  at.part_places.resize(at.parts_left, no_place);
+  step.head = head;
+  step.parts_left = 1 + asks_.size();
+  step.parts.resize(step.parts_left);
+  step.part_came.resize(step.parts_left);
+  step.part_places.resize(step.parts_left, no_place);
   for (std::size_t child = 0; child < asks_.size(); ++child) {
     if (asks_[child]) then.to_ask.emplace_back(child, head);
   }
-  return at;
+  return step;
 }
 
-contribution_steps::refusal contribution_steps::give(const contributor& from, const contribution_head& head,
+contribution_steps::refusal contribution_steps::give(const contributor& contributor, const contribution_head& head,
                                                      std::span<const std::byte> value, effects& then) {
-  if (const refusal why = check(head); why != refusal::none) return why;
-  open_step& at = open(head, then);
-  if (at.own_complete) return refusal::ended;
-  if (!at.given.try_emplace(from.number, next_value(at, value)).second) return refusal::twice;
-  add_value(at, from.number, value);
-  if (from.has_element) ++at.given_by_present;
-  look(at, then);
+  if (const refusal refusal = check(head); refusal != refusal::none) return refusal;
+  open_step& step = open(head, then);
+  if (step.own_complete) return refusal::ended;
+  if (!step.given.try_emplace(contributor.number, next_value(step, value)).second) return refusal::twice;
+  add_value(step, contributor.number, value);
+  if (contributor.has_element) ++step.given_by_present;
+  look(step, then);
   return refusal::none;
 }
 
 /// Where the next value of the own part lies.
-contribution_steps::place_value contribution_steps::next_value(const open_step& at, std::span<const std::byte> value) {
-  return {(at.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1), value.size()};
+contribution_steps::place_value contribution_steps::next_value(const open_step& step,
+                                                               std::span<const std::byte> value) {
+  return {(step.memory.size() + archive_alignment - 1) & ~(archive_alignment - 1), value.size()};
 }
 
-void contribution_steps::add_value(open_step& at, std::uint64_t place, std::span<const std::byte> value) {
-  const std::size_t begin = next_value(at, value).begin;
-  at.first_place = std::min(at.first_place, place);
-  at.part_places.front() = std::min(at.part_places.front(), place);
-  at.memory.resize(begin + value.size());
-  if (!value.empty()) std::memcpy(at.memory.data() + begin, value.data(), value.size());
+void contribution_steps::add_value(open_step& step, std::uint64_t place, std::span<const std::byte> value) {
+  const std::size_t begin = next_value(step, value).begin;
+  step.first_place = std::min(step.first_place, place);
+  step.part_places.front() = std::min(step.part_places.front(), place);
+  step.memory.resize(begin + value.size());
+  if (!value.empty()) std::memcpy(step.memory.data() + begin, value.data(), value.size());
 }
 
-void contribution_steps::restore(const contributor& from, const contribution_head& head,
+void contribution_steps::restore(const contributor& contributor, const contribution_head& head,
                                  const std::optional<std::span<const std::byte>>& value, effects& then) {
   NACRE_EXPECT(unsettled_ != 0, "a step of contributions is restored while it may end");
-  open_step& at = open(head, then);
-  const auto [found, is_new] = at.given.try_emplace(from.number, place_value{0, 0, true});
-  if (is_new && from.has_element) ++at.given_by_present;
+  open_step& step = open(head, then);
+  const auto [found, is_new] = step.given.try_emplace(contributor.number, place_value{0, 0, true});
+  if (is_new && contributor.has_element) ++step.given_by_present;
   if (!value) return;
-  found->second = next_value(at, *value);
-  add_value(at, from.number, *value);
+  found->second = next_value(step, *value);
+  add_value(step, contributor.number, *value);
 }
 
 std::size_t contribution_steps::waiting() const {
@@ -116,10 +117,10 @@ std::size_t contribution_steps::waiting() const {
       std::count_if(open_.begin(), open_.end(), [](const auto& each) { return !is_being_combined(each.second); }));
 }
 
-void contribution_steps::save(steps_image& into) const {
+void contribution_steps::save(steps_image& image) const {
   for (const auto& [name, at] : open_) {
     NACRE_EXPECT(!is_being_combined(at), "an image is taken while values of a step are combined");
-    steps_image::step& one = into.open.emplace_back();
+    steps_image::step& one = image.open.emplace_back();
     one.head = at.head;
     one.own_complete = at.own_complete;
     for (const auto& [place, where] : at.given) {
@@ -134,26 +135,26 @@ void contribution_steps::save(steps_image& into) const {
       if (at.parts[part]) one.values.push_back({at.part_places[part], *at.parts[part]});
     }
   }
-  for (const auto& [handler, steps] : over_) into.over.push_back({handler, steps.list()});
+  for (const auto& [handler, steps] : over_) image.over.push_back({handler, steps.list()});
 }
 
 contribution_steps::refusal contribution_steps::ask(const contribution_head& head, effects& then) {
-  const refusal why = check(head);
-  if (why == refusal::ended) return refusal::none;  // the answer is on its way
-  if (why != refusal::none) return why;
+  const refusal refusal = check(head);
+  if (refusal == refusal::ended) return refusal::none;  // the answer is on its way
+  if (refusal != refusal::none) return refusal;
   look(open(head, then), then);
   return refusal::none;
 }
 
 void contribution_steps::combined(const contribution_head& head, packed_value value, effects& then) {
-  const auto found = open_.find(name_of(head));
-  if (found != open_.end()) part_came(found->second, 0, std::move(value), then);  // else the array has ended meanwhile
+  const auto match = open_.find(name_of(head));
+  if (match != open_.end()) part_came(match->second, 0, std::move(value), then);  // else the array has ended meanwhile
 }
 
 contribution_steps::refusal contribution_steps::take_part(std::size_t child, const contribution_head& head,
                                                           std::optional<packed_value> value, effects& then,
                                                           std::uint64_t first_place) {
-  if (const refusal why = check(head); why != refusal::none) return why;
+  if (const refusal refusal = check(head); refusal != refusal::none) return refusal;
   open_step& at = open(head, then);
   if (at.part_came[child + 1]) return refusal::twice;
   at.first_place = std::min(at.first_place, first_place);
@@ -183,23 +184,23 @@ std::vector<contribution_steps::dropped_step> contribution_steps::drop_all() {
 
 void contribution_steps::look_at_all(effects& then) {
   for (auto each = open_.begin(); each != open_.end();) {
-    open_step& at = (each++)->second;  // `look` may erase it
-    look(at, then);
+    open_step& step = (each++)->second;  // `look` may erase it
+    look(step, then);
   }
 }
 
-/// Completes the own part if nothing is missing. May end the step and erase `at`.
-void contribution_steps::look(open_step& at, effects& then) {
-  if (at.own_complete || at.given_by_present != occupied_ || unsettled_ != 0) return;
-  at.own_complete = true;
-  if (at.memory.empty() && std::ranges::all_of(at.given, [](const auto& each) { return each.second.in_sum; })) {
+/// Completes the own part if nothing is missing. May end the step and erase `step`.
+void contribution_steps::look(open_step& step, effects& then) {
+  if (step.own_complete || step.given_by_present != occupied_ || unsettled_ != 0) return;
+  step.own_complete = true;
+  if (step.memory.empty() && std::ranges::all_of(step.given, [](const auto& each) { return each.second.in_sum; })) {
     NACRE_MARK("a rank without elements takes part in a step of contributions");
-    return part_came(at, 0, std::nullopt, then);
+    return part_came(step, 0, std::nullopt, then);
   }
-  own_values& own = then.to_combine.emplace_back();
-  own.head = at.head;
-  own.memory = std::move(at.memory);
-  own.given = std::exchange(at.given, {});
+  own_values& own_values = then.to_combine.emplace_back();
+  own_values.head = step.head;
+  own_values.memory = std::move(step.memory);
+  own_values.given = std::exchange(step.given, {});
 }
 
 /// May end the step and erase `at`.

@@ -146,8 +146,8 @@ class contribution_steps {
     std::uint64_t number;
     bool has_element;  ///< false: the element that has sent the value has ended, and there is no other one
   };
-  [[nodiscard]] refusal give(const contributor& from, const contribution_head& head, std::span<const std::byte> value,
-                             effects& then);
+  [[nodiscard]] refusal give(const contributor& contributor, const contribution_head& head,
+                             std::span<const std::byte> value, effects& then);
   [[nodiscard]] refusal ask(const contribution_head& head, effects& then);
   void combined(const contribution_head& head, packed_value value, effects& then);
   /// `value`: null when there is none below the child. `first_place`: the least of those that have given it.
@@ -165,10 +165,10 @@ class contribution_steps {
   /// The number of open steps here that go on with a value only: not those whose own values are being combined.
   [[nodiscard]] std::size_t waiting() const;
   /// The open steps and those that have ended, as `open` and `over` of an image, while none is being combined.
-  void save(steps_image& into) const;
+  void save(steps_image& image) const;
   /// In a job that begins from an image: a place has given a value, or is the first one of those of a sum; without
   /// `value` it has given a part of a sum. Between add_unsettled and settled.
-  void restore(const contributor& from, const contribution_head& head,
+  void restore(const contributor& contributor, const contribution_head& head,
                const std::optional<std::span<const std::byte>>& value, effects& then);
 
   /// Calls visit(head, missing, elements) for each step that lacks values of places of this rank.
@@ -196,11 +196,13 @@ class contribution_steps {
   using step_name = std::pair<std::uint64_t, std::uint32_t>;  // number and handler
   [[nodiscard]] static step_name name_of(const contribution_head& head) noexcept { return {head.step, head.handler}; }
   open_step& open(const contribution_head& head, effects& then);
-  [[nodiscard]] static place_value next_value(const open_step& at, std::span<const std::byte> value);
-  static void add_value(open_step& at, std::uint64_t place, std::span<const std::byte> value);
-  [[nodiscard]] static bool is_being_combined(const open_step& at) { return at.own_complete && !at.part_came.front(); }
-  void look(open_step& at, effects& then);
-  void part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then);
+  [[nodiscard]] static place_value next_value(const open_step& step, std::span<const std::byte> value);
+  static void add_value(open_step& step, std::uint64_t place, std::span<const std::byte> value);
+  [[nodiscard]] static bool is_being_combined(const open_step& step) {
+    return step.own_complete && !step.part_came.front();
+  }
+  void look(open_step& step, effects& then);
+  void part_came(open_step& step, std::size_t part, std::optional<packed_value> value, effects& then);
   void want_if_vacant(effects& then);
   void look_at_all(effects& then);
   [[nodiscard]] refusal check(const contribution_head& head) const;

@@ -41,20 +41,20 @@ numbers all_places(const std::vector<std::span<const std::byte>>& values) {
 
 TEST(number_runs, keeps_runs_of_numbers_that_come_in_any_order) {
   constexpr std::size_t runs_max = 1024;
-  number_runs over(runs_max);
-  for (const std::uint64_t step : {4U, 2U, 0U, 3U, 1U}) over.insert(step);
-  EXPECT_EQ(over.runs(), 1U);
-  for (std::uint64_t step = 0; step < 5; ++step) EXPECT_TRUE(over.contains(step));
-  EXPECT_TRUE(over.contains(0, 4));
-  EXPECT_TRUE(over.contains(1, 3));
-  EXPECT_FALSE(over.contains(3, 5));
-  EXPECT_FALSE(over.contains(5));
-  over.insert(~std::uint64_t{0});
-  EXPECT_TRUE(over.contains(~std::uint64_t{0}));
-  EXPECT_EQ(over.runs(), 2U);
-  for (std::uint64_t step = 10; step < 20000; step += 2) over.insert(step);
-  EXPECT_EQ(over.runs(), runs_max);
-  EXPECT_TRUE(over.contains(19998));
+  number_runs range(runs_max);
+  for (const std::uint64_t step : {4U, 2U, 0U, 3U, 1U}) range.insert(step);
+  EXPECT_EQ(range.runs(), 1U);
+  for (std::uint64_t step = 0; step < 5; ++step) EXPECT_TRUE(range.contains(step));
+  EXPECT_TRUE(range.contains(0, 4));
+  EXPECT_TRUE(range.contains(1, 3));
+  EXPECT_FALSE(range.contains(3, 5));
+  EXPECT_FALSE(range.contains(5));
+  range.insert(~std::uint64_t{0});
+  EXPECT_TRUE(range.contains(~std::uint64_t{0}));
+  EXPECT_EQ(range.runs(), 2U);
+  for (std::uint64_t step = 10; step < 20000; step += 2) range.insert(step);
+  EXPECT_EQ(range.runs(), runs_max);
+  EXPECT_TRUE(range.contains(19998));
 }
 
 TEST(rank_tree, has_each_rank_once_below_a_parent_that_lists_it) {
@@ -87,18 +87,18 @@ class small_job {
 
   void apply(std::uint32_t rank, contribution_steps::effects then) {
     for (const auto& [child, head] : then.to_ask) {
-      const std::uint32_t to = trees_[rank].children[child].begin;
-      post(rank, to, [this, to, head = head] {
+      const std::uint32_t target = trees_[rank].children[child].begin;
+      post(rank, target, [this, target, head = head] {
         contribution_steps::effects next;
-        EXPECT_EQ(at(to).ask(head, next), contribution_steps::refusal::none);
-        apply(to, std::move(next));
+        EXPECT_EQ(at(target).ask(head, next), contribution_steps::refusal::none);
+        apply(target, std::move(next));
       });
     }
     if (then.wants && rank != 0)
       to_parent(rank,
                 [](contribution_steps& parent, std::size_t child, auto& next) { parent.child_wants(child, next); });
-    for (auto& own : then.to_combine) {
-      post(rank, rank, [this, rank, head = own.head, sum = pack(all_places(own.in_order()))] {
+    for (auto& own_values : then.to_combine) {
+      post(rank, rank, [this, rank, head = own_values.head, sum = pack(all_places(own_values.in_order()))] {
         contribution_steps::effects next;
         at(rank).combined(head, sum, next);
         apply(rank, std::move(next));
@@ -116,8 +116,8 @@ class small_job {
       action();
     }
   }
-  void post(std::uint32_t from, std::uint32_t to, std::function<void()> action) {
-    queues_[{from, to}].push_back(std::move(action));
+  void post(std::uint32_t source, std::uint32_t target, std::function<void()> action) {
+    queues_[{source, target}].push_back(std::move(action));
   }
   std::map<std::uint64_t, numbers> results;
 
@@ -161,7 +161,8 @@ class random_array {
       come(place);
     }
     if (lives_.empty()) come(0);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) act(rank, [](auto& at, auto& then) { at.begin(then); });
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      act(rank, [](auto& position, auto& then) { position.begin(then); });
   }
   void run_step(std::uint64_t step) {
     numbers order;
@@ -209,20 +210,20 @@ class random_array {
     const bool unsettled = messages_[home(place)].ended(place, lives_[place].sent, ++epochs_[place]);
     lives_.erase(place);
     if (unsettled) job_.at(home(place)).add_unsettled(1);
-    act(home(place), [&](auto& at, auto& then) { at.element_ended(place, then); });
+    act(home(place), [&](auto& position, auto& then) { position.element_ended(place, then); });
   }
   void give(std::uint64_t place, std::uint64_t step) {
-    const auto taken = [=, this](contribution_steps& at, auto& then) {
-      EXPECT_EQ(at.give({place, is_here(place)}, head_of_step(step), pack(numbers{place}), then),
+    const auto taken = [=, this](contribution_steps& contribution_steps, auto& then) {
+      EXPECT_EQ(contribution_steps.give({place, is_here(place)}, head_of_step(step), pack(numbers{place}), then),
                 contribution_steps::refusal::none);
     };
-    const std::uint32_t to = home(place);
-    if (job_.random().below(2) == 0) return act(to, taken);
+    const std::uint32_t target = home(place);
+    if (job_.random().below(2) == 0) return act(target, taken);
     ++lives_[place].sent;
-    const auto from = static_cast<std::uint32_t>(job_.random().below(ranks_));
-    job_.post(from, to, [this, place, to, epoch = epochs_[place], taken] {
-      act(to, taken);
-      if (messages_[to].came(place, epoch)) act(to, [](auto& at, auto& then) { at.settled(then); });
+    const auto source = static_cast<std::uint32_t>(job_.random().below(ranks_));
+    job_.post(source, target, [this, place, target, epoch = epochs_[place], taken] {
+      act(target, taken);
+      if (messages_[target].came(place, epoch)) act(target, [](auto& position, auto& then) { position.settled(then); });
     });
   }
 

@@ -23,10 +23,10 @@ class in_order {
     if (ahead > 0) return early_.emplace(number, std::move(item)).second;
     ++next_;
     take(std::move(item));
-    for (auto found = early_.find(next_); found != early_.end(); found = early_.find(next_)) {
+    for (auto match = early_.find(next_); match != early_.end(); match = early_.find(next_)) {
       ++next_;
-      T one = std::move(found->second);
-      early_.erase(found);
+      T one = std::move(match->second);
+      early_.erase(match);
       take(std::move(one));
     }
     return true;

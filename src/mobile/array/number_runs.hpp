@@ -21,23 +21,23 @@ class number_runs {
   [[nodiscard]] bool contains(std::uint64_t number) const { return contains(number, number); }
   /// Whether it has all numbers from `first` to `last`.
   [[nodiscard]] bool contains(std::uint64_t first, std::uint64_t last) const {
-    const auto behind = runs_.upper_bound(first);
-    return behind != runs_.begin() && last <= std::prev(behind)->second;
+    const auto next = runs_.upper_bound(first);
+    return next != runs_.begin() && last <= std::prev(next)->second;
   }
   void insert(std::uint64_t number) {
     if (contains(number)) return;
     std::uint64_t first = number, last = number;
-    auto behind = runs_.upper_bound(number);
-    if (behind != runs_.begin()) {
-      const auto before = std::prev(behind);
-      if (before->second + 1 == number) {
-        first = before->first;
-        runs_.erase(before);
+    auto next = runs_.upper_bound(number);
+    if (next != runs_.begin()) {
+      const auto previous = std::prev(next);
+      if (previous->second + 1 == number) {
+        first = previous->first;
+        runs_.erase(previous);
       }
     }
-    if (behind != runs_.end() && behind->first == number + 1 && number + 1 != 0) {
-      last = behind->second;
-      runs_.erase(behind);
+    if (next != runs_.end() && next->first == number + 1 && number + 1 != 0) {
+      last = next->second;
+      runs_.erase(next);
     }
     runs_.emplace(first, last);
     if (runs_.size() > runs_max_) runs_.erase(runs_.begin());

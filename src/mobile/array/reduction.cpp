@@ -15,7 +15,7 @@ namespace {
 /// A call of the runtime's own; its reply goes to a slot unchanged.
 class contribution final : public detail::future_state, private detail::waiter {
  public:
-  contribution(std::shared_ptr<reduction> to, std::size_t slot) : to_(std::move(to)), slot_(slot) {
+  contribution(std::shared_ptr<reduction> target, std::size_t slot) : to_(std::move(target)), slot_(slot) {
     notify = [](detail::waiter& self, thread_context& by) { static_cast<contribution&>(self).pass_on(by); };
     static_cast<void>(await(*this));  // no other thread knows of it yet
   }
@@ -25,9 +25,9 @@ class contribution final : public detail::future_state, private detail::waiter {
     result_ = std::move(reply);
     return true;
   }
-  void pass_on(thread_context& by) {
+  void pass_on(thread_context& thread) {
     if (error() != nullptr) result_ = am_engine::make_failure(error()->what(), error()->type());
-    to_->give(slot_, std::move(result_), by);
+    to_->give(slot_, std::move(result_), thread);
   }
   std::shared_ptr<reduction> to_;
   std::size_t slot_;
@@ -36,25 +36,25 @@ class contribution final : public detail::future_state, private detail::waiter {
 
 }  // namespace
 
-std::uint64_t reduction::expect(const std::shared_ptr<reduction>& to, std::size_t slot) {
-  auto* const one = new contribution(to, slot);
-  const std::uint64_t number = to->calls_.open(*one);
+std::uint64_t reduction::expect(const std::shared_ptr<reduction>& target, std::size_t slot) {
+  auto* const one = new contribution(target, slot);
+  const std::uint64_t number = target->calls_.open(*one);
   one->release();  // the open call keeps it
   return number;
 }
 
-void reduction::finish(thread_context& by) {
+void reduction::finish(thread_context& thread) {
   message_ptr result;
   try {
-    result = combined(by);
+    result = combined(thread);
   } catch (...) {
     result = am_engine::make_failure("combining the results of an array threw: " + text_of_thrown(), {});
   }
   results_.clear();
-  done_(std::move(result), by);
+  done_(std::move(result), thread);
 }
 
-message_ptr reduction::combined(thread_context& by) {
+message_ptr reduction::combined(thread_context& thread) {
   message_ptr one;  // the first value
   bool folded = false;
   std::vector<std::byte> sum;
@@ -72,7 +72,7 @@ message_ptr reduction::combined(thread_context& by) {
       folded = true;
     }
     each = packed_form(std::move(each));
-    if (!fold_(sum, each->payload(), by)) {
+    if (!fold_(sum, each->payload(), thread)) {
       return am_engine::make_failure("a result does not decode as the type of the reduction", {});
     }
     each.reset();

@@ -34,18 +34,18 @@ class reduction {
       : calls_(calls), fold_(std::move(fold)), done_(std::move(done)), results_(count), left_(count + 1) {}
 
   /// Any thread; each slot once.
-  void give(std::size_t slot, message_ptr result, thread_context& by) {
+  void give(std::size_t slot, message_ptr result, thread_context& thread) {
     results_[slot] = std::move(result);
-    count_down(by);
+    count_down(thread);
   }
   /// Once, by the maker, when all givers have been asked; with no slots the reduction ends now.
-  void count_down(thread_context& by) {
+  void count_down(thread_context& thread) {
     // acq_rel: the last thread sees all results.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(by);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(thread);
   }
 
   /// Opens a call; its reply fills a slot. Returns its number.
-  [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<reduction>& to, std::size_t slot);
+  [[nodiscard]] static std::uint64_t expect(const std::shared_ptr<reduction>& target, std::size_t slot);
 
   [[nodiscard]] static message_ptr none() { return am_engine::make_failure({}, {}); }
   [[nodiscard]] static bool is_none(const message& result) noexcept {
@@ -53,8 +53,8 @@ class reduction {
   }
 
  private:
-  void finish(thread_context& by);
-  [[nodiscard]] message_ptr combined(thread_context& by);
+  void finish(thread_context& thread);
+  [[nodiscard]] message_ptr combined(thread_context& thread);
 
   pending_calls& calls_;
   combine fold_;

@@ -39,7 +39,7 @@ class remote_elements {
 
  private:
   struct block {
-    explicit block(object_id of) noexcept : id(of) {}
+    explicit block(object_id object) noexcept : id(object) {}
     const object_id id;
     std::atomic<std::uint32_t> has_entry{0};  // a bit for each element
     std::array<std::atomic<std::uint32_t>, block_size> next{};
@@ -65,7 +65,7 @@ class remote_elements {
 
    private:
     friend class remote_elements;
-    place(block* in, std::size_t at) noexcept : in_(in), at_(at) {}
+    place(block* in, std::size_t index) noexcept : in_(in), at_(index) {}
     block* in_ = nullptr;
     std::size_t at_ = 0;
   };
@@ -89,10 +89,10 @@ class remote_elements {
   }
   [[nodiscard]] place find_or_add(object_id element) {
     if (const place known = find(element)) return known;
-    auto made = std::make_unique<block>(block_of(element));
-    block& there = blocks_.add(*made);
-    if (&there == made.get()) static_cast<void>(made.release());
-    return {&there, element.index() % block_size};
+    auto result = std::make_unique<block>(block_of(element));
+    block& remote = blocks_.add(*result);
+    if (&remote == result.get()) static_cast<void>(result.release());
+    return {&remote, element.index() % block_size};
   }
   /// Forgets the elements of an array that has ended. Calls entry_of(object_id) for each that has an entry, which goes
   /// first, and retire(void*, void (*destroy)(void*)), which calls `destroy` once no thread can see the block any more.
@@ -127,15 +127,15 @@ class remote_elements {
 
  private:
   template <class EntryOf>
-  static void visit_entries(const block& of, EntryOf& entry_of) {
-    std::uint32_t left = of.has_entry.load(std::memory_order_acquire);  // pairs with note_entry
+  static void visit_entries(const block& block, EntryOf& entry_of) {
+    std::uint32_t left = block.has_entry.load(std::memory_order_acquire);  // pairs with note_entry
     for (; left != 0; left &= left - 1) {
-      entry_of(object_id::from_value(of.id.value() * block_size + static_cast<unsigned>(std::countr_zero(left))));
+      entry_of(object_id::from_value(block.id.value() * block_size + static_cast<unsigned>(std::countr_zero(left))));
     }
   }
   template <class Retire>
   void remove(block& gone, Retire& retire) {
-    if (blocks_.remove(gone)) retire(&gone, [](void* of) { delete static_cast<block*>(of); });
+    if (blocks_.remove(gone)) retire(&gone, [](void* bytes) { delete static_cast<block*>(bytes); });
   }
   /// Of the whole name: a name with a wrong home must not take numbers of the right one.
   static object_id block_of(object_id element) noexcept { return object_id::from_value(element.value() / block_size); }

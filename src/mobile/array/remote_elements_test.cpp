@@ -22,7 +22,9 @@ object_id element(std::uint64_t number, std::uint32_t home = 1) {
   return {rank_id(home), object_id::first_element + number};
 }
 
-std::uint32_t next_number(remote_elements& of, object_id id) { return of.find_or_add(id).next_sequence().fetch_add(1); }
+std::uint32_t next_number(remote_elements& remote_elements, object_id id) {
+  return remote_elements.find_or_add(id).next_sequence().fetch_add(1);
+}
 
 TEST(remote_elements, numbers_the_messages_to_each_element_from_0) {
   epoch_domain readers;
@@ -94,14 +96,14 @@ TEST(remote_elements, threads_that_send_to_the_same_elements_share_out_the_numbe
   remote_elements known(readers);
   std::vector<std::atomic<std::uint64_t>> sums(elements);
   const auto send = [&](int thread) {
-    epoch_domain::participant own(readers);
+    epoch_domain::participant participant(readers);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::uint64_t each = 0; each < elements; ++each) {
         const object_id id = element(block + each);
         sums[each] += next_number(known, id);
         if (each % threads == static_cast<std::uint64_t>(thread)) known.find_or_add(id).note_entry();
       }
-      own.quiescent();
+      participant.quiescent();
     }
   };
   std::vector<std::thread> all;

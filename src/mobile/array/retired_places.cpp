@@ -17,21 +17,21 @@ namespace nacre {
 
 /// Ends an empty place with its home here, to which each of the ranks has sent so many messages, and sends no more that
 /// must not be lost. False: one of these is still under way, or the place has an element, and nothing has happened.
-bool array_places::retire_place(thread_context& on, object_id id, std::span<const detail::sent_count> counts) {
-  const epoch_guard guard(on);
+bool array_places::retire_place(thread_context& thread, object_id id, std::span<const detail::sent_count> counts) {
+  const epoch_guard guard(thread);
   const std::shared_ptr<array_home> array = space_.arrays().find(id);
   if (array == nullptr || !space_.is_home_of(id)) return false;
-  object_entry* at = space_.entries().find(id);
-  if (at == nullptr) at = place_at_home(id);  // a job that goes on from an image has no empty places
-  if (at == nullptr || !at->arrivals.begin_idle()) return false;
-  const bool begun = at->object() != nullptr || begin_place(*at);
+  object_entry* entry = space_.entries().find(id);
+  if (entry == nullptr) entry = place_at_home(id);  // a job that goes on from an image has no empty places
+  if (entry == nullptr || !entry->arrivals.begin_idle()) return false;
+  const bool begun = entry->object() != nullptr || begin_place(*entry);
   const bool has_all = std::ranges::all_of(counts, [&](const detail::sent_count& sent) {
-    object_entry_extra* const extra = at->extra();
-    if (extra == nullptr) return at->order.has_admitted(sent.rank, sent.count);
-    return object_activation::all_streams(*at).next_of(sent.rank) == sent.count;
+    object_entry_extra* const extra = entry->extra();
+    if (extra == nullptr) return entry->order.has_admitted(sent.rank, sent.count);
+    return object_activation::all_streams(*entry).next_of(sent.rank) == sent.count;
   });
-  if (!begun || !is_empty_place(*at) || !has_all) {
-    space_.activation().give_back(*at, on, false);
+  if (!begun || !is_empty_place(*entry) || !has_all) {
+    space_.activation().give_back(*entry, thread, false);
     return false;
   }
   std::shared_ptr<array_part> part;
@@ -39,15 +39,15 @@ bool array_places::retire_place(thread_context& on, object_id id, std::span<cons
     const std::scoped_lock lock(array->mutex);
     part = array->retire_place(array_space::number_of(id) - array->first, &array_space::run_part);
   }
-  if (part != nullptr) retire_part(on, std::move(part));
-  space_.ends().push_end(*at, messages_.rank(), on);
-  space_.activation().give_back(*at, on, false);
+  if (part != nullptr) retire_part(thread, std::move(part));
+  space_.ends().push_end(*entry, messages_.rank(), thread);
+  space_.activation().give_back(*entry, thread, false);
   return true;
 }
 
-void array_places::retire_part(thread_context& on, std::shared_ptr<array_part> part) {
-  on.reader().retire(new std::shared_ptr<array_part>(std::move(part)),
-                     [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
+void array_places::retire_part(thread_context& thread, std::shared_ptr<array_part> part) {
+  thread.reader().retire(new std::shared_ptr<array_part>(std::move(part)),
+                         [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
 }
 
 bool array_places::is_retired(object_id id) const {
@@ -68,21 +68,21 @@ bool array_places::has_retired_block(object_id id) const {
 }
 
 /// Forgets what this rank has sent to the elements of a block. Their places have all been retired at their home.
-void array_places::forget_block(thread_context& on, object_id id) {
-  const epoch_guard guard(on);
+void array_places::forget_block(thread_context& thread, object_id id) {
+  const epoch_guard guard(thread);
   space_.sender().remote().forget_block(
       id,
       [&](object_id element) {
-        if (object_entry* const at = space_.entries().find(element)) space_.ends().forget(*at, on);
+        if (object_entry* const entry = space_.entries().find(element)) space_.ends().forget(*entry, thread);
       },
-      [&](void* gone, void (*destroy)(void*)) { on.reader().retire(gone, destroy); });
+      [&](void* gone, void (*destroy)(void*)) { thread.reader().retire(gone, destroy); });
 }
 
 /// A message to all elements is done where there is none.
-void array_places::pass_over(thread_context& on, const message& m) {
+void array_places::pass_over(thread_context& thread, const message& m) {
   NACRE_MARK("a message to all elements meets a place without one");
-  if (m.header.reply != 0) messages_.post_reply(on, m.header, reduction::none());
-  on.counters().done.add(1);
+  if (m.header.reply != 0) messages_.post_reply(thread, m.header, reduction::none());
+  thread.counters().done.add(1);
 }
 
 }  // namespace nacre

@@ -20,9 +20,9 @@ class value_messages {
   /// The element of a place has ended. `sent`: its messages; `epoch`: of the place afterwards. Returns whether the
   /// place is unsettled once more.
   [[nodiscard]] bool ended(std::uint64_t place, std::uint32_t sent, std::uint32_t epoch) {
-    const auto found = came_.find(place);
-    const std::uint32_t came = found != came_.end() ? found->second : 0;
-    if (found != came_.end()) came_.erase(found);
+    const auto match = came_.find(place);
+    const std::uint32_t came = match != came_.end() ? match->second : 0;
+    if (match != came_.end()) came_.erase(match);
     if (sent == came) return false;
     NACRE_MARK("an element ends while a value that it contributed is under way");
     unsettled_.emplace(place, unsettled_end{epoch, sent - came});

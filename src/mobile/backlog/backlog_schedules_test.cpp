@@ -29,8 +29,8 @@ struct program {
 /// Ranks, an object, and the messages under way between them.
 class world {
  public:
-  world(const program& what, std::uint64_t seed)
-      : what_(what), random_(seed), ranks_(what.ranks), ran_of_(what.ranks) {}
+  world(const program& program, std::uint64_t seed)
+      : what_(program), random_(seed), ranks_(program.ranks), ran_of_(program.ranks) {}
 
   /// False: messages were left over, or ran out of order.
   bool run() {
@@ -93,9 +93,9 @@ class world {
     }
     under_way_.push_back(std::move(next));
   }
-  void go(std::uint32_t to, message_ptr m) {
+  void go(std::uint32_t target, message_ptr m) {
     ++travels;
-    post({.to = to, .m = std::move(m)});
+    post({.to = target, .m = std::move(m)});
   }
   void wait(std::uint32_t rank, message_ptr m) {
     rank_state& of = ranks_[rank];
@@ -104,20 +104,20 @@ class world {
     go_on(rank);
   }
   void go_on(std::uint32_t rank) {
-    rank_state& of = ranks_[rank];
-    while (message_ptr m = of.queue->take()) {
+    rank_state& state = ranks_[rank];
+    while (message_ptr m = state.queue->take()) {
       m->header.flags = flag_granted;
-      go(of.place, std::move(m));
+      go(state.place, std::move(m));
     }
-    if (const auto asked = of.queue->ask(of.next)) {
-      post({.to = of.place, .what = event::kind::request, .end = *asked, .from = rank});
+    if (const auto asked = state.queue->ask(state.next)) {
+      post({.to = state.place, .what = event::kind::request, .end = *asked, .from = rank});
     }
-    if (of.queue->over()) of.queue.reset();
+    if (state.queue->over()) state.queue.reset();
   }
 
   void take(event next) {
     rank_state& of = ranks_[next.to];
-    const bool here = here_ && at_ == next.to;
+    const bool is_here = here_ && at_ == next.to;
     switch (next.what) {
       case event::kind::object:
         at_ = next.to;
@@ -139,7 +139,7 @@ class world {
         if (!of.queue && next.epoch == of.epoch) of.backlog = false;
         return;
       case event::kind::request:
-        if (!here) {
+        if (!is_here) {
           next.to = of.place;
           post(std::move(next));
           return;
@@ -147,17 +147,17 @@ class world {
         windows_.on_request(next.from, next.end, order_.next_of(next.from));
         return clear();
       case event::kind::message:
-        return take_message(next.to, here, std::move(next.m));
+        return take_message(next.to, is_here, std::move(next.m));
     }
   }
-  void take_message(std::uint32_t rank, bool here, message_ptr m) {
+  void take_message(std::uint32_t rank, bool is_here, message_ptr m) {
     message_header& header = m->header;
     if ((header.flags & flag_returned) != 0) {
       header.flags = 0;
       header.hops = 0;
       return wait(rank, std::move(m));
     }
-    if (!here) {
+    if (!is_here) {
       if (ranks_[rank].backlog && (header.flags & flag_granted) == 0) return send_back(std::move(m));
       ++header.hops;
       return go(ranks_[rank].place, std::move(m));
@@ -188,17 +188,17 @@ class world {
     }
   }
   void move() {
-    const std::uint32_t to = (at_ + 1 + static_cast<std::uint32_t>(random_.below(what_.ranks - 1))) % what_.ranks;
+    const std::uint32_t target = (at_ + 1 + static_cast<std::uint32_t>(random_.below(what_.ranks - 1))) % what_.ranks;
     baggage taken(ran_);
     message_list ready = std::move(pending_), early, left, kept;
-    const auto divide = [&](message_list& all, waits where, message_list& into) {
+    const auto divide = [&](message_list& all, waits waits, message_list& messages) {
       while (message_ptr m = all.pop_front()) {
-        const bool goes = taken.takes(m->header, where);
+        const bool goes = taken.takes(m->header, waits);
         if (goes) {
           ++travels;
           ++m->header.hops;
         }
-        (goes ? into : left).push_back(std::move(m));
+        (goes ? messages : left).push_back(std::move(m));
       }
     };
     divide(ready, waits::ready, pending_);
@@ -213,11 +213,11 @@ class world {
     ran_ = 0;
     ++moves;
     rank_state& old = ranks_[at_];
-    old.place = to;
+    old.place = target;
     old.epoch = ++epoch_;
     old.backlog = !left.empty() || !windows_.empty();
     here_ = false;
-    post({.to = to, .what = event::kind::object});
+    post({.to = target, .what = event::kind::object});
     while (message_ptr m = left.pop_front()) send_back(std::move(m));
   }
 
@@ -235,10 +235,10 @@ class world {
 
 world drawn(std::uint64_t seed) {
   rng draw(seed);
-  const program what{static_cast<std::uint32_t>(2 + draw.below(4)), static_cast<std::uint32_t>(1 + draw.below(40)),
-                     static_cast<std::uint32_t>(draw.below(4) == 0 ? 0 : 1 + draw.below(12)),
-                     static_cast<std::uint32_t>(draw.below(6)), static_cast<std::uint32_t>(1 + draw.below(40))};
-  return {what, seed};
+  const program program{static_cast<std::uint32_t>(2 + draw.below(4)), static_cast<std::uint32_t>(1 + draw.below(40)),
+                        static_cast<std::uint32_t>(draw.below(4) == 0 ? 0 : 1 + draw.below(12)),
+                        static_cast<std::uint32_t>(draw.below(6)), static_cast<std::uint32_t>(1 + draw.below(40))};
+  return {program, seed};
 }
 
 TEST(backlog_schedules, every_message_runs_once_and_in_order_under_thousands_of_schedules) {
@@ -260,15 +260,15 @@ TEST(backlog_schedules, a_request_that_its_messages_overtake_is_answered) {
 
 TEST(backlog_schedules, a_message_travels_a_constant_number_of_times_however_long_the_backlog) {
   for (const std::uint32_t every : {1U, 3U, 20U}) {
-    double before = 0;
+    double previous = 0;
     for (const std::uint32_t each : {200U, 800U, 3200U}) {
       world one({4, each, every}, 7);
       ASSERT_TRUE(one.run());
       const double now = static_cast<double>(one.travels) / (4.0 * each);
-      if (before != 0) {
-        EXPECT_LT(now, 1.25 * before) << "a move every " << every << " messages";
+      if (previous != 0) {
+        EXPECT_LT(now, 1.25 * previous) << "a move every " << every << " messages";
       }
-      before = now;
+      previous = now;
       RecordProperty("every_" + std::to_string(every) + "_of_" + std::to_string(each), std::to_string(now));
     }
   }

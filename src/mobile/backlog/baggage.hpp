@@ -37,11 +37,11 @@ class baggage {
     first_.fill(std::max<std::uint64_t>(first_min, 2 * std::uint64_t{ran}));
   }
 
-  [[nodiscard]] bool takes(const message_header& header, waits where) {
+  [[nodiscard]] bool takes(const message_header& header, waits waits) {
     if (!in_stream(header.kind) || (header.flags & flag_restored) != 0) return true;
-    const bool admitted = where != waits::early;
+    const bool admitted = waits != waits::early;
     if (admitted && is_cut_off(header)) return false;
-    std::uint64_t& first = first_[static_cast<std::size_t>(where)];
+    std::uint64_t& first = first_[static_cast<std::size_t>(waits)];
     if (first > 0) {
       --first;
       return true;
@@ -53,8 +53,8 @@ class baggage {
   /// Whether an earlier message of the same stream stays behind. Then this one must stay, too, or it would overtake it.
   [[nodiscard]] bool is_cut_off(const message_header& header) const noexcept {
     if (cut_.empty()) return false;
-    const auto found = cut_.find(header.source);
-    return found != cut_.end() && is_before(found->second, header.sequence);
+    const auto match = cut_.find(header.source);
+    return match != cut_.end() && is_before(match->second, header.sequence);
   }
   /// By source: its first admitted message that does not go along.
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::uint32_t>& cut() const noexcept { return cut_; }

@@ -33,29 +33,31 @@ source_backlog::source_backlog(object_space& space, am_engine& messages) : space
 
 /// Queues a numbered message here, if other messages for its object wait here. False: the message goes its way. `held`:
 /// the message is counted in main's window already, if main has sent it.
-bool source_backlog::keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held) {
+bool source_backlog::keep_at_source(thread_context& thread, object_entry& entry, message_ptr& m, bool begin,
+                                    bool held) {
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
   const auto hold = [&](message& kept) {
-    if (!held) messages_.acquire_window(on, kept);
+    if (!held) messages_.acquire_window(thread, kept);
   };
-  if (!waiting_.put(at.id, m, begin, space_.sender().next_sequence(at), hold, next)) return false;
-  go_on_at_source(on, at, next);
+  if (!waiting_.put(entry.id, m, begin, space_.sender().next_sequence(entry), hold, next)) return false;
+  go_on_at_source(thread, entry, next);
   return true;
 }
 
 /// A message of this rank has come back.
-void source_backlog::take_back(thread_context& by, message_ptr m) {
+void source_backlog::take_back(thread_context& thread, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.source != messages_.rank().value() || !in_stream(m->header.kind)) {
     return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
                           " that it has not sent");
   }
-  object_entry* const at = id.is_element() ? space_.sender().entry_to_send_by(by, id) : space_.entries().find(id);
-  if (at == nullptr) {
+  object_entry* const entry =
+      id.is_element() ? space_.sender().entry_to_send_by(thread, id) : space_.entries().find(id);
+  if (entry == nullptr) {
     NACRE_MARK("a message comes back, and its object is gone");
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
-    return space_.errors().undeliverable(by, std::move(m));
+    return space_.errors().undeliverable(thread, std::move(m));
   }
   if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds no resources while it waits here
     m->ops->destroy(*m);
@@ -64,78 +66,78 @@ void source_backlog::take_back(thread_context& by, message_ptr m) {
   m->header.hops = 0;
   source_queues::outcome next;
   if (!waiting_.put(
-          id, m, true, space_.sender().next_sequence(*at), [](message&) {}, next))
+          id, m, true, space_.sender().next_sequence(*entry), [](message&) {}, next))
     return;  // a queue exists now
-  go_on_at_source(by, *at, next);
+  go_on_at_source(thread, *entry, next);
 }
 
 void source_backlog::on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
                                       std::uint8_t policy) {
-  thread_context& by = detail::thread_of(ctx);
+  thread_context& thread = detail::thread_of(ctx);
   const object_id id = object_id::from_value(object);
   if (!location_rules::known(policy)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " cleared messages to an object with a location policy that is none");
   }
-  object_entry* const at = space_.entries().find(id);
-  if (at == nullptr) return;
-  if (at->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)}))
-    space_.forwarding().go_on_by_news(id, by);
+  object_entry* const entry = space_.entries().find(id);
+  if (entry == nullptr) return;
+  if (entry->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)}))
+    space_.forwarding().go_on_by_news(id, thread);
   source_queues::outcome next;
   // The object has cleared all messages from its next place: its backlog holds back no message here any more.
-  const bool over = waiting_.clear(id, limit, space_.sender().next_sequence(*at), next);
-  go_on_at_source(by, *at, next);
-  if (over) at->location.end_backlog(epoch);
+  const bool is_over = waiting_.clear(id, limit, space_.sender().next_sequence(*entry), next);
+  go_on_at_source(thread, *entry, next);
+  if (is_over) entry->location.end_backlog(epoch);
 }
 
 /// Carries out the outcome of a queue. If the entry has been taken out of the directory meanwhile, drops the queue,
 /// because no other thread looks at it again.
-void source_backlog::go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next) {
-  while (message_ptr m = next.send.pop_front()) send_cleared(on, at, std::move(m));
-  if (next.ask) request_to_send(on, at, *next.ask);
-  if (waiting_.any() && space_.entries().find(at.id) != &at) drop_waiting(on, at.id);
+void source_backlog::go_on_at_source(thread_context& thread, object_entry& entry, source_queues::outcome& next) {
+  while (message_ptr m = next.send.pop_front()) send_cleared(thread, entry, std::move(m));
+  if (next.ask) request_to_send(thread, entry, *next.ask);
+  if (waiting_.any() && space_.entries().find(entry.id) != &entry) drop_waiting(thread, entry.id);
 }
 
-void source_backlog::send_cleared(thread_context& on, const object_entry& at, message_ptr m) {
+void source_backlog::send_cleared(thread_context& thread, const object_entry& entry, message_ptr m) {
   const bool again = (m->header.flags & flag_returned) != 0;
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_returned) | flag_granted);
-  const rank_id next = space_.forwarding().next_rank(at, at.location.read(), m->header);
+  const rank_id next = space_.forwarding().next_rank(entry, entry.location.read(), m->header);
   if (next != messages_.rank()) {
-    on.counters().hops.add(1);
-    if (again) on.counters().forwards.add(1);
+    thread.counters().hops.add(1);
+    if (again) thread.counters().forwards.add(1);
   }
-  messages_.route(on, next, std::move(m));
+  messages_.route(thread, next, std::move(m));
 }
 
 /// Sends a request along the way of a message to the object, outside every stream. It needs no credit: there is one for
 /// each window.
-void source_backlog::request_to_send(thread_context& on, const object_entry& at, std::uint32_t end) {
+void source_backlog::request_to_send(thread_context& thread, const object_entry& entry, std::uint32_t end) {
   NACRE_MARK("messages wait at their source");
   message_ptr m = make_message(0);
   m->header.kind = message_kind::request_to_send;
-  m->header.object = at.id.value();
+  m->header.object = entry.id.value();
   m->header.source = messages_.rank().value();
   m->header.sequence = end;
   m->header.flags = flag_uncounted;  // the messages that wait count
   m->header.channel = channel::system;
-  const rank_id next = space_.forwarding().next_rank(at, at.location.read(), m->header);
-  messages_.route(on, next, std::move(m));
+  const rank_id next = space_.forwarding().next_rank(entry, entry.location.read(), m->header);
+  messages_.route(thread, next, std::move(m));
 }
 
 /// Refuses a request to a destroyed object, or a retired place. Other places of an array end on all ranks at once.
-void source_backlog::refuse_request(thread_context& on, const message_header& header) {
+void source_backlog::refuse_request(thread_context& thread, const message_header& header) {
   const object_id id = object_id::from_value(header.object);
   if (id.is_element() && !space_.places().is_retired(id)) return;  // its streams continue with the next element
   NACRE_MARK("an object is gone for which messages wait at their source");
-  messages_.post_to_module<&object_ends::on_gone>(on, rank_id(header.source), header.object);
+  messages_.post_to_module<&object_ends::on_gone>(thread, rank_id(header.source), header.object);
 }
 
 /// Reports the messages that wait for an object without an entry on this rank.
-void source_backlog::drop_waiting(thread_context& on, object_id id) {
+void source_backlog::drop_waiting(thread_context& thread, object_id id) {
   message_list all = waiting_.drop(id);
   while (message_ptr m = all.pop_front()) {
     NACRE_MARK("a message that waits at its source is reported");
-    space_.errors().undeliverable(on, std::move(m));
+    space_.errors().undeliverable(thread, std::move(m));
   }
 }
 
@@ -147,7 +149,7 @@ bool source_backlog::goes_back(const known_location& location, const message_hea
   return location.backlog || header.hops > chase_max;
 }
 
-void source_backlog::send_back(thread_context& on, message_ptr m) {
+void source_backlog::send_back(thread_context& thread, message_ptr m) {
   NACRE_MARK("a message goes back to its source");
   messages_.pool().charge_own(own_work::forward);
   if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
@@ -156,11 +158,11 @@ void source_backlog::send_back(thread_context& on, message_ptr m) {
   }
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_granted) | flag_returned);
   const rank_id source(m->header.source);
-  if (source == messages_.rank()) return take_back(on, std::move(m));
+  if (source == messages_.rank()) return take_back(thread, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
-  on.counters().hops.add(1);
-  on.counters().forwards.add(1);
-  messages_.route(on, source, std::move(m));
+  thread.counters().hops.add(1);
+  thread.counters().forwards.add(1);
+  messages_.route(thread, source, std::move(m));
 }
 
 // Where the object is.
@@ -189,10 +191,10 @@ void source_backlog::clear_all_senders(activation_step& now) { clear_senders(now
 void source_backlog::clear_senders(activation_step& now, std::size_t waiting, const participation* colocations) {
   object_entry_extra& extra = *now.at.extra();
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
-  const known_location here = now.at.location.read();
+  const known_location location = now.at.location.read();
   for (const source_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
-    messages_.post_to_module<&source_backlog::on_clear_to_send>(now.on, each.to, now.at.id.value(), each.limit,
-                                                                here.epoch, static_cast<std::uint8_t>(here.policy));
+    messages_.post_to_module<&source_backlog::on_clear_to_send>(
+        now.on, each.to, now.at.id.value(), each.limit, location.epoch, static_cast<std::uint8_t>(location.policy));
   }
   if (extra.windows->empty()) extra.windows.reset();
 }
@@ -205,16 +207,16 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
   std::uint64_t carried = 0;
   // Where a colocation lets a stream pass, the stream's messages lie in two lists. The list behind the joins is divided
   // first. All messages of the other list go along, but for those behind one of their stream that stays.
-  const auto goes_along = [&](const message& m, waits where) {
+  const auto goes_along = [&](const message& m, waits waits) {
     if (state.kept != nullptr) return true;  // it may have kept later messages of the stream already
     const bool passes =
-        where == waits::ready && state.colocations != nullptr && state.colocations->passes(m.header.source);
-    return passes ? !taken.is_cut_off(m.header) : taken.takes(m.header, where);
+        waits == waits::ready && state.colocations != nullptr && state.colocations->passes(m.header.source);
+    return passes ? !taken.is_cut_off(m.header) : taken.takes(m.header, waits);
   };
-  const auto divide = [&](message_list& all, waits where) {
+  const auto divide = [&](message_list& all, waits waits) {
     message_list kept;
     while (message_ptr m = all.pop_front()) {
-      if (!goes_along(*m, where)) {
+      if (!goes_along(*m, waits)) {
         left.push_back(std::move(m));
         continue;
       }
@@ -225,7 +227,7 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
     all = std::move(kept);
   };
   if (state.colocations != nullptr) {
-    state.colocations->for_each_behind([&](message_list& behind) { divide(behind, waits::behind_join); });
+    state.colocations->for_each_behind([&](message_list& messages) { divide(messages, waits::behind_join); });
   }
   divide(state.pending, waits::ready);
   message_list early;
@@ -236,8 +238,8 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
     if (state.windows != nullptr) state.windows->on_next(source, next);
   }
   while (message_ptr m = early.pop_front()) {
-    const streams::verdict how = state.order.admit(m, state.pending);
-    NACRE_ASSERT(how == streams::verdict::early, "a message that was early is early still");
+    const streams::verdict verdict = state.order.admit(m, state.pending);
+    NACRE_ASSERT(verdict == streams::verdict::early, "a message that was early is early still");
   }
   if (state.windows != nullptr) state.windows->on_departure(ran);
   now.on.counters().carried.add(carried);

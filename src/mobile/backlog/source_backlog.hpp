@@ -27,16 +27,16 @@ class source_backlog {
   }
 
   // At the source.
-  [[nodiscard]] bool keep_at_source(thread_context& on, object_entry& at, message_ptr& m, bool begin, bool held);
-  void take_back(thread_context& by, message_ptr m);
-  void drop_waiting(thread_context& on, object_id id);
+  [[nodiscard]] bool keep_at_source(thread_context& thread, object_entry& entry, message_ptr& m, bool begin, bool held);
+  void take_back(thread_context& thread, message_ptr m);
+  void drop_waiting(thread_context& thread, object_id id);
   void on_clear_to_send(context& ctx, std::uint64_t object, std::uint32_t limit, std::uint32_t epoch,
                         std::uint8_t policy);
 
   // Where the object has been.
   [[nodiscard]] bool goes_back(const known_location& location, const message_header& header) const noexcept;
-  void send_back(thread_context& on, message_ptr m);
-  void refuse_request(thread_context& on, const message_header& header);
+  void send_back(thread_context& thread, message_ptr m);
+  void refuse_request(thread_context& thread, const message_header& header);
 
   // Where the object is.
   void take_request(activation_step& now, const message_header& header);
@@ -46,9 +46,9 @@ class source_backlog {
 
  private:
   void clear_senders(activation_step& now, std::size_t waiting, const participation* colocations);
-  void go_on_at_source(thread_context& on, object_entry& at, source_queues::outcome& next);
-  void request_to_send(thread_context& on, const object_entry& at, std::uint32_t end);
-  void send_cleared(thread_context& on, const object_entry& at, message_ptr m);
+  void go_on_at_source(thread_context& thread, object_entry& entry, source_queues::outcome& next);
+  void request_to_send(thread_context& thread, const object_entry& entry, std::uint32_t end);
+  void send_cleared(thread_context& thread, const object_entry& entry, message_ptr m);
 
   object_space& space_;
   am_engine& messages_;

@@ -35,9 +35,9 @@ const message* source_queue::first() const noexcept {
 message_ptr source_queue::pop_first() {
   if (first() == in_sequence_.front()) return in_sequence_.pop_front();
   std::pop_heap(others_.begin(), others_.end(), &is_later);
-  message_ptr found = std::move(others_.back());
+  message_ptr message = std::move(others_.back());
   others_.pop_back();
-  return found;
+  return message;
 }
 
 void source_queue::clear(std::uint32_t limit) noexcept {

@@ -23,9 +23,9 @@ message_ptr numbered(std::uint32_t sequence) {
 }
 
 std::vector<std::uint32_t> cleared(source_queue& queue) {
-  std::vector<std::uint32_t> found;
-  while (const message_ptr m = queue.take()) found.push_back(m->header.sequence);
-  return found;
+  std::vector<std::uint32_t> values;
+  while (const message_ptr m = queue.take()) values.push_back(m->header.sequence);
+  return values;
 }
 
 TEST(source_queue, gives_in_sequence_what_is_cleared_in_whatever_order_it_came) {

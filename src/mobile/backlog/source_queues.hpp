@@ -39,20 +39,20 @@ class source_queues {
                          const Kept& kept, outcome& next) {
     shard& part = of(id);
     const std::scoped_lock lock(part.mutex);
-    auto found = part.queues.find(id);
-    if (found == part.queues.end()) {
+    auto match = part.queues.find(id);
+    if (match == part.queues.end()) {
       if (!begin) return false;
-      found = part.queues.try_emplace(id).first;
+      match = part.queues.try_emplace(id).first;
       count_.fetch_add(1, std::memory_order_relaxed);  // a hint
     }
-    if (found->second.is_cleared(m->header.sequence)) {
+    if (match->second.is_cleared(m->header.sequence)) {
       next.send.push_back(std::move(m));
     } else {
       kept(*m);
-      found->second.put(std::move(m));
+      match->second.put(std::move(m));
     }
     // Every message here has been numbered, so the counter is behind all of them.
-    next.ask = found->second.ask(numbers.load(std::memory_order_relaxed));
+    next.ask = match->second.ask(numbers.load(std::memory_order_relaxed));
     return true;
   }
 
@@ -61,14 +61,14 @@ class source_queues {
                            outcome& next) {
     shard& part = of(id);
     const std::scoped_lock lock(part.mutex);
-    const auto found = part.queues.find(id);
-    if (found == part.queues.end()) return true;
-    source_queue& queue = found->second;
+    const auto match = part.queues.find(id);
+    if (match == part.queues.end()) return true;
+    source_queue& queue = match->second;
     queue.clear(limit);
     while (message_ptr m = queue.take()) next.send.push_back(std::move(m));
     next.ask = queue.ask(numbers.load(std::memory_order_relaxed));  // behind all messages here
     if (!queue.over()) return false;
-    remove(part, found);
+    remove(part, match);
     return true;
   }
 
@@ -76,10 +76,10 @@ class source_queues {
   [[nodiscard]] message_list drop(object_id id) {
     shard& part = of(id);
     const std::scoped_lock lock(part.mutex);
-    const auto found = part.queues.find(id);
-    if (found == part.queues.end()) return {};
-    message_list all = found->second.take_all();
-    remove(part, found);
+    const auto match = part.queues.find(id);
+    if (match == part.queues.end()) return {};
+    message_list all = match->second.take_all();
+    remove(part, match);
     return all;
   }
 
@@ -101,8 +101,8 @@ class source_queues {
     table queues;
   };
   [[nodiscard]] shard& of(object_id id) noexcept { return shards_[std::hash<object_id>()(id) % shards_.size()]; }
-  void remove(shard& part, table::iterator which) {
-    part.queues.erase(which);
+  void remove(shard& part, table::iterator position) {
+    part.queues.erase(position);
     count_.fetch_sub(1, std::memory_order_relaxed);  // a hint
   }
 

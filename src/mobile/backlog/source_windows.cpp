@@ -22,32 +22,32 @@ void source_windows::count_out(const source& one) noexcept {
 }
 
 void source_windows::on_request(std::uint32_t rank, std::uint32_t end, std::uint32_t next) {
-  auto at = find(rank);
-  if (at == sources_.end() || at->rank != rank) {
-    at = sources_.insert(at, {rank, next, next, end});
+  auto sources = find(rank);
+  if (sources == sources_.end() || sources->rank != rank) {
+    sources = sources_.insert(sources, {rank, next, next, end});
   } else {
-    count_out(*at);
-    if (is_before(at->end, end)) at->end = end;
+    count_out(*sources);
+    if (is_before(sources->end, end)) sources->end = end;
   }
-  at->next = next;
+  sources->next = next;
   // The source may have forgotten earlier clearances. If an earlier clearance has brought all messages that it asks
   // for, it still asks: until it hears of that, it keeps its later messages.
-  at->limit = is_before(next, at->end) ? next : at->end - 1;
-  count_in(*at);
+  sources->limit = is_before(next, sources->end) ? next : sources->end - 1;
+  count_in(*sources);
 }
 
 void source_windows::on_next(std::uint32_t rank, std::uint32_t next) {
-  const auto at = find(rank);
-  if (at == sources_.end() || at->rank != rank) return;
-  count_out(*at);
+  const auto sources = find(rank);
+  if (sources == sources_.end() || sources->rank != rank) return;
+  count_out(*sources);
   // The source may have forgotten its clearance: then it keeps the messages that come back; otherwise it sends them at
   // once. A limit never rises here: a source that asks has to hear of the end.
-  if (is_before(next, at->next) && is_before(next, at->limit)) at->limit = next;
-  at->next = next;
-  if (!at->asks() && at->in_flight() == 0) {
-    sources_.erase(at);
+  if (is_before(next, sources->next) && is_before(next, sources->limit)) sources->limit = next;
+  sources->next = next;
+  if (!sources->asks() && sources->in_flight() == 0) {
+    sources_.erase(sources);
   } else {
-    count_in(*at);
+    count_in(*sources);
   }
 }
 
@@ -62,22 +62,22 @@ std::vector<source_windows::grant> source_windows::clear(std::size_t waiting, st
   if (asking_ == 0 || waiting + in_flight_ > most / 2) return cleared;
   std::uint32_t room = most - static_cast<std::uint32_t>(waiting) - in_flight_;
   const std::uint32_t share = std::max(1U, room / asking_);
-  bool over = false;
+  bool is_over = false;
   for (std::size_t looked = sources_.size(); looked > 0 && room > 0 && asking_ > 0; --looked) {
     if (next_source_ >= sources_.size()) next_source_ = 0;
     source& one = sources_[next_source_++];
     if (!one.asks() || is_blocked(one.rank)) continue;
     count_out(one);
-    const std::uint32_t from = is_before(one.limit, one.next) ? one.next : one.limit;
-    const std::uint32_t left = is_before(from, one.end) ? one.end - from : 0;
+    const std::uint32_t first = is_before(one.limit, one.next) ? one.next : one.limit;
+    const std::uint32_t left = is_before(first, one.end) ? one.end - first : 0;
     const std::uint32_t count = std::min({share, room, left});
-    one.limit = left == 0 ? one.end : from + count;  // a source with no messages left hears of that
+    one.limit = left == 0 ? one.end : first + count;  // a source with no messages left hears of that
     room -= count;
-    over = over || left == 0;
+    is_over = is_over || left == 0;
     cleared.push_back({rank_id(one.rank), one.limit});
     count_in(one);
   }
-  if (over) std::erase_if(sources_, [](const source& each) { return !each.asks() && each.in_flight() == 0; });
+  if (is_over) std::erase_if(sources_, [](const source& each) { return !each.asks() && each.in_flight() == 0; });
   return cleared;
 }
 

@@ -122,17 +122,17 @@ TEST(source_windows, numbers_wrap) {
 }
 
 TEST(source_windows, they_travel_in_packed_form_and_forged_ones_are_refused) {
-  source_windows before;
-  for (const std::uint32_t rank : {1U, 3U}) before.on_request(rank, 1000, 0);
-  ASSERT_EQ(before.clear(0, 0, nobody).size(), 2U);
-  before.on_departure(50);
-  auto after = unpack<source_windows>(pack(before));
-  ASSERT_TRUE(after);
-  EXPECT_FALSE(after->sound(3)) << "there is no rank 3";
-  EXPECT_TRUE(after->sound(4));
-  EXPECT_EQ(after->in_flight(), before.in_flight());
-  EXPECT_EQ(after->window(0), 50U);
-  EXPECT_EQ(after->clear(0, 0, nobody), before.clear(0, 0, nobody));
+  source_windows previous;
+  for (const std::uint32_t rank : {1U, 3U}) previous.on_request(rank, 1000, 0);
+  ASSERT_EQ(previous.clear(0, 0, nobody).size(), 2U);
+  previous.on_departure(50);
+  auto successor = unpack<source_windows>(pack(previous));
+  ASSERT_TRUE(successor);
+  EXPECT_FALSE(successor->sound(3)) << "there is no rank 3";
+  EXPECT_TRUE(successor->sound(4));
+  EXPECT_EQ(successor->in_flight(), previous.in_flight());
+  EXPECT_EQ(successor->window(0), 50U);
+  EXPECT_EQ(successor->clear(0, 0, nobody), previous.clear(0, 0, nobody));
 }
 
 message_header traveller(std::uint32_t source, std::uint32_t sequence, std::uint8_t hops, std::uint8_t flags = 0) {

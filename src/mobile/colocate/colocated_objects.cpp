@@ -19,8 +19,8 @@
 
 namespace nacre {
 
-colocation_space& colocation_space::of(thread_context& on) noexcept {
-  return object_space::on_thread(on).colocations();
+colocation_space& colocation_space::of(thread_context& thread) noexcept {
+  return object_space::on_thread(thread).colocations();
 }
 
 step_end colocation_space::join_front(activation_step& now) {
@@ -35,13 +35,13 @@ step_end colocation_space::join_front(activation_step& now) {
 
 /// Handles a claim at the front. After the news that the object is acquired, the object belongs to the colocation.
 step_end colocation_space::claim_front(activation_step& now) {
-  object_entry& at = now.at;
+  object_entry& entry = now.at;
   const message_header header = now.pending.front()->header;
   const colocation_name name{header.source, header.reply};
-  const object_entry_extra* const extra = at.extra();
+  const object_entry_extra* const extra = entry.extra();
   if (extra == nullptr || extra->colocations == nullptr || !extra->colocations->holds(name)) {
     static_cast<void>(now.pending.pop_front());
-    if (at.id.is_element()) {
+    if (entry.id.is_element()) {
       NACRE_MARK("a colocation claims an element that has ended, and finds the next one there");
       return step_end::empty;
     }
@@ -60,15 +60,17 @@ step_end colocation_space::claim_front(activation_step& now) {
   static_cast<void>(now.pending.pop_front());
   extra->colocations->acquired_by = name;
   std::size_t bytes = 0;
-  const bool stays_here = space_.migration().refusal(at) != nullptr || !space_.migration().measure(now, bytes).empty();
+  const bool stays_here =
+      space_.migration().refusal(entry) != nullptr || !space_.migration().measure(now, bytes).empty();
   now.put_back();
-  note_acquired(at.id, name);
-  tell_initiator(now.on, name, {.object = at.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});
+  note_acquired(entry.id, name);
+  tell_initiator(now.on, name,
+                 {.object = entry.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});
   return step_end::blocked;
 }
 
-bool colocation_space::acquired(const object_entry& at) noexcept {
-  const object_entry_extra* const extra = at.extra();
+bool colocation_space::acquired(const object_entry& entry) noexcept {
+  const object_entry_extra* const extra = entry.extra();
   return extra != nullptr && extra->colocations != nullptr && extra->colocations->acquired_by.number != 0;
 }
 
@@ -82,24 +84,24 @@ void colocation_space::end_participation(activation_step& now, const colocation_
 }
 
 /// Ends the part of an object that the colocation holds; the caller still has to end its access.
-void colocation_space::release_acquired(object_entry& at, thread_context& on, const colocation_name& name) {
-  activation_step now{at, on, {}};
+void colocation_space::release_acquired(object_entry& entry, thread_context& thread, const colocation_name& name) {
+  activation_step now{entry, thread, {}};
   now.take_up();
   end_participation(now, name);
   now.put_back();
 }
 
-void colocation_space::note_acquired(object_id object, const colocation_name& by) {
+void colocation_space::note_acquired(object_id object, const colocation_name& name) {
   const std::scoped_lock lock(guard_);
-  acquired_[object.value()] = by;
+  acquired_[object.value()] = name;
 }
 
 /// False when the object is not held here for that colocation; a peer may lie.
-bool colocation_space::take_acquired(object_id object, const colocation_name& by) {
+bool colocation_space::take_acquired(object_id object, const colocation_name& name) {
   const std::scoped_lock lock(guard_);
-  const auto found = acquired_.find(object.value());
-  if (found == acquired_.end() || !(found->second == by)) return false;
-  acquired_.erase(found);
+  const auto match = acquired_.find(object.value());
+  if (match == acquired_.end() || !(match->second == name)) return false;
+  acquired_.erase(match);
   return true;
 }
 
@@ -112,38 +114,38 @@ void colocation_space::arrive_acquired(activation_step& now) {
   tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
 }
 
-void colocation_space::on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to) {
-  take_order(detail::thread_of(ctx), ctx.source(), number, object, to);
+void colocation_space::on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t target) {
+  take_order(detail::thread_of(ctx), ctx.source(), number, object, target);
 }
 
-void colocation_space::take_order(thread_context& on, rank_id from, std::uint64_t number, object_id object,
-                                  std::uint32_t to) {
-  const colocation_name name{from.value(), number};
-  if ((to >= messages_.size() && to != nowhere) || !take_acquired(object, name)) {
+void colocation_space::take_order(thread_context& thread, rank_id source, std::uint64_t number, object_id object,
+                                  std::uint32_t target) {
+  const colocation_name name{source.value(), number};
+  if ((target >= messages_.size() && target != nowhere) || !take_acquired(object, name)) {
     return messages_.fail("rank " + std::to_string(name.rank) + " gives orders to an object that it does not hold");
   }
   message_ptr m = make_message(0);
   m->header.object = object.value();
   m->header.source = name.rank;
   m->header.reply = number;
-  m->header.sequence = to;
+  m->header.sequence = target;
   m->run_by(&order_work);
-  messages_.pool().make_ready(on, *m.release());
+  messages_.pool().make_ready(thread, *m.release());
 }
 
 /// Sends a held object away, or releases it without the function.
-void colocation_space::order_work(work& item, thread_context& on) {
-  colocation_space& self = of(on);
+void colocation_space::order_work(work& item, thread_context& thread) {
+  colocation_space& self = of(thread);
   const message_header order = static_cast<message&>(item).header;
-  object_entry& at = self.space_.access().held_entry(item);
+  object_entry& entry = self.space_.access().held_entry(item);
   if (order.sequence == nowhere) {
-    self.release_acquired(at, on, {order.source, order.reply});
+    self.release_acquired(entry, thread, {order.source, order.reply});
   } else {
-    activation_step now{at, on, {}};
+    activation_step now{entry, thread, {}};
     now.take_up();
     self.space_.migration().depart(now, rank_id(order.sequence), {});
   }
-  self.space_.activation().let_go_on(at, on);
+  self.space_.activation().let_go_on(entry, thread);
 }
 
 /// A function with all its objects, which are held here.
@@ -158,14 +160,15 @@ void colocation_space::on_function(context& ctx, colocate_call call) {
   take_function(detail::thread_of(ctx), ctx.source(), std::move(call));
 }
 
-void colocation_space::take_function(thread_context& on, rank_id from, colocate_call call) {
+void colocation_space::take_function(thread_context& thread, rank_id source, colocate_call call) {
   auto ready = std::make_unique<ready_colocation>();
-  ready->name = {from.value(), call.number};
+  ready->name = {source.value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
   bool sound = row != nullptr && row->colocation != nullptr && row->colocation->keys.size() == call.objects.size();
   for (const object_id each : call.objects) sound = sound && take_acquired(each, ready->name);
   if (!sound) {
-    return messages_.fail("rank " + std::to_string(from.value()) + " runs a function on objects that it does not hold");
+    return messages_.fail("rank " + std::to_string(source.value()) +
+                          " runs a function on objects that it does not hold");
   }
   ready->call = make_message(call.arguments.size());
   std::copy(call.arguments.begin(), call.arguments.end(), ready->call->body());
@@ -176,11 +179,11 @@ void colocation_space::take_function(thread_context& on, rank_id from, colocate_
   header.object = call.objects.front().value();
   header.flags = flag_uncounted;  // the joins count
   ready->objects = std::move(call.objects);
-  messages_.pool().make_ready(on, *ready.release());
+  messages_.pool().make_ready(thread, *ready.release());
 }
 
-void colocation_space::run_colocation(work& item, thread_context& on) {
-  colocation_space& self = of(on);
+void colocation_space::run_colocation(work& item, thread_context& thread) {
+  colocation_space& self = of(thread);
   const std::unique_ptr<ready_colocation> all(static_cast<ready_colocation*>(&item));
   const detail::colocation_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->colocation;
   std::array<object_entry*, coordinator::participants_max> entries{};
@@ -194,10 +197,10 @@ void colocation_space::run_colocation(work& item, thread_context& on) {
       return self.messages_.fail("a colocation got an object of another class, " + std::string(type.name));
     }
   }
-  self.messages_.run(on, std::move(all->call), objects.data());
+  self.messages_.run(thread, std::move(all->call), objects.data());
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
-    self.release_acquired(*entries[index], on, all->name);
-    self.space_.access().end_access(*entries[index], on, &handler_access::end_exclusive_work, false);
+    self.release_acquired(*entries[index], thread, all->name);
+    self.space_.access().end_access(*entries[index], thread, &handler_access::end_exclusive_work, false);
   }
 }
 }  // namespace nacre

@@ -39,47 +39,47 @@ class colocation_space {
 
   /// Brings objects to one rank and runs a function on them: see docs/protocols/colocate.md. Throws usage_error when an
   /// object is named twice, or a pointer names none. Any thread.
-  void request(thread_context& on, std::span<const object_id> objects, message_ptr function,
+  void request(thread_context& thread, std::span<const object_id> objects, message_ptr function,
                detail::future_state* result);
 
   // The part of an object here. The object's activation.
   step_end join_front(activation_step& now);
   step_end claim_front(activation_step& now);
-  [[nodiscard]] static bool acquired(const object_entry& at) noexcept;
+  [[nodiscard]] static bool acquired(const object_entry& entry) noexcept;
   void arrive_acquired(activation_step& now);
   /// Tells the initiator of a colocation about one of its objects.
-  void tell_initiator(thread_context& on, const colocation_name& name, const colocate_news& news);
+  void tell_initiator(thread_context& thread, const colocation_name& name, const colocate_news& news);
 
   // Handlers that other ranks call.
   void on_news(context& ctx, const colocate_news& news);
-  void on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t to);
+  void on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t target);
   void on_function(context& ctx, colocate_call call);
 
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // the object is released where it is
 
   struct ready_colocation;
-  [[nodiscard]] static colocation_space& of(thread_context& on) noexcept;
+  [[nodiscard]] static colocation_space& of(thread_context& thread) noexcept;
 
-  [[nodiscard]] bool at_once(rank_id to) const noexcept;
+  [[nodiscard]] bool at_once(rank_id target) const noexcept;
 
   // At the initiator.
-  void take_news(thread_context& on, rank_id from, const colocate_news& news);
-  void act(thread_context& on, const colocate_action& what, const message_header& failed);
-  void send_claim(thread_context& on, const colocate_action& what);
-  void send_order(thread_context& on, const colocate_action& what);
-  void send_function(thread_context& on, std::uint64_t number, rank_id to);
-  void report_failure(thread_context& on, const colocate_action& what, message_header header);
+  void take_news(thread_context& thread, rank_id source, const colocate_news& news);
+  void act(thread_context& thread, const colocate_action& action, const message_header& failed);
+  void send_claim(thread_context& thread, const colocate_action& action);
+  void send_order(thread_context& thread, const colocate_action& action);
+  void send_function(thread_context& thread, std::uint64_t number, rank_id target);
+  void report_failure(thread_context& thread, const colocate_action& action, message_header header);
 
   // Where the objects are.
-  void take_order(thread_context& on, rank_id from, std::uint64_t number, object_id object, std::uint32_t to);
-  void take_function(thread_context& on, rank_id from, colocate_call call);
-  static void order_work(work& item, thread_context& on);
-  static void run_colocation(work& item, thread_context& on);
+  void take_order(thread_context& thread, rank_id source, std::uint64_t number, object_id object, std::uint32_t target);
+  void take_function(thread_context& thread, rank_id source, colocate_call call);
+  static void order_work(work& item, thread_context& thread);
+  static void run_colocation(work& item, thread_context& thread);
   void end_participation(activation_step& now, const colocation_name& name);
-  void release_acquired(object_entry& at, thread_context& on, const colocation_name& name);
-  void note_acquired(object_id object, const colocation_name& by);
-  [[nodiscard]] bool take_acquired(object_id object, const colocation_name& by);
+  void release_acquired(object_entry& entry, thread_context& thread, const colocation_name& name);
+  void note_acquired(object_id object, const colocation_name& name);
+  [[nodiscard]] bool take_acquired(object_id object, const colocation_name& name);
 
   /// The function that a colocation of this rank will run.
   struct colocation_function {

@@ -29,102 +29,102 @@ bool is_late(const colocate_news& news) {
 
 std::uint64_t coordinator::begin(std::span<const object_id> objects) {
   NACRE_EXPECT(objects.size() >= 2 && objects.size() <= participants_max, "a colocation has 2 to 16 objects");
-  colocation made;
-  made.number = ++last_;
-  for (const object_id each : objects) made.all.push_back({.object = each});
+  colocation colocation;
+  colocation.number = ++last_;
+  for (const object_id each : objects) colocation.all.push_back({.object = each});
   // All colocations of all ranks acquire objects in one order, so they cannot wait for each other in a circle.
-  std::sort(made.all.begin(), made.all.end(),
+  std::sort(colocation.all.begin(), colocation.all.end(),
             [](const participant& a, const participant& b) { return a.object.value() < b.object.value(); });
-  open_.emplace(made.number, std::move(made));
+  open_.emplace(colocation.number, std::move(colocation));
   return last_;
 }
 
-bool coordinator::on(rank_id from, const colocate_news& news, actions& next) {
-  const auto found = open_.find(news.number);
-  if (found == open_.end()) return news.number <= last_ && is_late(news);
-  colocation& of = found->second;
-  const auto member =
-      std::find_if(of.all.begin(), of.all.end(), [&](const participant& p) { return p.object == news.object; });
-  if (member == of.all.end()) return false;
+bool coordinator::on(rank_id source, const colocate_news& news, actions& next) {
+  const auto match = open_.find(news.number);
+  if (match == open_.end()) return news.number <= last_ && is_late(news);
+  colocation& colocation = match->second;
+  const auto member = std::find_if(colocation.all.begin(), colocation.all.end(),
+                                   [&](const participant& p) { return p.object == news.object; });
+  if (member == colocation.all.end()) return false;
   switch (news.step) {
     case colocate_step::ready:
-      return on_ready(of, *member, news, next);
+      return on_ready(colocation, *member, news, next);
     case colocate_step::acquired:
       if (member->now != standing::asked) return false;
-      member->rank = from;
+      member->rank = source;
       member->bytes = news.bytes;
       member->stays = news.stays;
-      return on_acquired(of, *member, next);
+      return on_acquired(colocation, *member, next);
     case colocate_step::arrived:
-      if (of.now != phase::moving || from != of.to || member->rank == of.to) return false;
-      member->rank = from;
-      run_if_all_are_there(of, next);
+      if (colocation.now != phase::moving || source != colocation.to || member->rank == colocation.to) return false;
+      member->rank = source;
+      run_if_all_are_there(colocation, next);
       return true;
     case colocate_step::gone:
-      return on_gone(of, *member, news, next);
+      return on_gone(colocation, *member, news, next);
   }
   return false;
 }
 
-bool coordinator::on_ready(colocation& of, participant& member, const colocate_news& news, actions& next) {
+bool coordinator::on_ready(colocation& colocation, participant& member, const colocate_news& news, actions& next) {
   if (member.now == standing::over && member.destroyed) return is_late(news);
   if (member.now != standing::awaited) return false;
   member.now = standing::ready;
-  if (of.now == phase::ending) {
-    end(of, member, next);
-    forget_if_over(of, next);
+  if (colocation.now == phase::ending) {
+    end(colocation, member, next);
+    forget_if_over(colocation, next);
     return true;
   }
-  const bool all =
-      std::all_of(of.all.begin(), of.all.end(), [](const participant& p) { return p.now == standing::ready; });
+  const bool all = std::all_of(colocation.all.begin(), colocation.all.end(),
+                               [](const participant& p) { return p.now == standing::ready; });
   if (all) {
-    of.now = phase::acquiring;
-    static_cast<void>(acquire_next(of, next));
+    colocation.now = phase::acquiring;
+    static_cast<void>(acquire_next(colocation, next));
   }
   return true;
 }
 
-bool coordinator::acquire_next(colocation& of, actions& next) {
-  for (participant& each : of.all) {
+bool coordinator::acquire_next(colocation& colocation, actions& next) {
+  for (participant& each : colocation.all) {
     if (each.now != standing::ready) continue;
     each.now = standing::asked;
-    next.push_back({.what = kind::acquire, .number = of.number, .object = each.object});
+    next.push_back({.what = kind::acquire, .number = colocation.number, .object = each.object});
     return true;
   }
   return false;
 }
 
-bool coordinator::on_acquired(colocation& of, participant& member, actions& next) {
+bool coordinator::on_acquired(colocation& colocation, participant& member, actions& next) {
   member.now = standing::acquired;
-  if (of.now == phase::ending) {
-    end(of, member, next);
-    forget_if_over(of, next);
-  } else if (!acquire_next(of, next)) {
-    move_objects(of, next);
+  if (colocation.now == phase::ending) {
+    end(colocation, member, next);
+    forget_if_over(colocation, next);
+  } else if (!acquire_next(colocation, next)) {
+    move_objects(colocation, next);
   }
   return true;
 }
 
 /// Chooses the rank of the function: the rank of the objects that refuse to move; else the rank with most objects, and
 /// of several such ranks the one with most bytes. False when objects on different ranks refuse to move.
-bool coordinator::choose_place(colocation& of) {
+bool coordinator::choose_place(colocation& colocation) {
   const participant* fixed = nullptr;
-  for (const participant& each : of.all) {
+  for (const participant& each : colocation.all) {
     if (!each.stays) continue;
     if (fixed != nullptr && fixed->rank != each.rank) return false;
     fixed = &each;
   }
   if (fixed != nullptr) {
     NACRE_MARK("a colocation runs where an object refuses to move");
-    of.to = fixed->rank;
+    colocation.to = fixed->rank;
     return true;
   }
   std::size_t most = 0;
   std::uint64_t most_bytes = 0;
-  for (const participant& place : of.all) {
+  for (const participant& place : colocation.all) {
     std::size_t count = 0;
     std::uint64_t bytes = 0;
-    for (const participant& each : of.all) {
+    for (const participant& each : colocation.all) {
       if (each.rank != place.rank) continue;
       ++count;
       bytes += each.bytes;
@@ -132,71 +132,76 @@ bool coordinator::choose_place(colocation& of) {
     if (count < most || (count == most && bytes <= most_bytes)) continue;
     most = count;
     most_bytes = bytes;
-    of.to = place.rank;
+    colocation.to = place.rank;
   }
   return true;
 }
 
-void coordinator::move_objects(colocation& of, actions& next) {
-  of.to = of.all.front().rank;
-  if (!choose_place(of)) {
+void coordinator::move_objects(colocation& colocation, actions& next) {
+  colocation.to = colocation.all.front().rank;
+  if (!choose_place(colocation)) {
     NACRE_MARK("a colocation wants objects that refuse to move on different ranks");
-    return fail(of, of.all.front().object, "objects on different ranks refuse to move", next);
+    return fail(colocation, colocation.all.front().object, "objects on different ranks refuse to move", next);
   }
-  of.now = phase::moving;
-  for (const participant& each : of.all) {
-    if (each.rank == of.to) continue;
-    next.push_back({.what = kind::go, .number = of.number, .object = each.object, .rank = each.rank, .to = of.to});
+  colocation.now = phase::moving;
+  for (const participant& each : colocation.all) {
+    if (each.rank == colocation.to) continue;
+    next.push_back(
+        {.what = kind::go, .number = colocation.number, .object = each.object, .rank = each.rank, .to = colocation.to});
   }
-  run_if_all_are_there(of, next);
+  run_if_all_are_there(colocation, next);
 }
 
-void coordinator::run_if_all_are_there(colocation& of, actions& next) {
-  if (std::any_of(of.all.begin(), of.all.end(), [&](const participant& p) { return p.rank != of.to; })) return;
-  next.push_back({.what = kind::run, .number = of.number, .to = of.to});
-  open_.erase(of.number);
+void coordinator::run_if_all_are_there(colocation& colocation, actions& next) {
+  if (std::any_of(colocation.all.begin(), colocation.all.end(),
+                  [&](const participant& p) { return p.rank != colocation.to; }))
+    return;
+  next.push_back({.what = kind::run, .number = colocation.number, .to = colocation.to});
+  open_.erase(colocation.number);
 }
 
-bool coordinator::on_gone(colocation& of, participant& member, const colocate_news& news, actions& next) {
+bool coordinator::on_gone(colocation& colocation, participant& member, const colocate_news& news, actions& next) {
   if (member.now == standing::over) {
     member.destroyed = true;
     return is_late(news);
   }
-  if (of.now == phase::moving || member.now == standing::acquired) return false;
+  if (colocation.now == phase::moving || member.now == standing::acquired) return false;
   member.now = standing::over;
   member.destroyed = true;
-  if (of.now == phase::ending) {
+  if (colocation.now == phase::ending) {
     NACRE_MARK("a colocation that has failed loses another of its objects");
-    forget_if_over(of, next);
+    forget_if_over(colocation, next);
   } else {
-    fail(of, member.object, "the object has been destroyed", next);
+    fail(colocation, member.object, "the object has been destroyed", next);
   }
   return true;
 }
 
-void coordinator::fail(colocation& of, object_id object, const char* why, actions& next) {
-  of.now = phase::ending;
-  next.push_back({.what = kind::fail, .number = of.number, .object = object, .why = why});
-  for (participant& each : of.all) end(of, each, next);
-  forget_if_over(of, next);
+void coordinator::fail(colocation& colocation, object_id object, const char* reason, actions& next) {
+  colocation.now = phase::ending;
+  next.push_back({.what = kind::fail, .number = colocation.number, .object = object, .why = reason});
+  for (participant& each : colocation.all) end(colocation, each, next);
+  forget_if_over(colocation, next);
 }
 
 /// Lets a participant of a failed colocation go, if it is ready or acquired; else that happens once it is.
-void coordinator::end(colocation& of, participant& each, actions& next) {
+void coordinator::end(colocation& colocation, participant& each, actions& next) {
   if (each.now == standing::ready) {
-    next.push_back({.what = kind::let_go, .number = of.number, .object = each.object});
+    next.push_back({.what = kind::let_go, .number = colocation.number, .object = each.object});
   } else if (each.now == standing::acquired) {
-    next.push_back({.what = kind::release, .number = of.number, .object = each.object, .rank = each.rank});
+    next.push_back({.what = kind::release, .number = colocation.number, .object = each.object, .rank = each.rank});
   } else {
     return;
   }
   each.now = standing::over;
 }
 
-void coordinator::forget_if_over(const colocation& of, actions& next) {
-  if (std::any_of(of.all.begin(), of.all.end(), [](const participant& p) { return p.now != standing::over; })) return;
-  next.push_back({.what = kind::over, .number = of.number});
-  open_.erase(of.number);
+void coordinator::forget_if_over(const colocation& colocation, actions& next) {
+  if (std::any_of(colocation.all.begin(), colocation.all.end(),
+                  [](const participant& p) { return p.now != standing::over; }))
+    return;
+  next.push_back({.what = kind::over, .number = colocation.number});
+  open_.erase(colocation.number);
 }
 
 }  // namespace nacre

@@ -72,8 +72,8 @@ class coordinator {
 
   /// Begins a colocation of objects that are all different; returns its number, which is never 0.
   [[nodiscard]] std::uint64_t begin(std::span<const object_id> objects);
-  /// Appends the actions that follow from the news from rank `from`.
-  [[nodiscard]] bool on(rank_id from, const colocate_news& news, std::vector<colocate_action>& next);
+  /// Appends the actions that follow from the news from rank `source`.
+  [[nodiscard]] bool on(rank_id source, const colocate_news& news, std::vector<colocate_action>& next);
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
  private:
@@ -95,16 +95,16 @@ class coordinator {
   };
   using actions = std::vector<colocate_action>;
 
-  [[nodiscard]] static bool acquire_next(colocation& of, actions& next);
-  void move_objects(colocation& of, actions& next);
-  [[nodiscard]] static bool choose_place(colocation& of);
-  void run_if_all_are_there(colocation& of, actions& next);
-  void fail(colocation& of, object_id object, const char* why, actions& next);
-  void end(colocation& of, participant& each, actions& next);
-  void forget_if_over(const colocation& of, actions& next);
-  [[nodiscard]] bool on_ready(colocation& of, participant& member, const colocate_news& news, actions& next);
-  [[nodiscard]] bool on_acquired(colocation& of, participant& member, actions& next);
-  [[nodiscard]] bool on_gone(colocation& of, participant& member, const colocate_news& news, actions& next);
+  [[nodiscard]] static bool acquire_next(colocation& colocation, actions& next);
+  void move_objects(colocation& colocation, actions& next);
+  [[nodiscard]] static bool choose_place(colocation& colocation);
+  void run_if_all_are_there(colocation& colocation, actions& next);
+  void fail(colocation& colocation, object_id object, const char* reason, actions& next);
+  void end(colocation& colocation, participant& each, actions& next);
+  void forget_if_over(const colocation& colocation, actions& next);
+  [[nodiscard]] bool on_ready(colocation& colocation, participant& member, const colocate_news& news, actions& next);
+  [[nodiscard]] bool on_acquired(colocation& colocation, participant& member, actions& next);
+  [[nodiscard]] bool on_gone(colocation& colocation, participant& member, const colocate_news& news, actions& next);
 
   std::unordered_map<std::uint64_t, colocation> open_;
   std::uint64_t last_ = 0;

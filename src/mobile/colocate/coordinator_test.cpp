@@ -28,9 +28,9 @@ struct asked {
   std::vector<colocate_action> next;
 
   explicit asked(const std::vector<object_id>& objects) : number(subject.begin(objects)) {}
-  bool tell(object_id object, step what, std::uint32_t rank = 0, bool stays = false, std::uint64_t bytes = 1) {
+  bool tell(object_id object, step step, std::uint32_t rank = 0, bool stays = false, std::uint64_t bytes = 1) {
     next.clear();
-    return subject.on(rank_id(rank), {number, object, what, stays, bytes}, next);
+    return subject.on(rank_id(rank), {number, object, step, stays, bytes}, next);
   }
   void make_ready(const std::vector<object_id>& objects) {
     for (const object_id each : objects) ASSERT_TRUE(tell(each, step::ready));

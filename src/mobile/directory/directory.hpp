@@ -37,10 +37,10 @@ class directory {
   /// The entry of that name, made with `first` when there is none. Skips the look-up: for names that are probably new.
   [[nodiscard]] object_entry& add(object_id id, known_location first, work::runner activate,
                                   inbox::first state = inbox::first::idle) {
-    auto made = std::make_unique<object_entry>(id, first, activate, state);
-    object_entry& there = entries_.add(*made);
-    if (&there == made.get()) static_cast<void>(made.release());
-    return there;
+    auto result = std::make_unique<object_entry>(id, first, activate, state);
+    object_entry& entry = entries_.add(*result);
+    if (&entry == result.get()) static_cast<void>(result.release());
+    return entry;
   }
   /// Takes the entry out; the caller retires it. False: it had been taken out before.
   [[nodiscard]] bool remove(object_entry& gone) { return entries_.remove(gone); }

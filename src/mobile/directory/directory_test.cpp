@@ -22,11 +22,11 @@ TEST(directory, an_entry_is_found_by_its_name_and_made_only_once) {
   const epoch_domain::participant reader(readers);
   directory known(readers);
   EXPECT_EQ(known.find(name(1)), nullptr);
-  object_entry& made = known.find_or_add(name(1), {rank_id(3), 7}, &never);
-  EXPECT_EQ(made.id, name(1));
-  EXPECT_EQ(made.location.read(), (known_location{rank_id(3), 7}));
-  EXPECT_EQ(&known.find_or_add(name(1), {rank_id(4), 9}, &never), &made);
-  EXPECT_EQ(known.find(name(1)), &made);
+  object_entry& entry = known.find_or_add(name(1), {rank_id(3), 7}, &never);
+  EXPECT_EQ(entry.id, name(1));
+  EXPECT_EQ(entry.location.read(), (known_location{rank_id(3), 7}));
+  EXPECT_EQ(&known.find_or_add(name(1), {rank_id(4), 9}, &never), &entry);
+  EXPECT_EQ(known.find(name(1)), &entry);
   EXPECT_EQ(known.size(), 1U);
 }
 
@@ -86,8 +86,8 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
       epoch_domain::participant self(readers);
       while (!over) {
         for (std::uint64_t index = 1; index <= lasting; ++index) {
-          const object_entry* const found = known.find(name(index));
-          if (found == nullptr || found->id != name(index)) ++wrong;
+          const object_entry* const entry = known.find(name(index));
+          if (entry == nullptr || entry->id != name(index)) ++wrong;
         }
         if (known.find(name(10'000'000)) != nullptr) ++wrong;
         self.quiescent();

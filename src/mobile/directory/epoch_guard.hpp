@@ -10,8 +10,8 @@ namespace nacre {
 /// nest: user code called within an operation may begin another operation.
 class epoch_guard {
  public:
-  explicit epoch_guard(thread_context& on)
-      : on_(on.role() == thread_role::application && !on.reader().is_online() ? &on : nullptr) {
+  explicit epoch_guard(thread_context& thread)
+      : on_(thread.role() == thread_role::application && !thread.reader().is_online() ? &thread : nullptr) {
     if (on_ != nullptr) on_->reader().online();
   }
   epoch_guard(const epoch_guard&) = delete;

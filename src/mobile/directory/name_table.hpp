@@ -58,18 +58,18 @@ class name_table {
 
   /// Null when there is none of that name. Wait-free.
   [[nodiscard]] Item* find(object_id id) const noexcept {
-    const place_of at(id);
+    const place_of place(id);
     // acquire: pairs with the releases of the threads that put the table, the word or the next table there.
     table* in = load(current_);
-    for (std::size_t index = at.first;; ++index) {
+    for (std::size_t index = place.first;; ++index) {
       const std::uint64_t word = load(in->word(index));
       if (word == empty || word == closed) {
         in = load(in->next);
         if (in == nullptr) return nullptr;
-        index = at.first - 1;
-      } else if (at.may_be(word) && (word & state_mask) != removed) {
-        Item* const found = item_of(word);
-        if (found->id == id) return found;
+        index = place.first - 1;
+      } else if (place.may_be(word) && (word & state_mask) != removed) {
+        Item* const match = item_of(word);
+        if (match->id == id) return match;
       }
     }
   }
@@ -80,11 +80,11 @@ class name_table {
 
   /// Adds an item, unless there is one of its name; returns the item that is there in the end. Lock-free.
   Item& add(Item& fresh) {
-    const place_of at(fresh.id);
+    const place_of place(fresh.id);
     for (;;) {
       table* const begin = load(current_);
       help(*begin);
-      if (Item* const there = add_from(*begin, at, fresh)) return *there;
+      if (Item* const remote = add_from(*begin, place, fresh)) return *remote;
     }
   }
 
@@ -174,27 +174,27 @@ class name_table {
     return Ref<T>(shared);
   }
   template <class T>
-  static T load(T& from) noexcept {
-    return ref(from).load(std::memory_order_acquire);
+  static T load(T& value) noexcept {
+    return ref(value).load(std::memory_order_acquire);
   }
   /// True if the old value was `known`; otherwise sets `known` to the old value. release: publishes the item; acquire:
   /// sees another thread's item.
   template <class T>
-  static bool change(T& where, T& known, T wanted) noexcept {
-    return ref(where).compare_exchange_strong(known, wanted, std::memory_order_acq_rel, std::memory_order_acquire);
+  static bool change(T& value, T& known, T wanted) noexcept {
+    return ref(value).compare_exchange_strong(known, wanted, std::memory_order_acq_rel, std::memory_order_acquire);
   }
   std::uint64_t& first_word(object_id id) const noexcept { return load(current_)->word(place_of(id).first); }
   static Item* item_of(std::uint64_t word) noexcept {
     return reinterpret_cast<Item*>(word & ((std::uint64_t{1} << item_bits) - 1) & ~state_mask);
   }
-  static std::uint64_t live_word(const place_of& at, const Item& item) noexcept {
-    return at.tag | reinterpret_cast<std::uintptr_t>(&item);
+  static std::uint64_t live_word(const place_of& place, const Item& item) noexcept {
+    return place.tag | reinterpret_cast<std::uintptr_t>(&item);
   }
 
   /// Null: the caller must try again from the current table.
-  Item* add_from(table& begin, const place_of& at, Item& fresh) {
+  Item* add_from(table& begin, const place_of& place, Item& fresh) {
     table* in = &begin;
-    std::size_t index = at.first;
+    std::size_t index = place.first;
     std::uint64_t word = load(in->word(index));
     for (;;) {
       if (word == empty) {
@@ -203,7 +203,7 @@ class name_table {
         } else if (Ref(in->used).load(std::memory_order_relaxed) * 2 >= in->capacity()) {
           replace(*in);
           return nullptr;
-        } else if (change(in->word(index), word, live_word(at, fresh))) {
+        } else if (change(in->word(index), word, live_word(place, fresh))) {
           Ref(in->used).fetch_add(1, std::memory_order_relaxed);  // a bound that need not be exact
           ref(size_).fetch_add(1, std::memory_order_relaxed);
           return &fresh;
@@ -212,9 +212,9 @@ class name_table {
       }
       if (word == closed) {
         in = load(in->next);
-        index = at.first;
+        index = place.first;
       } else {
-        if (at.may_be(word) && (word & state_mask) != removed && item_of(word)->id == fresh.id) return item_of(word);
+        if (place.may_be(word) && (word & state_mask) != removed && item_of(word)->id == fresh.id) return item_of(word);
         ++index;
       }
       word = load(in->word(index));
@@ -222,16 +222,16 @@ class name_table {
   }
 
   static bool remove_from(table& begin, const Item& gone) {
-    const place_of at(gone.id);
+    const place_of place(gone.id);
     table* in = &begin;
-    std::size_t index = at.first;
+    std::size_t index = place.first;
     std::uint64_t word = load(in->word(index));
     for (;;) {
       if (word == empty || word == closed) {
         in = load(in->next);
         if (in == nullptr) return false;
-        index = at.first - 1;
-      } else if (at.may_be(word) && item_of(word) == &gone && (word & state_mask) != removed) {
+        index = place.first - 1;
+      } else if (place.may_be(word) && item_of(word) == &gone && (word & state_mask) != removed) {
         if ((word & state_mask) == frozen) {
           move_on(*in, index, word);  // it must not be found here when it is removed there
         } else if (change(in->word(index), word, word | removed)) {
@@ -245,73 +245,74 @@ class name_table {
   }
 
   /// Copies the item of a frozen word, then marks the word moved.
-  static void move_on(table& from, std::size_t index, std::uint64_t word) {
+  static void move_on(table& source, std::size_t index, std::uint64_t word) {
     Item& item = *item_of(word);
-    const place_of at(item.id);
-    table& into = *load(from.next);
-    const std::uint64_t wanted = live_word(at, item);
-    for (std::size_t to = at.first;; ++to) {
-      std::uint64_t there = load(into.word(to));
-      if (there == empty && change(into.word(to), there, wanted)) {
-        ref(into.used).fetch_add(1, std::memory_order_relaxed);  // a bound that need not be exact
+    const place_of place(item.id);
+    table& target = *load(source.next);
+    const std::uint64_t wanted = live_word(place, item);
+    for (std::size_t last = place.first;; ++last) {
+      std::uint64_t present_count = load(target.word(last));
+      if (present_count == empty && change(target.word(last), present_count, wanted)) {
+        ref(target.used).fetch_add(1, std::memory_order_relaxed);  // a bound that need not be exact
         break;
       }
-      if (there == moved || there == closed || (there & ~state_mask) == wanted) break;  // others have copied it
+      if (present_count == moved || present_count == closed || (present_count & ~state_mask) == wanted)
+        break;  // others have copied it
     }
-    change(from.word(index), word, moved);
+    change(source.word(index), word, moved);
   }
 
-  static void copy(table& from, std::size_t begin, std::size_t end) {
+  static void copy(table& other_table, std::size_t begin, std::size_t end) {
     for (std::size_t index = begin; index < end; ++index) {
-      std::uint64_t word = load(from.word(index));
-      if (word == empty && change(from.word(index), word, closed)) continue;
+      std::uint64_t word = load(other_table.word(index));
+      if (word == empty && change(other_table.word(index), word, closed)) continue;
       if (word == closed || word == moved) continue;
-      if ((word & state_mask) == live && change(from.word(index), word, word | frozen)) word |= frozen;
-      if ((word & state_mask) == frozen) move_on(from, index, word);
+      if ((word & state_mask) == live && change(other_table.word(index), word, word | frozen)) word |= frozen;
+      if ((word & state_mask) == frozen) move_on(other_table, index, word);
     }
   }
 
   /// The number of words that one add or remove copies: enough to be done before a smaller table is full again.
-  static std::size_t piece(const table& from, const table& to) noexcept {
-    return std::min(from.capacity(), std::max(words_copied_at_once, from.capacity() / to.capacity() * 16));
+  static std::size_t piece(const table& source, const table& target) noexcept {
+    return std::min(source.capacity(), std::max(words_copied_at_once, source.capacity() / target.capacity() * 16));
   }
 
   /// Copies a piece to the next table, if there is one.
-  void help(table& from) {
-    const table* const to = load(from.next);
-    if (to == nullptr) return;
-    const std::size_t words = piece(from, *to), pieces = from.capacity() / words;
-    const std::size_t mine = ref(from.claimed).fetch_add(1, std::memory_order_relaxed);
+  void help(table& source) {
+    const table* const target = load(source.next);
+    if (target == nullptr) return;
+    const std::size_t words = piece(source, *target), pieces = source.capacity() / words;
+    const std::size_t mine = ref(source.claimed).fetch_add(1, std::memory_order_relaxed);
     if (mine >= pieces) return;
-    copy(from, mine * words, (mine + 1) * words);
+    copy(source, mine * words, (mine + 1) * words);
     // acq_rel: the thread that counts the last piece has seen all others.
-    if (ref(from.copied).fetch_add(1, std::memory_order_acq_rel) + 1 == pieces) promote(from);
+    if (ref(source.copied).fetch_add(1, std::memory_order_acq_rel) + 1 == pieces) promote(source);
   }
 
-  void complete(table& from) const {
-    copy(from, 0, from.capacity());
-    promote(from);
+  void complete(table& other_table) const {
+    copy(other_table, 0, other_table.capacity());
+    promote(other_table);
   }
 
-  /// Makes the next table current; all of `from` has been copied.
-  void promote(table& from) const {
-    table* known = &from;
-    if (!change(current_, known, load(from.next))) return;
+  /// Makes the next table current; all of `other_table` has been copied.
+  void promote(table& other_table) const {
+    table* known = &other_table;
+    if (!change(current_, known, load(other_table.next))) return;
     // Small tables wait until there are many of them. Large ones would take much memory, so those before go now.
-    if (from.capacity() >= large_capacity) readers_.collect();
-    readers_.retire(&from, [](void* gone) { delete static_cast<table*>(gone); });
+    if (other_table.capacity() >= large_capacity) readers_.collect();
+    readers_.retire(&other_table, [](void* gone) { delete static_cast<table*>(gone); });
   }
 
   /// Gives a table a next one, once the table is the current one.
   void replace(table& full) {
-    for (table* before = load(current_); before != &full; before = load(current_)) {
-      if (load(before->next) != &full) return;  // it has been replaced long ago
-      complete(*before);
+    for (table* other_table = load(current_); other_table != &full; other_table = load(current_)) {
+      if (load(other_table->next) != &full) return;  // it has been replaced long ago
+      complete(*other_table);
     }
     if (load(full.next) != nullptr) return;
-    auto* const made = new table(std::max(least_, std::bit_ceil(size() * 3)));
+    auto* const result = new table(std::max(least_, std::bit_ceil(size() * 3)));
     table* none = nullptr;
-    if (!change(full.next, none, made)) delete made;
+    if (!change(full.next, none, result)) delete result;
   }
 
   epoch_domain& readers_;

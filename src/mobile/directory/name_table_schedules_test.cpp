@@ -68,13 +68,13 @@ struct scene {
   std::string wrong;
 
   item& make(std::uint64_t index) { return items.emplace_back(index); }
-  void expect(bool holds, const std::string& what) {
-    if (!holds) wrong = what;
+  void expect(bool holds, const std::string& name) {
+    if (!holds) wrong = name;
   }
   [[nodiscard]] std::multiset<std::uint64_t> names() const {
-    std::multiset<std::uint64_t> found;
-    table.for_each([&](const item& each) { found.insert(each.id.index()); });
-    return found;
+    std::multiset<std::uint64_t> values;
+    table.for_each([&](const item& each) { values.insert(each.id.index()); });
+    return values;
   }
 };
 
@@ -132,13 +132,13 @@ TEST(name_table_schedules, two_adds_of_one_name_while_the_table_is_replaced_agre
     for (const std::uint64_t index : {1U, 2U, 3U}) static_cast<void>(in.table.add(in.make(index)));
     auto* const chosen = new std::vector<item*>(2);
     for (std::size_t thread = 0; thread < 2; ++thread) {
-      item& own = in.make(9);
+      item& self = in.make(9);
       item& filler = in.make(20 + thread);
-      in.threads.push_back([&in, &own, &filler, thread, chosen] {
+      in.threads.push_back([&in, &self, &filler, thread, chosen] {
         if (thread == 0) static_cast<void>(in.table.add(filler));
-        (*chosen)[thread] = &in.table.add(own);
+        (*chosen)[thread] = &in.table.add(self);
         if (thread == 1) static_cast<void>(in.table.add(filler));
-        in.expect(in.table.find(own.id) == (*chosen)[thread], "what was added is not found");
+        in.expect(in.table.find(self.id) == (*chosen)[thread], "what was added is not found");
       });
     }
     in.judge = [&in, chosen] {

@@ -97,14 +97,14 @@ TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows
       epoch_domain::participant self(readers);
       rng random(writer + 1);
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        std::vector<std::unique_ptr<table_item>> own;
+        std::vector<std::unique_ptr<table_item>> table_items;
         for (std::uint64_t index = 1, last = random.below(each_round); index <= last; ++index) {
-          auto made = std::make_unique<table_item>((round * writers + writer) * each_round + index);
-          if (&table.add(*made) != made.get()) ++wrong;
-          own.push_back(std::move(made));
+          auto result = std::make_unique<table_item>((round * writers + writer) * each_round + index);
+          if (&table.add(*result) != result.get()) ++wrong;
+          table_items.push_back(std::move(result));
           if (index % 16 == 0) self.quiescent();
         }
-        for (std::unique_ptr<table_item>& each : own) {
+        for (std::unique_ptr<table_item>& each : table_items) {
           if (table.find(each->id) != each.get() || !table.remove(*each) || table.find(each->id) != nullptr) ++wrong;
           self.retire(each.release(), [](void* gone) { delete static_cast<table_item*>(gone); });
           self.quiescent();
@@ -126,9 +126,9 @@ TEST(name_table, threads_that_add_remove_and_look_up_lose_nothing_while_it_grows
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(wrong, 0U);
   EXPECT_EQ(table.size(), lasting.size());
-  std::size_t found = 0;
-  table.for_each([&](table_item&) { ++found; });
-  EXPECT_EQ(found, lasting.size());
+  std::size_t found_count = 0;
+  table.for_each([&](table_item&) { ++found_count; });
+  EXPECT_EQ(found_count, lasting.size());
 }
 
 TEST(name_table, of_many_adds_of_one_name_exactly_one_wins) {
@@ -136,13 +136,13 @@ TEST(name_table, of_many_adds_of_one_name_exactly_one_wins) {
   epoch_domain readers;
   name_table<table_item> table(readers, 8);
   std::vector<std::vector<table_item*>> seen(3, std::vector<table_item*>(names));
-  std::vector<std::deque<table_item>> made(3);
+  std::vector<std::deque<table_item>> table_items(3);
   std::vector<std::thread> threads;
   for (std::size_t thread = 0; thread < seen.size(); ++thread) {
     threads.emplace_back([&, thread] {
       epoch_domain::participant self(readers);
       for (std::uint64_t index = 0; index < names; ++index) {
-        seen[thread][index] = &table.add(made[thread].emplace_back(index + 1));
+        seen[thread][index] = &table.add(table_items[thread].emplace_back(index + 1));
         if (index % 8 == 0) self.quiescent();
       }
     });

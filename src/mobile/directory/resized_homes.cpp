@@ -38,11 +38,11 @@ resized_homes::resized_homes(std::uint32_t ranks, earlier_names given) : ranks_(
 }
 
 const earlier_names::array* resized_homes::array_of(std::uint64_t number) const noexcept {
-  const auto behind =
+  const auto next =
       std::upper_bound(given_.arrays.begin(), given_.arrays.end(), number,
-                       [](std::uint64_t of, const earlier_names::array& each) { return of < each.first; });
-  if (behind == given_.arrays.begin()) return nullptr;
-  const earlier_names::array& array = *std::prev(behind);
+                       [](std::uint64_t index, const earlier_names::array& each) { return index < each.first; });
+  if (next == given_.arrays.begin()) return nullptr;
+  const earlier_names::array& array = *std::prev(next);
   return number - array.first < array.places ? &array : nullptr;
 }
 

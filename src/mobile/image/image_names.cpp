@@ -28,10 +28,10 @@ std::uint64_t default_bytes_of(const detail::object_type& type) {
 
 template <class Row>
 const Row& row_named(const std::unordered_map<std::string, const Row*>& rows, const image_name& wanted,
-                     const char* what) {
-  const auto found = rows.find(wanted.name + '\n' + wanted.mangled);
-  if (found != rows.end()) return *found->second;
-  throw image_misfit("the image has " + std::string(what) + " " + wanted.name +
+                     const char* name) {
+  const auto match = rows.find(wanted.name + '\n' + wanted.mangled);
+  if (match != rows.end()) return *match->second;
+  throw image_misfit("the image has " + std::string(name) + " " + wanted.name +
                      ", which this program does not have: it was taken by another program or version");
 }
 

@@ -156,9 +156,9 @@ void object_images::install_one(reader& in, const image_names& names,
     if (!id.is_element()) return static_cast<void>(space_.install_new(by_, id, std::move(state)));
     return space_.places().adopt_element(by_, id, std::move(state));
   }
-  const location_policy own = state.policy;
+  const location_policy self = state.policy;
   install_away(id, std::move(state));
-  elsewhere[space_.homes().home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(own)});
+  elsewhere[space_.homes().home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(self)});
 }
 
 void object_images::install_lying(std::span<const std::byte> messages, const image_names& names) {
@@ -168,18 +168,18 @@ void object_images::install_lying(std::span<const std::byte> messages, const ima
     std::uint64_t value = 0;
     std::uint32_t count = 0;
     in(value, count);
-    object_entry* const at = in.ok() ? space_.entries().find(object_id::from_value(value)) : nullptr;
-    if (at == nullptr || at->object() == nullptr || !at->arrivals.begin_idle())
+    object_entry* const entry = in.ok() ? space_.entries().find(object_id::from_value(value)) : nullptr;
+    if (entry == nullptr || entry->object() == nullptr || !entry->arrivals.begin_idle())
       throw image_misfit("the image has messages to an object that it does not have");
-    message_list& pending = at->need_extra().pending;
+    message_list& pending = entry->need_extra().pending;
     for (std::uint32_t index = 0; index < count; ++index) {
-      message_ptr m = read_lying(in, names, *messages_.handlers().type(at->type), messages_.size());
+      message_ptr m = read_lying(in, names, *messages_.handlers().type(entry->type), messages_.size());
       m->header.object = value;
       if (m->counted()) by_.counters().created.add(1);
       pending.push_back(std::move(m));
     }
     message_list none;
-    space_.activation().run_claimed(*at, by_, none, false);
+    space_.activation().run_claimed(*entry, by_, none, false);
   }
 }
 
@@ -202,11 +202,11 @@ void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> 
   const epoch_guard guard(by_);
   for (const object_elsewhere& each : objects) {
     const object_id id = object_id::from_value(each.object);
-    const known_location there{holder, epoch_elsewhere, static_cast<location_policy>(each.policy)};
+    const known_location location{holder, epoch_elsewhere, static_cast<location_policy>(each.policy)};
     object_entry* const entry =
         id.is_element() ? space_.places().place_at_home(id)
                         : &space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator());
-    if (entry == nullptr || !entry->location.learn(there)) {
+    if (entry == nullptr || !entry->location.learn(location)) {
       messages_.fail("the image has an object on rank " + std::to_string(holder.value()) + " that has no home here");
       return;
     }

@@ -109,7 +109,7 @@ const char* object_images::obstacle_of(const object_entry& entry) const {
 void object_images::pack_one(object_entry& entry, writer& out, image_names& names, std::uint64_t& count) {
   const detail::object_type& type = *messages_.handlers().type(entry.type);
   const auto describe = [&] { return space_.arrays().name_of(entry.id) + " (" + std::string(type.name) + ") "; };
-  if (const char* const why = obstacle_of(entry)) throw image_obstacle(describe() + why);
+  if (const char* const reason = obstacle_of(entry)) throw image_obstacle(describe() + reason);
   out(entry.id.value(), names.number_of(type), static_cast<std::uint8_t>(entry.location.read().policy),
       entry.pace.load());
   pack_kept(entry, out, names);

@@ -58,8 +58,8 @@ struct object_elsewhere {
 /// image_obstacle for what an image cannot hold; functions that read throw image_misfit.
 class object_images {
  public:
-  object_images(object_space& space, am_engine& messages, thread_context& by) noexcept
-      : space_(space), messages_(messages), by_(by) {}
+  object_images(object_space& space, am_engine& messages, thread_context& thread) noexcept
+      : space_(space), messages_(messages), by_(thread) {}
 
   // Taking an image.
   [[nodiscard]] object_numbers numbers() const;

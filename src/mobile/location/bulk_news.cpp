@@ -11,44 +11,45 @@ bulk_news::bulk_news(std::size_t contexts, std::uint64_t bound) : bound_(bound) 
   for (std::size_t each = 0; each < contexts; ++each) contexts_.push_back(std::make_unique<context_news>());
 }
 
-bool bulk_news::tell(std::size_t context, rank_id to, const object_news& news, std::uint64_t now, const sender& send) {
-  context_news& own = *contexts_[context];
+bool bulk_news::tell(std::size_t context, rank_id target, const object_news& news, std::uint64_t now,
+                     const sender& send) {
+  context_news& context_news = *contexts_[context];
   batch leaving;
   bool first = false;
   {
-    const std::scoped_lock lock(own.guard);
-    collection& into = own.of_rank[to];
-    const bool lately = into.ever && now - into.sent_at <= bound_;
-    into.news.push_back(news);
-    if (lately && !std::exchange(into.listed, true)) {
-      if (own.open.empty()) {
+    const std::scoped_lock lock(context_news.guard);
+    collection& collection = context_news.of_rank[target];
+    const bool lately = collection.ever && now - collection.sent_at <= bound_;
+    collection.news.push_back(news);
+    if (lately && !std::exchange(collection.listed, true)) {
+      if (context_news.open.empty()) {
         first = true;
-        own.since = now;
+        context_news.since = now;
         waiting_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in empty
       }
-      own.open.push_back(to);
+      context_news.open.push_back(target);
     }
-    if (lately && into.news.size() < count_max) return first;
-    leaving = std::exchange(into.news, {});
-    into.sent_at = now;
-    into.ever = true;
+    if (lately && collection.news.size() < count_max) return first;
+    leaving = std::exchange(collection.news, {});
+    collection.sent_at = now;
+    collection.ever = true;
   }
-  send(to, std::move(leaving));
+  send(target, std::move(leaving));
   return first;
 }
 
-void bulk_news::flush_to(rank_id to, std::uint64_t now, const sender& send) {
+void bulk_news::flush_to(rank_id target, std::uint64_t now, const sender& send) {
   if (empty()) return;
   for (const auto& each : contexts_) {
     batch leaving;
     {
       const std::scoped_lock lock(each->guard);
-      const auto found = each->of_rank.find(to);
-      if (found == each->of_rank.end() || found->second.news.empty()) continue;
-      leaving = std::exchange(found->second.news, {});  // the rank stays listed until the poll loop comes
-      found->second.sent_at = now;
+      const auto match = each->of_rank.find(target);
+      if (match == each->of_rank.end() || match->second.news.empty()) continue;
+      leaving = std::exchange(match->second.news, {});  // the rank stays listed until the poll loop comes
+      match->second.sent_at = now;
     }
-    send(to, std::move(leaving));
+    send(target, std::move(leaving));
   }
 }
 
@@ -67,11 +68,11 @@ std::uint64_t bulk_news::flush_overdue(std::uint64_t now, bool all, const sender
         continue;
       }
       for (const rank_id to : std::exchange(each->open, {})) {
-        collection& from = each->of_rank[to];
-        from.listed = false;
-        if (from.news.empty()) continue;
-        leaving.emplace_back(to, std::exchange(from.news, {}));
-        from.sent_at = now;
+        collection& collection = each->of_rank[to];
+        collection.listed = false;
+        if (collection.news.empty()) continue;
+        leaving.emplace_back(to, std::exchange(collection.news, {}));
+        collection.sent_at = now;
       }
       waiting_.fetch_sub(1, std::memory_order_release);  // as in tell
     }

@@ -56,13 +56,13 @@ class bulk_news {
   bulk_news(std::size_t contexts, std::uint64_t bound);
 
   /// True: the caller must wake the poll loop, because this is the first news that waits in the context.
-  [[nodiscard]] bool tell(std::size_t context, rank_id to, const object_news& news, std::uint64_t now,
+  [[nodiscard]] bool tell(std::size_t context, rank_id target, const object_news& news, std::uint64_t now,
                           const sender& send);
   /// Sends the news that has waited for `bound`, or all news if `all`. Returns the instant at which to call again; 0:
   /// no news waits.
   std::uint64_t flush_overdue(std::uint64_t now, bool all, const sender& send);
   /// Sends the news that waits for one rank. Any thread.
-  void flush_to(rank_id to, std::uint64_t now, const sender& send);
+  void flush_to(rank_id target, std::uint64_t now, const sender& send);
   [[nodiscard]] bool empty() const noexcept { return waiting_.load(std::memory_order_acquire) == 0; }  // see waiting_
 
  private:

@@ -19,7 +19,7 @@ constexpr rank_id home{3}, other_home{4};
 /// The news that has left, by rank, batch after batch.
 struct outbox {
   std::map<rank_id, std::vector<bulk_news::batch>> sent;
-  bulk_news::sender send = [this](rank_id to, bulk_news::batch news) { sent[to].push_back(std::move(news)); };
+  bulk_news::sender send = [this](rank_id target, bulk_news::batch news) { sent[target].push_back(std::move(news)); };
 };
 
 object_news end_of(std::uint64_t object) { return {.object = object, .gone = 1}; }
@@ -92,8 +92,8 @@ TEST(bulk_news, one_rank_is_told_what_waits_for_it_at_once) {
   bulk_news told(2, bound);
   outbox out;
   for (std::size_t context = 0; context < 2; ++context) {
-    for (const rank_id to : {home, other_home}) {
-      for (std::uint64_t n = 1; n <= 3; ++n) static_cast<void>(told.tell(context, to, end_of(n), 1000, out.send));
+    for (const rank_id target : {home, other_home}) {
+      for (std::uint64_t n = 1; n <= 3; ++n) static_cast<void>(told.tell(context, target, end_of(n), 1000, out.send));
     }
   }
   told.flush_to(home, 1001, out.send);

@@ -43,9 +43,9 @@ class forwarding_list {
   /// Notes the home's answer. False: the home had not been asked.
   [[nodiscard]] bool end_asking(object_id id) {
     const std::scoped_lock lock(mutex_);
-    const auto found = asked_.find(id);
-    if (found == asked_.end()) return false;
-    asked_.erase(found);
+    const auto match = asked_.find(id);
+    if (match == asked_.end()) return false;
+    asked_.erase(match);
     return true;
   }
   /// Puts back a reviewed id that must stay.

@@ -109,12 +109,12 @@ TEST(shared_location, of_updates_by_many_threads_the_newest_stays_and_no_reader_
     });
   }
   bool forward = true, whole = true;
-  std::uint32_t before = 0;
-  while (before < updates - 3) {
+  std::uint32_t previous = 0;
+  while (previous < updates - 3) {
     const known_location now = known.read();
-    forward = forward && now.epoch >= before;
+    forward = forward && now.epoch >= previous;
     whole = whole && now.rank == rank_id(now.epoch % 17);
-    before = now.epoch;
+    previous = now.epoch;
   }
   for (std::thread& each : threads) each.join();
   EXPECT_TRUE(forward);

@@ -31,91 +31,91 @@ message_forwarding::message_forwarding(object_space& space, am_engine& messages,
 /// The rank to which this rank, which does not have the object, sends a message: the rank in the entry, with two
 /// exceptions that go to the home. These are a location with `by_home`, and a message that has been forwarded more than
 /// hops_max times, because entries may lead in a circle after the end of an object.
-rank_id message_forwarding::next_rank(const object_entry& at, const known_location& location,
+rank_id message_forwarding::next_rank(const object_entry& entry, const known_location& location,
                                       message_header& header) const noexcept {
   const bool often = header.hops > hops_max_;
   header.epoch = std::max(header.epoch, location.epoch);
   if (!often && !location.by_home) [[likely]]
     return location.rank;
-  return next_rank_by_home(at, location, often);
+  return next_rank_by_home(entry, location, often);
 }
 
-rank_id message_forwarding::next_rank_by_home(const object_entry& at, const known_location& location,
+rank_id message_forwarding::next_rank_by_home(const object_entry& entry, const known_location& location,
                                               bool often) const noexcept {
-  const rank_id home = space_.homes().home_of(at.id);
+  const rank_id home = space_.homes().home_of(entry.id);
   if (home == messages_.rank()) return location.rank;
   if (often) NACRE_MARK("a message has been forwarded too often and goes to the home of its object");
   return home;
 }
 
-void message_forwarding::forward(object_entry& at, thread_context& on, message_ptr m) {
-  const known_location location = at.location.read();
-  if (location.gone) return space_.errors().undeliverable(on, std::move(m));
+void message_forwarding::forward(object_entry& entry, thread_context& thread, message_ptr m) {
+  const known_location location = entry.location.read();
+  if (location.gone) return space_.errors().undeliverable(thread, std::move(m));
   note_late(m->header.kind);
-  if (space_.backlog().goes_back(location, m->header)) return space_.backlog().send_back(on, std::move(m));
+  if (space_.backlog().goes_back(location, m->header)) return space_.backlog().send_back(thread, std::move(m));
   if (!messages_.by_pointer()) m = am_engine::packed_to_leave(std::move(m));
-  if (space_.is_home_of(at.id) && messages_awaiting_news::missing(location, m->header)) {
+  if (space_.is_home_of(entry.id) && messages_awaiting_news::missing(location, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
-    m = news_.wait(at.id, at.location, std::move(m));
-    if (m != nullptr) space_.accept(on, std::move(m));
+    m = news_.wait(entry.id, entry.location, std::move(m));
+    if (m != nullptr) space_.accept(thread, std::move(m));
     return;
   }
   if (m->header.hops < 255) ++m->header.hops;
-  on.counters().hops.add(1);
-  on.counters().forwards.add(1);
+  thread.counters().hops.add(1);
+  thread.counters().forwards.add(1);
   messages_.pool().charge_own(own_work::forward);
-  const rank_id to = next_rank(at, location, m->header);
+  const rank_id target = next_rank(entry, location, m->header);
   if (space_.rules()[location.policy].keeps().path) {
     m = add_to_path(std::move(m), messages_.rank(), std::min(hops_max_, path_room_max));
   }
-  messages_.route(on, to, std::move(m));
+  messages_.route(thread, target, std::move(m));
 }
 
 /// Hands on the messages that waited at this home for news of the object.
-void message_forwarding::go_on_by_news(object_id id, thread_context& on) {
+void message_forwarding::go_on_by_news(object_id id, thread_context& thread) {
   if (!space_.is_home_of(id)) return;
   message_list waiting = news_.take(id);
-  while (message_ptr m = waiting.pop_front()) space_.accept(on, std::move(m));
+  while (message_ptr m = waiting.pop_front()) space_.accept(thread, std::move(m));
 }
 
 /// Handles a message for an object without an entry on this rank: the home knows that the object has been destroyed;
 /// another rank sends the message to the home.
-void message_forwarding::refer_to_home(object_id id, thread_context& on, message_ptr m) {
+void message_forwarding::refer_to_home(object_id id, thread_context& thread, message_ptr m) {
   const rank_id home = space_.homes().home_of(id);
-  if (home == messages_.rank() || !space_.homes().knows(id)) return space_.errors().undeliverable(on, std::move(m));
+  if (home == messages_.rank() || !space_.homes().knows(id)) return space_.errors().undeliverable(thread, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
-  on.counters().hops.add(1);
-  on.counters().forwards.add(1);
+  thread.counters().hops.add(1);
+  thread.counters().forwards.add(1);
   // The object may have ended here without its home knowing: then the message would come back, so the news goes first.
-  if (space_.updates().has_news_to_tell()) space_.updates().flush_to(on, home);
-  messages_.route(on, home, std::move(m));
+  if (space_.updates().has_news_to_tell()) space_.updates().flush_to(thread, home);
+  messages_.route(thread, home, std::move(m));
 }
 
 /// Whether this rank does not need the entry: it can be collected as soon as the home knows that the object has left.
-bool message_forwarding::only_forwards(const object_entry& at) const noexcept {
-  const known_location location = at.location.read();
-  return location.rank != messages_.rank() && !location.gone && !at.location.sent() && !space_.is_home_of(at.id);
+bool message_forwarding::only_forwards(const object_entry& entry) const noexcept {
+  const known_location location = entry.location.read();
+  return location.rank != messages_.rank() && !location.gone && !entry.location.sent() && !space_.is_home_of(entry.id);
 }
 
 /// Lists an entry that this rank keeps for an object elsewhere. A thread that takes an entry off the list checks it
 /// again, and puts it back if it still only forwards.
-void message_forwarding::list_for_review(object_entry& at, thread_context& on) {
-  if (!only_forwards(at) || !at.location.list()) return;
-  for (const object_id oldest : forwarding_.add(at.id)) {
-    if (oldest.valid()) review(on, oldest);
+void message_forwarding::list_for_review(object_entry& entry, thread_context& thread) {
+  if (!only_forwards(entry) || !entry.location.list()) return;
+  for (const object_id oldest : forwarding_.add(entry.id)) {
+    if (oldest.valid()) review(thread, oldest);
   }
 }
 
-void message_forwarding::review(thread_context& on, object_id id) {
-  object_entry* const at = space_.entries().find(id);
-  if (at == nullptr) return;
-  if (only_forwards(*at)) {
+void message_forwarding::review(thread_context& thread, object_id id) {
+  object_entry* const entry = space_.entries().find(id);
+  if (entry == nullptr) return;
+  if (only_forwards(*entry)) {
     forwarding_.note_asked(id);
-    return messages_.post_to_module<&message_forwarding::on_collect_asked>(on, space_.homes().home_of(id), id.value(),
-                                                                           at->location.read().epoch);
+    return messages_.post_to_module<&message_forwarding::on_collect_asked>(thread, space_.homes().home_of(id),
+                                                                           id.value(), entry->location.read().epoch);
   }
-  at->location.unlist();
-  if (only_forwards(*at) && at->location.list()) forwarding_.put_back(id);
+  entry->location.unlist();
+  if (only_forwards(*entry) && entry->location.list()) forwarding_.put_back(id);
 }
 
 /// At the home: a rank asks whether it may collect its entry. It may when this home knows of `epoch` or a later one:
@@ -125,8 +125,8 @@ void message_forwarding::on_collect_asked(context& ctx, std::uint64_t object, st
   if (!space_.is_home_of(id)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " asked about an object of another home");
   }
-  const object_entry* const at = space_.entries().find(id);
-  const bool known = at == nullptr || at->location.read().epoch >= epoch;
+  const object_entry* const entry = space_.entries().find(id);
+  const bool known = entry == nullptr || entry->location.read().epoch >= epoch;
   messages_.post_to_module<&message_forwarding::on_collect_answered>(detail::thread_of(ctx), ctx.source(), object,
                                                                      epoch, known);
 }
@@ -137,8 +137,8 @@ void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object,
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " answered what its home had not been asked about an object");
   }
-  object_entry* const at = space_.entries().find(id);
-  if (at == nullptr) return;
+  object_entry* const entry = space_.entries().find(id);
+  if (entry == nullptr) return;
   if (!known) {
     NACRE_MARK("a home does not know yet of a departure when it is asked");
     return forwarding_.put_back(id);
@@ -146,22 +146,22 @@ void message_forwarding::on_collect_answered(context& ctx, std::uint64_t object,
   message_ptr m = make_message(0);
   m->header.kind = may_collect;
   m->header.epoch = epoch;
-  thread_context& by = detail::thread_of(ctx);
-  by.counters().created.add(1);
-  space_.push(*at, by, std::move(m));
+  thread_context& thread = detail::thread_of(ctx);
+  thread.counters().created.add(1);
+  space_.push(*entry, thread, std::move(m));
 }
 
 /// Collects the entry: the home knows of the epoch that `permission` names. If the object has come back and left again,
 /// the home is asked about the newer epoch instead.
 void message_forwarding::collect(activation_step& now, const message& permission) {
-  object_entry& at = now.at;
+  object_entry& entry = now.at;
   now.on.counters().done.add(1);
-  if (at.location.collected()) return;
-  if (at.object() == nullptr && only_forwards(at) && at.location.collect(permission.header.epoch)) {
+  if (entry.location.collected()) return;
+  if (entry.object() == nullptr && only_forwards(entry) && entry.location.collect(permission.header.epoch)) {
     NACRE_MARK("an entry that only forwards is collected");
-    return space_.ends().forget(at, now.on);
+    return space_.ends().forget(entry, now.on);
   }
-  at.location.unlist();
-  if (only_forwards(at) && at.location.list()) forwarding_.put_back(at.id);
+  entry.location.unlist();
+  if (only_forwards(entry) && entry.location.list()) forwarding_.put_back(entry.id);
 }
 }  // namespace nacre

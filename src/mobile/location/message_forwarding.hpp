@@ -24,14 +24,14 @@ class message_forwarding {
   };
   message_forwarding(object_space& space, am_engine& messages, const limits& bounds);
 
-  [[nodiscard]] rank_id next_rank(const object_entry& at, const known_location& location,
+  [[nodiscard]] rank_id next_rank(const object_entry& entry, const known_location& location,
                                   message_header& header) const noexcept;
-  void forward(object_entry& at, thread_context& on, message_ptr m);
-  void refer_to_home(object_id id, thread_context& on, message_ptr m);
-  void go_on_by_news(object_id id, thread_context& on);
+  void forward(object_entry& entry, thread_context& thread, message_ptr m);
+  void refer_to_home(object_id id, thread_context& thread, message_ptr m);
+  void go_on_by_news(object_id id, thread_context& thread);
   /// Whether messages wait here for a location update of their objects, which is certain to come. Any thread.
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
-  void list_for_review(object_entry& at, thread_context& on);
+  void list_for_review(object_entry& entry, thread_context& thread);
   void collect(activation_step& now, const message& permission);
 
   // Handlers that other ranks call.
@@ -39,10 +39,10 @@ class message_forwarding {
   void on_collect_answered(context& ctx, std::uint64_t object, std::uint32_t epoch, bool known);
 
  private:
-  [[nodiscard]] [[gnu::noinline]] rank_id next_rank_by_home(const object_entry& at, const known_location& location,
+  [[nodiscard]] [[gnu::noinline]] rank_id next_rank_by_home(const object_entry& entry, const known_location& location,
                                                             bool often) const noexcept;
-  [[nodiscard]] bool only_forwards(const object_entry& at) const noexcept;
-  void review(thread_context& on, object_id id);
+  [[nodiscard]] bool only_forwards(const object_entry& entry) const noexcept;
+  void review(thread_context& thread, object_id id);
 
   object_space& space_;
   am_engine& messages_;

@@ -33,10 +33,10 @@ class messages_awaiting_news {
   /// Takes the messages that waited for news of the object. The caller has updated the location before.
   [[nodiscard]] message_list take(object_id id) {
     const std::scoped_lock lock(mutex_);
-    const auto found = waiting_.find(id);
-    if (found == waiting_.end()) return {};
-    message_list all = std::move(found->second);
-    waiting_.erase(found);
+    const auto match = waiting_.find(id);
+    if (match == waiting_.end()) return {};
+    message_list all = std::move(match->second);
+    waiting_.erase(match);
     return all;
   }
 

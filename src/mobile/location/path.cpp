@@ -50,14 +50,14 @@ message_ptr with_trailer(message_ptr m, std::uint32_t room) {
 
 }  // namespace
 
-message_ptr add_to_path(message_ptr m, rank_id by, std::uint32_t room) {
+message_ptr add_to_path(message_ptr m, rank_id owner, std::uint32_t room) {
   NACRE_EXPECT(room >= 1 && room <= path_room_max, "a path has room for some ranks");
   if ((m->header.flags & flag_path) == 0) m = with_trailer(std::move(m), room);
   if ((m->header.flags & flag_path) == 0) return m;
   std::optional<trailer_end> end = end_of(*m);
   if (!end || end->count == end->room) return m;  // an invalid path is refused at its destination
   std::byte* const trailer = m->body() + m->header.payload_bytes - trailer_bytes(end->room);
-  const std::uint32_t rank = by.value();
+  const std::uint32_t rank = owner.value();
   std::memcpy(trailer + end->count * sizeof rank, &rank, sizeof rank);
   ++end->count;
   std::memcpy(m->body() + m->header.payload_bytes - sizeof *end, &*end, sizeof *end);

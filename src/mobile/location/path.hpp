@@ -17,7 +17,7 @@ inline constexpr std::uint32_t path_room_max = 256;
 
 /// Adds a rank to the path. A message without a trailer is packed and gets one with room for `room` ranks, 1 to
 /// path_room_max. When no room is left the path stays as it is. Takes the message and returns it, or a copy.
-[[nodiscard]] message_ptr add_to_path(message_ptr m, rank_id by, std::uint32_t room);
+[[nodiscard]] message_ptr add_to_path(message_ptr m, rank_id rank, std::uint32_t room);
 
 /// Takes the trailer off and returns the ranks that have forwarded the message, in order; the message is then as it was
 /// sent. Nullopt when the bytes are no path in a job of that many ranks.

@@ -29,10 +29,11 @@ class migration_costs {
   static constexpr std::size_t large_bytes_min = 16 * 1024;
 
   void learn(std::size_t bytes, double seconds) noexcept {
-    range& of = ranges_[range_of(bytes)];
-    of.moves.fetch_add(1, std::memory_order_relaxed);
+    range& size_range = ranges_[range_of(bytes)];
+    size_range.moves.fetch_add(1, std::memory_order_relaxed);
     const double each = seconds / unit(bytes);
-    if (each < of.least.load(std::memory_order_relaxed)) of.least.store(each, std::memory_order_relaxed);
+    if (each < size_range.least.load(std::memory_order_relaxed))
+      size_range.least.store(each, std::memory_order_relaxed);
   }
 
   /// Seconds, from the range of these bytes or the next smaller one of which a few objects have left; 0 if there is

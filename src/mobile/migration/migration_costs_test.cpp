@@ -11,8 +11,8 @@ using nacre::migration_costs;
 constexpr std::size_t small = 100, large = 1'000'000, larger = 100'000'000;
 constexpr int few = 4;
 
-void learn(migration_costs& of, std::size_t bytes, double seconds) {
-  for (int n = 0; n < few; ++n) of.learn(bytes, seconds);
+void learn(migration_costs& costs, std::size_t bytes, double seconds) {
+  for (int n = 0; n < few; ++n) costs.learn(bytes, seconds);
 }
 
 TEST(migration_costs, are_unknown_before_a_few_objects_have_left) {

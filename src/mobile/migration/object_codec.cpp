@@ -74,7 +74,7 @@ bool may_wait(const message_header& header, std::uint64_t object, std::uint32_t 
          (header.flags & ~flags) == 0;
 }
 
-bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& into) {
+bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, message_list& messages) {
   std::uint32_t count = 0;
   in(count);
   for (std::uint32_t index = 0; index < count && in.ok(); ++index) {
@@ -85,7 +85,7 @@ bool read_messages(reader& in, std::uint64_t object, std::uint32_t ranks, messag
     message_ptr m = make_message(payload.size());
     m->header = header;
     if (!payload.empty()) std::memcpy(m->body(), payload.data(), payload.size());
-    into.push_back(std::move(m));
+    messages.push_back(std::move(m));
   }
   return in.ok();
 }
@@ -107,11 +107,12 @@ bool read_kept(reader& in, std::uint64_t object, std::uint32_t ranks, object_sta
 }
 
 template <class Out>
-void write_participation(Out& out, participation* of) {
-  const colocation_name acquired_by = of != nullptr ? of->acquired_by : colocation_name();
-  out(acquired_by.rank, acquired_by.number, static_cast<std::uint32_t>(of != nullptr ? of->stream_count() : 0));
-  if (of == nullptr) return;
-  of->for_each_stream([&](const participation::held_stream& each) {
+void write_participation(Out& out, participation* participation) {
+  const colocation_name acquired_by = participation != nullptr ? participation->acquired_by : colocation_name();
+  out(acquired_by.rank, acquired_by.number,
+      static_cast<std::uint32_t>(participation != nullptr ? participation->stream_count() : 0));
+  if (participation == nullptr) return;
+  participation->for_each_stream([&](const participation::held_stream& each) {
     const bool blocked = each.join != nullptr;
     out(each.source, blocked, static_cast<std::uint32_t>(each.behind.size() + (blocked ? 1 : 0)));
     if (blocked) write_message(out, *each.join);
@@ -119,23 +120,23 @@ void write_participation(Out& out, participation* of) {
   });
 }
 
-bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, std::unique_ptr<participation>& into) {
+bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, std::unique_ptr<participation>& target) {
   colocation_name acquired_by;
   std::uint32_t count = 0;
   in(acquired_by.rank, acquired_by.number, count);
   if (!in.ok() || acquired_by.rank >= ranks) return false;
   if (count == 0) return acquired_by.number == 0;
-  into = std::make_unique<participation>();
-  into->acquired_by = acquired_by;
+  target = std::make_unique<participation>();
+  target->acquired_by = acquired_by;
   for (std::uint32_t index = 0; index < count; ++index) {
     participation::held_stream one;
     bool blocked = false;
     in(one.source, blocked);
     if (!read_messages(in, object, ranks, one.behind)) return false;
     if (blocked) one.join = one.behind.pop_front();
-    if (blocked != (one.join != nullptr) || !into->put_back(std::move(one))) return false;
+    if (blocked != (one.join != nullptr) || !target->put_back(std::move(one))) return false;
   }
-  return acquired_by.number == 0 || into->holds(acquired_by);
+  return acquired_by.number == 0 || target->holds(acquired_by);
 }
 
 /// The place of the packed object in an arrival, and whether the object's last buffer is the message.
@@ -152,28 +153,28 @@ constexpr std::size_t spare_bytes = 128;
 place place_of(std::size_t head, const sizer& object, bool may_adopt) {
   const std::size_t least = (head + archive_alignment - 1) & ~(archive_alignment - 1);
   const auto [before, bytes] = object.last_buffer();
-  const std::size_t own = object.size() - bytes;
+  const std::size_t own_index = object.size() - bytes;
   if (bytes < buffer_bytes_min || !may_adopt) return {static_cast<std::uint32_t>(least)};
-  const bool fits = before >= least + own && (before - own) % archive_alignment == 0;
-  return {static_cast<std::uint32_t>(fits ? before - own : least + spare_bytes), fits};
+  const bool fits = before >= least + own_index && (before - own_index) % archive_alignment == 0;
+  return {static_cast<std::uint32_t>(fits ? before - own_index : least + spare_bytes), fits};
 }
 
-/// Packs the object at `where` into a message, which has room for a head in front of it.
-message_ptr packed_object(const object_function& serialize, void* object, const sizer& size, const place& where) {
-  NACRE_EXPECT(where.begin + size.size() <= payload_bytes_max, "an object that moves is longer than 1 GiB");
-  const std::size_t last_bytes = where.in_buffer ? size.last_buffer().bytes : 0;
+/// Packs the object at `place` into a message, which has room for a head in front of it.
+message_ptr packed_object(const object_function& serialize, void* object, const sizer& size, const place& place) {
+  NACRE_EXPECT(place.begin + size.size() <= payload_bytes_max, "an object that moves is longer than 1 GiB");
+  const std::size_t last_bytes = place.in_buffer ? size.last_buffer().bytes : 0;
   const std::size_t bytes = size.size() - last_bytes;
-  message_ptr m = where.in_buffer ? nullptr : make_message(where.begin + bytes);
-  std::vector<std::byte> apart(where.in_buffer ? bytes : 0);  // the buffer is known only after packing
+  message_ptr m = place.in_buffer ? nullptr : make_message(place.begin + bytes);
+  std::vector<std::byte> apart(place.in_buffer ? bytes : 0);  // the buffer is known only after packing
   buffer last;
-  const std::span<std::byte> memory = where.in_buffer ? std::span(apart) : std::span(m->body() + where.begin, bytes);
-  writer out = where.in_buffer ? writer(memory, last) : writer(memory);
+  const std::span<std::byte> memory = place.in_buffer ? std::span(apart) : std::span(m->body() + place.begin, bytes);
+  writer out = place.in_buffer ? writer(memory, last) : writer(memory);
   call_named(serialize, [&] { serialize.type.pack(object, out); });
   NACRE_ENSURE(out.size() == bytes && last.size() == last_bytes,
                "a serialize function wrote another number of bytes than it announced");
-  if (!where.in_buffer) return m;
-  m = detail::buffer_parts::into_message(last, where.begin + bytes);
-  std::memcpy(m->body() + where.begin, apart.data(), bytes);
+  if (!place.in_buffer) return m;
+  m = detail::buffer_parts::into_message(last, place.begin + bytes);
+  std::memcpy(m->body() + place.begin, apart.data(), bytes);
   return m;
 }
 
@@ -190,7 +191,7 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
   pack_waiting(state);
   const subscribers no_listeners;
   const source_windows no_windows;
-  place where;
+  place place;
   const auto write = [&](auto& out) {
     out(state.type->id.value(), state.epoch, static_cast<std::uint8_t>(state.policy), state.pace, asked, state.order,
         state.listeners != nullptr ? *state.listeners : no_listeners,
@@ -202,18 +203,18 @@ message_ptr packed(object_id id, object_state& state, const migration_request& a
     write_participation(out, state.colocations.get());
     out(state.kept != nullptr, static_cast<std::uint32_t>(state.kept != nullptr ? state.kept->count() : 0));
     if (state.kept != nullptr) state.kept->for_each([&](const message& m) { write_message(out, m); });
-    out(where.begin);
+    out(place.begin);
   };
   sizer head, object;
   write(head);
   const object_function serialize{"serialize", *state.type, id, names};
   call_named(serialize, [&] { state.type->count(state.object, object); });
-  where = place_of(head.size(), object, may_adopt);
+  place = place_of(head.size(), object, may_adopt);
   // Packs the object once, at its final place; archives count positions from their own beginning only.
-  message_ptr m = packed_object(serialize, state.object, object, where);
-  writer out(std::span<std::byte>(m->body(), where.begin));
+  message_ptr m = packed_object(serialize, state.object, object, place);
+  writer out(std::span<std::byte>(m->body(), place.begin));
   write(out);
-  std::memset(m->body() + head.size(), 0, where.begin - head.size());
+  std::memset(m->body() + head.size(), 0, place.begin - head.size());
   return m;
 }
 
@@ -272,8 +273,9 @@ std::optional<object_state> take_arrival(message_ptr& m, migration_request& aske
   in(begin);
   if (begin < in.position() || begin > m->header.payload_bytes || begin % archive_alignment != 0) return std::nullopt;
   reader object_in(m->payload().subspan(begin), m);
-  const object_function made{"serialize, or the default constructor,", *state.type, object_id::from_value(id), names};
-  state.object = call_named(made, [&] { return state.type->unpack(object_in); });
+  const object_function object_function{"serialize, or the default constructor,", *state.type,
+                                        object_id::from_value(id), names};
+  state.object = call_named(object_function, [&] { return state.type->unpack(object_in); });
   if (state.object == nullptr || !object_in.finish()) return std::nullopt;
   while (message_ptr each = early.pop_front()) {
     if (state.order.admit(each, state.pending) == streams::verdict::repeated) return std::nullopt;

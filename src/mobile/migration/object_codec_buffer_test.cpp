@@ -24,9 +24,9 @@ constexpr std::uint32_t job_ranks = 8;
 const object_id named(rank_id(2), 9);
 
 buffer counted_up(std::size_t bytes) {
-  buffer made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) made.data()[i] = static_cast<std::byte>(i * 7 + i / 251);
-  return made;
+  buffer result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) result.data()[i] = static_cast<std::byte>(i * 7 + i / 251);
+  return result;
 }
 bool is_numbered(const buffer& one, std::size_t bytes) {
   const buffer wanted = counted_up(bytes);
@@ -73,8 +73,8 @@ template <class T>
 T& object_of(object_state& state) {
   return *static_cast<T*>(state.object);
 }
-bool lies_in(const message& m, const void* at) {
-  return at >= m.payload().data() && at < m.payload().data() + m.payload().size();
+bool lies_in(const message& m, const void* position) {
+  return position >= m.payload().data() && position < m.payload().data() + m.payload().size();
 }
 
 /// The object, moved by messages of bytes; whether its buffer became the message, and the message the buffer.
@@ -85,9 +85,9 @@ struct moved {
 };
 template <class T>
 moved move_once(object_state state) {
-  const std::byte* const before = object_of<T>(state).points.data();
+  const std::byte* const previous = object_of<T>(state).points.data();
   message_ptr m = make_arrival(named, std::move(state), {3, 77}, false);
-  const bool sent = lies_in(*m, before);
+  const bool sent = lies_in(*m, previous);
   const auto* const first = m->payload().data();
   const auto* const end = first + m->payload().size();
   migration_request asked;
@@ -95,17 +95,17 @@ moved move_once(object_state state) {
   EXPECT_TRUE(there);
   if (!there) return {};
   EXPECT_EQ(asked.reply, 77U);
-  const std::byte* const after = object_of<T>(*there).points.data();
+  const std::byte* const successor = object_of<T>(*there).points.data();
   const bool received = m == nullptr;
-  EXPECT_TRUE(!received || (after >= first && after < end));
+  EXPECT_TRUE(!received || (successor >= first && successor < end));
   return {std::move(*there), sent, received};
 }
 
 TEST(arrival_with_a_buffer, that_is_a_copy_leaves_the_buffer_to_the_object) {
   object_state state = state_of(chart{"Baltic", counted_up(large)});
-  const std::byte* const before = object_of<chart>(state).points.data();
+  const std::byte* const previous = object_of<chart>(state).points.data();
   message_ptr m = copy_object(named, state);
-  EXPECT_EQ(object_of<chart>(state).points.data(), before);
+  EXPECT_EQ(object_of<chart>(state).points.data(), previous);
   EXPECT_TRUE(is_numbered(object_of<chart>(state).points, large));
   migration_request nobody;
   auto copy = take_arrival(m, nobody, job_ranks);
@@ -191,11 +191,11 @@ TEST(arrival_with_a_buffer, whose_messages_wait_takes_them_along) {
 }
 
 /// The next buffer of that size gets a block filled with this, if the pools are on.
-message_ptr arrival_in_a_block_of(std::byte before) {
+message_ptr arrival_in_a_block_of(std::byte previous) {
   {
     buffer last_user(large);
     message_ptr m = detail::buffer_parts::into_message(last_user, 240);
-    std::memset(m->body(), std::to_integer<int>(before), m->header.payload_bytes);
+    std::memset(m->body(), std::to_integer<int>(previous), m->header.payload_bytes);
   }
   return make_arrival(named, state_of(chart{"Baltic", counted_up(large)}), {}, false);
 }
@@ -212,11 +212,11 @@ TEST(arrival_with_a_buffer, whose_object_begins_where_it_cannot_is_none) {
   const auto comes_back = [&](std::uint32_t begin) {
     message_ptr m = make_arrival(named, state_of(chart{"Baltic", counted_up(large)}), {}, false);
     const auto right = static_cast<std::uint32_t>(m->header.payload_bytes - object_bytes);
-    std::uint32_t found = 0;
-    std::size_t at = right;  // the number stands in front of the gap
-    while (found != right) std::memcpy(&found, m->body() + --at, sizeof found);
+    std::uint32_t found_count = 0;
+    std::size_t index = right;  // the number stands in front of the gap
+    while (found_count != right) std::memcpy(&found_count, m->body() + --index, sizeof found_count);
     begin = begin == 0 ? right : begin;
-    std::memcpy(m->body() + at, &begin, sizeof begin);
+    std::memcpy(m->body() + index, &begin, sizeof begin);
     migration_request asked;
     return take_arrival(m, asked, job_ranks).has_value();
   };

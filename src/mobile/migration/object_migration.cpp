@@ -23,23 +23,23 @@ constexpr std::uint32_t unpacked_at_once_max = 64 * 1024;
 
 }  // namespace
 
-void object_migration::receive(thread_context& by, message_ptr arrival) {
+void object_migration::receive(thread_context& thread, message_ptr arrival) {
   const object_id id = object_id::from_value(arrival->header.object);
   const bool no_place = id.is_element() && space_.arrays().find(id) == nullptr;
   if (!space_.homes().knows(id) || no_place) {
     return messages_.fail("rank " + std::to_string(arrival->header.source) + " sent an object that has no name");
   }
-  object_entry& at = space_.is_home_of(id)
-                         ? space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator())
-                         : space_.sender().entry_elsewhere(id);
+  object_entry& entry = space_.is_home_of(id)
+                            ? space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator())
+                            : space_.sender().entry_elsewhere(id);
   // A large arrival would hold up the poll loop, so an idle worker unpacks it. If no worker is idle the poll loop
   // unpacks it too, because no worker would see the object meanwhile.
   const bool large =
       arrival->packed() && arrival->header.payload_bytes > unpacked_at_once_max && messages_.pool().idle_workers() > 0;
-  if (large || !at.arrivals.begin_idle()) return space_.push(at, by, std::move(arrival));
+  if (large || !entry.arrivals.begin_idle()) return space_.push(entry, thread, std::move(arrival));
   message_list taken;
   taken.push_back(std::move(arrival));
-  space_.activation().run_claimed(at, by, taken, false);
+  space_.activation().run_claimed(entry, thread, taken, false);
 }
 
 void object_migration::migrate_front(activation_step& now) {
@@ -60,12 +60,13 @@ void object_migration::migrate_front(activation_step& now) {
   now.on.counters().done.add(1);
 }
 
-const char* object_migration::refusal(const object_entry& at) const {
-  if (at.location.read().epoch >= last_epoch_of_moves) {
+const char* object_migration::refusal(const object_entry& entry) const {
+  if (entry.location.read().epoch >= last_epoch_of_moves) {
     return "it has moved 2^32 times, or its place in an array has had so many moves and elements, which is as often as "
            "they can be counted: it stays where it is";
   }
-  if (!refuses_to_move(*messages_.handlers().type(at.type), at.object(), at.id, space_.arrays())) return nullptr;
+  if (!refuses_to_move(*messages_.handlers().type(entry.type), entry.object(), entry.id, space_.arrays()))
+    return nullptr;
   NACRE_MARK("an object refuses to move");
   return "its may_migrate() says false";
 }
@@ -103,31 +104,31 @@ std::string object_migration::measure(const activation_step& now, std::size_t& b
 }
 
 /// Departs unless the object refuses or cannot move; returns the reason, which is empty when it departs.
-std::string object_migration::leave_for(activation_step& now, rank_id to, const migration_request& asked,
-                                        wish_kind how) {
-  if (const char* const why = refusal(now.at); why != nullptr) return why;
+std::string object_migration::leave_for(activation_step& now, rank_id target, const migration_request& asked,
+                                        wish_kind wish) {
+  if (const char* const cause = refusal(now.at); cause != nullptr) return cause;
   std::size_t bytes = 0;
-  if (std::string why = measure(now, bytes); !why.empty()) return why;
-  if (how == wish_kind::if_worth && !worth_leaving(now, bytes)) {
+  if (std::string reason = measure(now, bytes); !reason.empty()) return reason;
+  if (wish == wish_kind::if_worth && !worth_leaving(now, bytes)) {
     now.at.need_extra().note_packed_bytes(bytes);
     return "it is large, and little work waits for it";
   }
-  depart(now, to, asked);
+  depart(now, target, asked);
   return {};
 }
 
-void object_migration::depart(activation_step& now, rank_id to, const migration_request& asked) {
-  object_entry& at = now.at;
-  NACRE_ASSERT(at.gate.idle(), "an object left under its handlers");
-  object_state state = at.take_state();
+void object_migration::depart(activation_step& now, rank_id target, const migration_request& asked) {
+  object_entry& entry = now.at;
+  NACRE_ASSERT(entry.gate.idle(), "an object left under its handlers");
+  object_state state = entry.take_state();
   const std::uint32_t epoch = ++state.epoch;
   const location_policy policy = state.policy;
-  const bool by_home = space_.rules()[policy].keeps().by_home && !space_.is_home_of(at.id);
+  const bool by_home = space_.rules()[policy].keeps().by_home && !space_.is_home_of(entry.id);
   state.pending.append(now.pending);
   message_list left = space_.backlog().leave_behind(now, state);
   const bool backlog = !left.empty() || state.windows != nullptr;
   const std::uint64_t begin = messages_.pool().instant();
-  message_ptr m = make_arrival(at.id, std::move(state), asked, messages_.by_pointer(), &space_.arrays());
+  message_ptr m = make_arrival(entry.id, std::move(state), asked, messages_.by_pointer(), &space_.arrays());
   const std::size_t bytes = messages_.by_pointer() ? 0 : m->header.payload_bytes;
   m->header.source = messages_.rank().value();
   m->header.epoch = epoch;
@@ -135,93 +136,93 @@ void object_migration::depart(activation_step& now, rank_id to, const migration_
   messages_.pool().charge_own(own_work::pack_byte, m->header.payload_bytes);
   now.on.counters().created.add(1);
   now.on.counters().migrations_out.add(1);
-  now.on.record(trace::event_kind::depart, at.id.value(), to.value(), epoch);
+  now.on.record(trace::event_kind::depart, entry.id.value(), target.value(), epoch);
   // Sends the object first: a thread that reads the new location sends behind it.
-  messages_.route(now.on, to, std::move(m));
+  messages_.route(now.on, target, std::move(m));
   const double spent = static_cast<double>(messages_.pool().instant() - begin) * messages_.pool().seconds_a_tick();
   costs_.learn(bytes, spent);
-  at.location.learn({to, epoch, policy, by_home, false, backlog});
-  give_up_extra(at, now.on);
-  space_.forwarding().list_for_review(at, now.on);
+  entry.location.learn({target, epoch, policy, by_home, false, backlog});
+  give_up_extra(entry, now.on);
+  space_.forwarding().list_for_review(entry, now.on);
   while (message_ptr each = left.pop_front()) space_.backlog().send_back(now.on, std::move(each));
 }
 
 /// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.
-void object_migration::give_up_extra(object_entry& at, thread_context& on) {
-  if (object_entry_extra* const known = at.extra(); known != nullptr) space_.loads().forget_declared(*known);
-  if (object_entry_extra* const extra = at.drop_extra()) {
-    on.reader().retire(extra, [](void* gone) { delete static_cast<object_entry_extra*>(gone); });
+void object_migration::give_up_extra(object_entry& entry, thread_context& thread) {
+  if (object_entry_extra* const known = entry.extra(); known != nullptr) space_.loads().forget_declared(*known);
+  if (object_entry_extra* const extra = entry.drop_extra()) {
+    thread.reader().retire(extra, [](void* gone) { delete static_cast<object_entry_extra*>(gone); });
   }
 }
 
 void object_migration::install(activation_step& now, message_ptr arrival) {
-  object_entry& at = now.at;
-  thread_context& on = now.on;
+  object_entry& entry = now.at;
+  thread_context& thread = now.on;
   migration_request asked;
   const std::uint32_t source = arrival->header.source;
   messages_.pool().charge_own(own_work::move_in);
   messages_.pool().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
   const std::size_t packed_bytes = arrival->packed() ? arrival->header.payload_bytes : 0;
   std::optional<object_state> state = take_arrival(arrival, asked, messages_.size(), &space_.arrays());
-  if (!state || at.object() != nullptr) {
+  if (!state || entry.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that does not unpack");
   }
   if (state->type->has_addresses) space_.access().note_addresses(rank_id(source), *state->type);
   const std::uint32_t epoch = state->epoch;
   const bool empty = state->type == &detail::type_of<detail::empty_element>();  // its element has ended elsewhere
-  if (empty && (!at.id.is_element() || !space_.is_home_of(at.id))) {
+  if (empty && (!entry.id.is_element() || !space_.is_home_of(entry.id))) {
     return messages_.fail("rank " + std::to_string(source) + " sent a place to where it does not belong");
   }
   // If this epoch or a later one is known here already, the sender lies: only the rank that now holds the object could
   // have reported it.
-  if (!at.location.learn({messages_.rank(), epoch, state->policy, false, empty})) {
+  if (!entry.location.learn({messages_.rank(), epoch, state->policy, false, empty})) {
     return messages_.fail("rank " + std::to_string(source) + " sent an object that is older than it");
   }
   const std::uint32_t contributed = empty ? std::exchange(state->contributed, 0) : 0;
-  give_up_extra(at, on);  // it may hold a balancer's request from before the departure
-  at.put_state(*state);
+  give_up_extra(entry, thread);  // it may hold a balancer's request from before the departure
+  entry.put_state(*state);
   now.pending.append(state->pending);
-  if (packed_bytes >= migration_costs::large_bytes_min) at.need_extra().note_packed_bytes(packed_bytes);
+  if (packed_bytes >= migration_costs::large_bytes_min) entry.need_extra().note_packed_bytes(packed_bytes);
   space_.waits().recount(now);
-  on.counters().migrations_in.add(1);
-  on.record(trace::event_kind::arrive, at.id.value(), source, epoch);
-  space_.updates().tell_of_arrival(at, rank_id(source), on);
-  space_.forwarding().go_on_by_news(at.id, on);
-  if (empty) space_.contributed().element_ended(on, at.id, contributed, epoch);
+  thread.counters().migrations_in.add(1);
+  thread.record(trace::event_kind::arrive, entry.id.value(), source, epoch);
+  space_.updates().tell_of_arrival(entry, rank_id(source), thread);
+  space_.forwarding().go_on_by_news(entry.id, thread);
+  if (empty) space_.contributed().element_ended(thread, entry.id, contributed, epoch);
   if (asked.reply != 0) {
     message_header request;
     request.source = asked.source;
     request.reply = asked.reply;
-    request.object = at.id.value();
-    messages_.post_reply(on, request, make_message(0));
+    request.object = entry.id.value();
+    messages_.post_reply(thread, request, make_message(0));
   }
-  on.counters().done.add(1);
+  thread.counters().done.add(1);
 }
 
-bool object_migration::move_out(thread_context& on, object_id object, rank_id to, wish_kind wish) {
-  object_entry* const at = space_.entries().find(object);
-  if (at == nullptr || at->location.read().rank != messages_.rank()) return false;
+bool object_migration::move_out(thread_context& thread, object_id object, rank_id target, wish_kind wish) {
+  object_entry* const entry = space_.entries().find(object);
+  if (entry == nullptr || entry->location.read().rank != messages_.rank()) return false;
   if (object.is_element() && !space_.arrays().known_everywhere(object)) return false;
   // Before `claim_any` makes the item in the scheduler stale; from then on the item may be dropped at any moment.
-  if (!at->add_reference()) return false;
-  object_entry_extra& extra = at->need_extra();
+  if (!entry->add_reference()) return false;
+  object_entry_extra& extra = entry->need_extra();
   extra.wanted.store(wish, std::memory_order_relaxed);  // this and the next are seen by the activation's holder
-  extra.wanted_by.store(to.value(), std::memory_order_relaxed);
+  extra.wanted_by.store(target.value(), std::memory_order_relaxed);
   message_list taken;
-  const inbox::begun how = at->arrivals.claim_any(taken);
-  if (how == inbox::begun::from_scheduled) {
+  const inbox::begun begun = entry->arrivals.claim_any(taken);
+  if (begun == inbox::begun::from_scheduled) {
     space_.loads().note_stale(1);
   } else {
-    at->release_reference();
+    entry->release_reference();
   }
-  if (how == inbox::begun::no) {
+  if (begun == inbox::begun::no) {
     NACRE_MARK("a balancer wants an object whose handler runs");
     return true;
   }
-  at->inbox_seconds.store(0);
-  space_.activation().run_claimed(*at, on, taken, false);
-  if (at->location.read().rank != messages_.rank()) return true;
-  const object_entry_extra* const still = at->extra();
+  entry->inbox_seconds.store(0);
+  space_.activation().run_claimed(*entry, thread, taken, false);
+  if (entry->location.read().rank != messages_.rank()) return true;
+  const object_entry_extra* const still = entry->extra();
   return still != nullptr && still->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody;
 }
 }  // namespace nacre

@@ -19,48 +19,52 @@ constexpr double doubtful_seconds = 100e-6;
 }  // namespace
 
 /// `first`: the first message of the step, or null.
-object_activation::step_time object_activation::begin_step(thread_context& on, const message* first) const {
+object_activation::step_time object_activation::begin_step(thread_context& thread, const message* first) const {
   step_time time{};
   time.exact = messages_.deferred();  // a virtual clock costs nothing to read
   time.handler = first != nullptr ? first->header.handler : 0;
-  time.sampled = time.exact || on.meter.begin(time.handler);
+  time.sampled = time.exact || thread.meter.begin(time.handler);
   time.measured = time.sampled || observe_step_;
   if (!time.measured) return time;
-  if (first != nullptr) on.note_size(size_or_least(*first));
+  if (first != nullptr) thread.note_size(size_or_least(*first));
   time.begin = messages_.pool().instant();
   return time;
 }
 
-void object_activation::end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what) {
-  const double charged = std::exchange(on.charged, 0);
+void object_activation::end_step(object_entry& entry, thread_context& thread, const step_time& time,
+                                 const step_result& result) {
+  const double charged = std::exchange(thread.charged, 0);
   double seconds = charged;
   if (time.measured) {
     const std::uint64_t spent = messages_.pool().instant() - time.begin;
-    if (time.sampled) on.counters().handler_ticks.add(time.exact ? spent : on.meter.measured(time.handler, spent));
+    if (time.sampled)
+      thread.counters().handler_ticks.add(time.exact ? spent : thread.meter.measured(time.handler, spent));
     seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
   }
-  if (what.run == 0) return;
+  if (result.run == 0) return;
   if (observe_step_) {
-    const detail::object_type& type = *messages_.handlers().type(at.type);
-    const std::size_t bytes = what.ours ? packed_size_of(type, at.object(), at.id, space_.arrays()) : 0;
-    observe_step_(at.id, seconds, static_cast<std::uint32_t>(what.run), bytes);
+    const detail::object_type& type = *messages_.handlers().type(entry.type);
+    const std::size_t bytes = result.ours ? packed_size_of(type, entry.object(), entry.id, space_.arrays()) : 0;
+    observe_step_(entry.id, seconds, static_cast<std::uint32_t>(result.run), bytes);
   }
-  if (!what.ours) return;
-  if (seconds > 0) return learn(at, on, time, what, seconds, charged);
-  if (!time.measured && at.pace.load() == 0) at.pace.store(handler_costs::pace_of_others);
+  if (!result.ours) return;
+  if (seconds > 0) return learn(entry, thread, time, result, seconds, charged);
+  if (!time.measured && entry.pace.load() == 0) entry.pace.store(handler_costs::pace_of_others);
 }
 
-void object_activation::learn_coroutine(object_entry& at, thread_context& on, std::uint32_t handler, double seconds) {
-  at.pace.store(costs_.learn(on.id().value(), handler, seconds, 1, at.pace.load()));
+void object_activation::learn_coroutine(object_entry& entry, thread_context& thread, std::uint32_t handler,
+                                        double seconds) {
+  entry.pace.store(costs_.learn(thread.id().value(), handler, seconds, 1, entry.pace.load()));
 }
 
-void object_activation::learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what,
-                              double seconds, double charged) {
-  const double pace = at.pace.load(), before = costs_.of(time.handler) * (pace == 0 ? 1 : handler_costs::factor(pace));
+void object_activation::learn(object_entry& entry, thread_context& thread, const step_time& time,
+                              const step_result& result, double seconds, double charged) {
+  const double pace = entry.pace.load(),
+               previous = costs_.of(time.handler) * (pace == 0 ? 1 : handler_costs::factor(pace));
   const double passed = seconds - charged;
-  const bool doubtful = before > 0 && passed > doubtful_seconds && passed > doubtful_times * before * what.run;
-  if (doubtful && !time.exact && on.preemption.lost_processor()) return;
-  at.pace.store(costs_.learn(on.id().value(), time.handler, seconds / what.run, what.run, pace));
+  const bool doubtful = previous > 0 && passed > doubtful_seconds && passed > doubtful_times * previous * result.run;
+  if (doubtful && !time.exact && thread.preemption.lost_processor()) return;
+  entry.pace.store(costs_.learn(thread.id().value(), time.handler, seconds / result.run, result.run, pace));
 }
 
 }  // namespace nacre

@@ -28,7 +28,7 @@ namespace nacre {
 /// item hands each message on to the object's present place.
 class backpressure_queue final : public work {
  public:
-  explicit backpressure_queue(runner how) noexcept : work(how) {}
+  explicit backpressure_queue(runner function) noexcept : work(function) {}
   backpressure_queue(const backpressure_queue&) = delete;
   backpressure_queue& operator=(const backpressure_queue&) = delete;
 
@@ -85,10 +85,10 @@ class backpressure_queue final : public work {
     const std::uintptr_t pushed = newest_.exchange(waiting, std::memory_order_acquire);  // pairs with link
     message* oldest = nullptr;
     for (auto* each = reinterpret_cast<message*>(pushed); each != nullptr;) {
-      message* const before = each->next;
+      message* const packet = each->next;
       each->next = oldest;
       oldest = each;
-      each = before;
+      each = packet;
     }
     while (oldest != nullptr) {
       message* const later = oldest->next;

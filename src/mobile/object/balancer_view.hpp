@@ -36,11 +36,11 @@ class balancer_view {
   /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
   /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
   enum class shown : std::uint8_t { none, object, stale };
-  [[nodiscard]] shown look_at(const work& item, object_estimate& into) const;
-  /// Describes an object by its name in `into`. False: the object is not here, or could not leave.
-  [[nodiscard]] bool look_at(object_id object, object_estimate& into) const;
+  [[nodiscard]] shown look_at(const work& item, object_estimate& estimate) const;
+  /// Describes an object by its name in `estimate`. False: the object is not here, or could not leave.
+  [[nodiscard]] bool look_at(object_id object, object_estimate& estimate) const;
   /// Ends an item that look_at has found stale and that no thread will run. Poll loop.
-  void end_stale(thread_context& on, work& item);
+  void end_stale(thread_context& thread, work& item);
   /// How many items in the scheduler are stale because a balancer has sent their objects away. An estimate.
   [[nodiscard]] std::size_t stale_items() const noexcept {
     return static_cast<std::size_t>(std::max<std::int64_t>(stale_.load(std::memory_order_relaxed), 0));
@@ -60,21 +60,21 @@ class balancer_view {
   void visit_declared(std::size_t most,
                       const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
-  /// The priority of an item, as scheduler_site defines it; `here` is this rank. An item of an object that is elsewhere
+  /// The priority of an item, as scheduler_site defines it; `rank` is this rank. An item of an object that is elsewhere
   /// ranks highest: it is short, and other ranks wait for it.
-  [[nodiscard]] static double priority_of(const work& item, rank_id here) noexcept;
+  [[nodiscard]] static double priority_of(const work& item, rank_id rank) noexcept;
 
   /// Seconds that the messages which wait for an object will take; 0 if that is unknown. Its activation.
   [[nodiscard]] double waiting_seconds(const activation_step& now) const;
 
-  void publish(object_entry& at, const object_declaration& said);
+  void publish(object_entry& entry, const object_declaration& said);
   void publish_load(activation_step& now);
   /// The object of this extra has left or ended.
   void forget_declared(object_entry_extra& extra) { declared_.forget(extra); }
-  static void release_later(object_entry& at, thread_context& on);
+  static void release_later(object_entry& entry, thread_context& thread);
 
  private:
-  [[nodiscard]] bool could_leave(const object_entry& at, object_estimate& into) const;
+  [[nodiscard]] bool could_leave(const object_entry& entry, object_estimate& estimate) const;
   [[nodiscard]] double seconds_of(const message_list& waiting) const;
 
   object_space& space_;

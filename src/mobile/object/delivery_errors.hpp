@@ -25,12 +25,12 @@ class delivery_errors {
 
   /// Sets the handler of delivery errors. Any thread, also while threads call the previous handler, which lives until
   /// no thread can call it.
-  void on_delivery_error(thread_context& on, std::function<void(const delivery_error&)> handler);
-  void undeliverable(thread_context& on, message_ptr m);
+  void on_delivery_error(thread_context& thread, std::function<void(const delivery_error&)> handler);
+  void undeliverable(thread_context& thread, message_ptr m);
   /// Reports a message of this rank that had no receiver.
-  void report_lost(thread_context& on, object_id object, std::uint32_t handler);
+  void report_lost(thread_context& thread, object_id object, std::uint32_t handler);
   /// `what.why` is read before this returns.
-  void report(thread_context& on, const delivery_error& what);
+  void report(thread_context& thread, const delivery_error& error);
 
   // A handler that other ranks call.
   void on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler);

@@ -21,23 +21,23 @@ void handler_costs::running_mean::take(double value) noexcept {
   mean += (value - mean) / steps;
 }
 
-void handler_costs::publish(const running_mean& from, compact_estimate& to) noexcept {
-  const double now = to.load();
-  if (std::abs(from.mean - now) > now * published_within) to.store(from.mean);
+void handler_costs::publish(const running_mean& running_mean, compact_estimate& estimate) noexcept {
+  const double now = estimate.load();
+  if (std::abs(running_mean.mean - now) > now * published_within) estimate.store(running_mean.mean);
 }
 
-double handler_costs::learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages,
+double handler_costs::learn(std::uint32_t index, std::uint32_t handler, double seconds, int messages,
                             double pace) noexcept {
   if (handler >= published_.size()) return pace;
-  const double before = published_[handler].load();
-  knowledge& own = known_[on];
-  own.means[handler].take(seconds);
-  publish(own.means[handler], published_[handler]);
+  const double previous = published_[handler].load();
+  knowledge& knowledge = known_[index];
+  knowledge.means[handler].take(seconds);
+  publish(knowledge.means[handler], published_[handler]);
   const double spent = seconds * messages;
-  own.seconds = own.seconds * kept_of_recent + spent;
-  own.weighed = own.weighed * kept_of_recent + spent * seconds;
-  const double share = std::min(1.0, seconds * own.seconds / own.weighed);  // of what steps usually take
-  const double now = before > 0 ? std::min(seconds / before, pace_max) : 1;
+  knowledge.seconds = knowledge.seconds * kept_of_recent + spent;
+  knowledge.weighed = knowledge.weighed * kept_of_recent + spent * seconds;
+  const double share = std::min(1.0, seconds * knowledge.seconds / knowledge.weighed);  // of what steps usually take
+  const double now = previous > 0 ? std::min(seconds / previous, pace_max) : 1;
   if (is_known(pace)) return pace + (now - pace) * weight_in_pace * share;
   return share > weight_in_pace ? now : pace_of_others;
 }

@@ -37,8 +37,8 @@ class handler_costs {
 
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its
   /// object, which was `pace` before; that stays unknown as long as the object has run nothing that takes time.
-  /// The thread context `on` only.
-  double learn(std::uint32_t on, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
+  /// The thread context `index` only.
+  double learn(std::uint32_t index, std::uint32_t handler, double seconds, int messages, double pace) noexcept;
 
  private:
   /// The mean of the first steps, then a moving average.
@@ -54,7 +54,7 @@ class handler_costs {
     // about the size of an object.
     double seconds = 0, weighed = 0;
   };
-  static void publish(const running_mean& from, compact_estimate& to) noexcept;
+  static void publish(const running_mean& running_mean, compact_estimate& estimate) noexcept;
 
   std::vector<compact_estimate> published_;  // by handler
   std::vector<knowledge> known_;             // by thread context

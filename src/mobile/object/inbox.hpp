@@ -115,8 +115,8 @@ class inbox {
 
   /// While running: the caller will make the entry ready; messages stay.
   void requeue() noexcept {
-    const std::uintptr_t before = word_.fetch_xor(running ^ scheduled, std::memory_order_acq_rel);
-    NACRE_ASSERT((before & state_mask) == running, "an activation was given back that nobody had");
+    const std::uintptr_t address = word_.fetch_xor(running ^ scheduled, std::memory_order_acq_rel);
+    NACRE_ASSERT((address & state_mask) == running, "an activation was given back that nobody had");
   }
 
   /// Once no thread can find the entry any more. True: it is idle, and the caller deletes it.
@@ -160,10 +160,10 @@ class inbox {
     message* newest = first_of(word);
     message* oldest = nullptr;
     while (newest != nullptr) {
-      message* const before = newest->next;
+      message* const packet = newest->next;
       newest->next = oldest;
       oldest = newest;
-      newest = before;
+      newest = packet;
     }
     while (oldest != nullptr) {
       message* const later = oldest->next;

@@ -172,7 +172,7 @@ struct mill {
 TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_at_a_time) {
   constexpr std::uint32_t senders = 3, each_sends = 4000;
   mill all;
-  const auto over = [&] { return all.taken_in_all == std::uint64_t{senders} * each_sends; };
+  const auto is_over = [&] { return all.taken_in_all == std::uint64_t{senders} * each_sends; };
   std::vector<std::thread> threads;
   for (std::uint32_t source = 0; source < senders; ++source) {
     threads.emplace_back([&, source] {
@@ -180,14 +180,14 @@ TEST(inbox, messages_of_many_threads_are_processed_once_in_order_by_one_thread_a
         if (all.box.push(numbered_loose(source, sequence))) ++all.items;
         if (sequence % 4 == 0) all.run_one();
       }
-      while (!over()) {
+      while (!is_over()) {
         all.run_one();
         std::this_thread::yield();
       }
     });
   }
   threads.emplace_back([&] {  // a balancer
-    while (!over()) {
+    while (!is_over()) {
       message_list taken;
       if (all.box.claim_any(taken) != inbox::begun::no) all.process(taken);
       std::this_thread::yield();

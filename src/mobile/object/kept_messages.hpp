@@ -37,8 +37,8 @@ class waiting_endings {
   void note_ran(const message_header& header) noexcept {
     if (!counted_) return;
     if (ends_array(header)) --of_array_;
-    const auto found = std::find(sources_.begin(), sources_.end(), header.source);
-    if (header.kind == message_kind::destroy && found != sources_.end()) sources_.erase(found);
+    const auto match = std::find(sources_.begin(), sources_.end(), header.source);
+    if (header.kind == message_kind::destroy && match != sources_.end()) sources_.erase(match);
   }
   [[nodiscard]] bool any() const noexcept { return of_array_ != 0 || !sources_.empty(); }
   /// Whether a message of this rank that comes now is behind such an ending. The end of an array comes to a place in
@@ -83,22 +83,22 @@ class kept_messages {
     ++count_;
     return false;
   }
-  /// Gives the oldest ones to `by`, which is ready then or must wait.
-  void take(detail::message_waiter& by) {
-    const auto found = lists_.find({by.handler, by.tag});
-    if (found == lists_.end()) return;
-    for (; !by.ready && !found->second.empty(); --count_) by.take(found->second.pop_front());
-    if (found->second.empty()) spare_ = lists_.extract(found);
+  /// Gives the oldest ones to `waiter`, which is ready then or must wait.
+  void take(detail::message_waiter& waiter) {
+    const auto match = lists_.find({waiter.handler, waiter.tag});
+    if (match == lists_.end()) return;
+    for (; !waiter.ready && !match->second.empty(); --count_) waiter.take(match->second.pop_front());
+    if (match->second.empty()) spare_ = lists_.extract(match);
   }
-  /// Keeps what `by` has and does not need, before what has come since.
-  void keep_again(detail::message_waiter& by) {
-    if (by.messages.empty()) return;
-    message_list& list = list_of(by.handler, by.tag);
-    count_ += by.messages.size();
-    by.messages.append(list);
-    list = std::move(by.messages);
+  /// Keeps what `waiter` has and does not need, before what has come since.
+  void keep_again(detail::message_waiter& waiter) {
+    if (waiter.messages.empty()) return;
+    message_list& list = list_of(waiter.handler, waiter.tag);
+    count_ += waiter.messages.size();
+    waiter.messages.append(list);
+    list = std::move(waiter.messages);
   }
-  void wait(detail::message_waiter& by) noexcept { waiter_ = &by; }
+  void wait(detail::message_waiter& waiter) noexcept { waiter_ = &waiter; }
   /// The coroutine that waits; null: none.
   [[nodiscard]] const detail::message_waiter* waiter() const noexcept { return waiter_; }
   /// The coroutine that waits, if any, gets no message, and leaves those that it has.

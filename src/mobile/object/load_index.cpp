@@ -25,7 +25,7 @@ double load_index::sum() {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-void load_index::note(object_entry& at, object_entry_extra& extra, double load) {
+void load_index::note(object_entry& entry, object_entry_extra& extra, double load) {
   const double known = extra.indexed.load(std::memory_order_relaxed);  // written by the activation only
   if (!(load > 0)) {
     if (known > 0) forget(extra);
@@ -36,7 +36,7 @@ void load_index::note(object_entry& at, object_entry_extra& extra, double load) 
   if (known > 0) take_out(extra);
   std::vector<object_entry*>& bucket = buckets_[bucket_of(load)];
   extra.index_place = static_cast<std::uint32_t>(bucket.size());
-  bucket.push_back(&at);
+  bucket.push_back(&entry);
   sums_[bucket_of(load)] += counted(load);
   extra.indexed.store(load, std::memory_order_relaxed);  // under the guard
   size_.fetch_add(1, std::memory_order_relaxed);

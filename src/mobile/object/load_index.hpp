@@ -26,7 +26,7 @@ class load_index {
 
   /// Notes the load of an object; a load of at most 0, or not a number, removes the object. The holder of the entry's
   /// activation.
-  void note(object_entry& at, object_entry_extra& extra, double load);
+  void note(object_entry& entry, object_entry_extra& extra, double load);
   /// Forgets an object, before its extra goes. The holder of the entry's activation.
   void forget(object_entry_extra& extra);
 

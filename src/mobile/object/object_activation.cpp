@@ -21,8 +21,8 @@ constexpr double seconds_per_step = 1e-3;        // of one object, if its handle
 
 /// Whether a step that takes real time is measured, so that it must end where another handler's messages begin: what
 /// one handler takes is learned from steps that run nothing else.
-bool times_one_handler(const object_activation::step_time& time, const thread_context& on) {
-  return (time.measured && !time.exact) || on.charged != 0;
+bool times_one_handler(const object_activation::step_time& time, const thread_context& thread) {
+  return (time.measured && !time.exact) || thread.charged != 0;
 }
 
 bool runs_handler(const message& m, std::uint32_t handler) {
@@ -37,32 +37,32 @@ object_activation::object_activation(object_space& space, am_engine& messages)
       hold_(space, messages),
       costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()) {}
 
-object_activation& object_activation::of(thread_context& on) noexcept {
-  return object_space::on_thread(on).activation();
+object_activation& object_activation::of(thread_context& thread) noexcept {
+  return object_space::on_thread(thread).activation();
 }
 
-void object_activation::activate_work(work& item, thread_context& on) {
-  auto& at = static_cast<object_entry&>(item);
-  at.prefetch_object();
+void object_activation::activate_work(work& item, thread_context& thread) {
+  auto& entry = static_cast<object_entry&>(item);
+  entry.prefetch_object();
   message_list taken;
-  if (!at.arrivals.claim(taken)) {
+  if (!entry.arrivals.claim(taken)) {
     NACRE_MARK("an item is stale");
-    of(on).space_.loads().note_stale(-1);
-    return balancer_view::release_later(at, on);
+    of(thread).space_.loads().note_stale(-1);
+    return balancer_view::release_later(entry, thread);
   }
-  at.inbox_seconds.store(0);
-  of(on).run_claimed(at, on, taken, true);
+  entry.inbox_seconds.store(0);
+  of(thread).run_claimed(entry, thread, taken, true);
 }
 
 /// Runs one step of an entry. Messages that come meanwhile wait for the next step, so that an object that keeps itself
 /// busy leaves room for other objects and for the poll loop.
-void object_activation::run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run) {
-  activation_step now{at, on, {}};
+void object_activation::run_claimed(object_entry& entry, thread_context& thread, message_list& taken, bool may_run) {
+  activation_step now{entry, thread, {}};
   now.take_up();
   if (messages_.held.on()) [[unlikely]]
-    hold_.take_up(at);
+    hold_.take_up(entry);
   admit(now, taken);
-  if (space_.colocations().acquired(at)) return space_.colocations().arrive_acquired(now);
+  if (space_.colocations().acquired(entry)) return space_.colocations().arrive_acquired(now);
   switch (drain(now, may_run)) {
     case step_end::blocked:
     case step_end::left_to_reader:
@@ -70,50 +70,51 @@ void object_activation::run_claimed(object_entry& at, thread_context& on, messag
     case step_end::spent:
       space_.loads().publish_load(now);
       now.put_back();
-      return messages_.pool().make_ready(on, space_.access().work_for(at, &go_on_work));
+      return messages_.pool().make_ready(thread, space_.access().work_for(entry, &go_on_work));
     case step_end::spent_all:
       space_.loads().publish_load(now);
       now.put_back();
-      return space_.access().later(at, on, &handler_access::end_exclusive_work);
+      return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
     case step_end::yielded:
       space_.loads().publish_load(now);
       now.put_back();
-      return let_go_on(at, on);
+      return let_go_on(entry, thread);
     case step_end::parked:
     case step_end::held:
       space_.loads().publish_load(now);
       now.put_back();
-      if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
-      return give_back(at, on, false);
+      if (messages_.pool().ahead()) return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
+      return give_back(entry, thread, false);
     case step_end::empty:
       space_.loads().publish_load(now);
-      return give_back(at, on, may_run);
+      return give_back(entry, thread, may_run);
   }
 }
 
 /// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
 /// without a way through the scheduler: while it waited there it would count as work, and could be given to other ranks
 /// as such.
-void object_activation::give_back(object_entry& at, thread_context& on, bool may_run) {
-  switch (at.arrivals.finish()) {
+void object_activation::give_back(object_entry& entry, thread_context& thread, bool may_run) {
+  switch (entry.arrivals.finish()) {
     case inbox::finished::yes:
       return;
     case inbox::finished::orphaned:
-      return space_.loads().release_later(at, on);
+      return space_.loads().release_later(entry, thread);
     case inbox::finished::messages_came:
-      if (!may_run || !is_to_end(at)) return let_go_on(at, on);
+      if (!may_run || !is_to_end(entry)) return let_go_on(entry, thread);
       message_list taken;
-      at.arrivals.take(taken);
-      at.inbox_seconds.store(0);
-      return run_claimed(at, on, taken, true);
+      entry.arrivals.take(taken);
+      entry.inbox_seconds.store(0);
+      return run_claimed(entry, thread, taken, true);
   }
 }
 
 /// Whether the newest message, which came while the object was active, ends it; false for a place of an array, which
 /// would go on. The activation.
-bool object_activation::is_to_end(const object_entry& at) {
-  const message* const last = at.arrivals.newest();
-  return last != nullptr && last->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
+bool object_activation::is_to_end(const object_entry& entry) {
+  const message* const last = entry.arrivals.newest();
+  return last != nullptr && last->header.kind == message_kind::destroy && entry.object() != nullptr &&
+         !entry.id.is_element();
 }
 
 /// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
@@ -164,10 +165,10 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
     space_.waits().admit(now, std::move(m));
   } else {
     message_list in_sequence;
-    const streams::verdict how = all_streams(now.at).admit(m, in_sequence);
+    const streams::verdict verdict = all_streams(now.at).admit(m, in_sequence);
     while (message_ptr each = in_sequence.pop_front()) space_.waits().admit(now, std::move(each));
-    if (how == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
-    if (how == streams::verdict::repeated) {
+    if (verdict == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
+    if (verdict == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
     }
     if (object_entry_extra* const more = now.at.extra(); more != nullptr && more->windows != nullptr) {
@@ -178,9 +179,9 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
 }
 
 /// The streams of an entry. Replaces its lone stream, if there is one.
-streams& object_activation::all_streams(object_entry& at) {
-  object_entry_extra& extra = at.need_extra();
-  if (!at.order.empty()) extra.order.absorb(at.order);
+streams& object_activation::all_streams(object_entry& entry) {
+  object_entry_extra& extra = entry.need_extra();
+  if (!entry.order.empty()) extra.order.absorb(entry.order);
   return extra.order;
 }
 
@@ -201,39 +202,39 @@ bool object_activation::fulfil_wish(activation_step& now, object_entry_extra& ex
     return false;
   }
   now.at.arrivals.take_move_request();
-  const wish_kind how = extra.wanted.load(std::memory_order_relaxed);
-  const rank_id to(extra.wanted_by.exchange(object_entry_extra::nobody));
-  if (to != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, to, {}, how));
+  const wish_kind wish = extra.wanted.load(std::memory_order_relaxed);
+  const rank_id target(extra.wanted_by.exchange(object_entry_extra::nobody));
+  if (target != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, target, {}, wish));
   return true;
 }
 
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
 step_end object_activation::drain(activation_step& now, bool may_run) {
-  object_entry& at = now.at;
-  thread_context& on = now.on;
-  const step_time time = begin_step(on, now.pending.front());
+  object_entry& entry = now.at;
+  thread_context& thread = now.on;
+  const step_time time = begin_step(thread, now.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
-  step_end how = step_end::empty;
+  step_end manner = step_end::empty;
   std::uint32_t deferred = 0;  // behind joins; none of them has run
-  while (at.object() != nullptr) {
-    object_entry_extra* const extra = at.extra();
-    if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, how)) break;
+  while (entry.object() != nullptr) {
+    object_entry_extra* const extra = entry.extra();
+    if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, manner)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
       if (fulfil_wish(now, *extra)) continue;
-      how = step_end::blocked;
+      manner = step_end::blocked;
       break;
     }
     if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_senders(now);
     if (now.pending.empty()) break;
     if (messages_.held.on() && hold_.keeps(now)) [[unlikely]] {
-      how = step_end::held;
+      manner = step_end::held;
       break;
     }
     if (!may_run || now.ran == messages_per_step ||
-        (now.ran != 0 && times_one_handler(time, on) && !runs_handler(*now.pending.front(), time.handler))) {
-      how = step_end::yielded;
+        (now.ran != 0 && times_one_handler(time, thread) && !runs_handler(*now.pending.front(), time.handler))) {
+      manner = step_end::yielded;
       break;
     }
     if (extra != nullptr && extra->colocations != nullptr && extra->colocations->defer_front(now.pending)) {
@@ -242,22 +243,22 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
     }
     ++now.ran;
     if (extra != nullptr) ++extra->ran;
-    on.record_item();
-    how = run_front(now);
-    if (how != step_end::empty) break;
+    thread.record_item();
+    manner = run_front(now);
+    if (manner != step_end::empty) break;
     const bool long_enough =
         time.measured && static_cast<double>(messages_.pool().instant() - time.begin) > ticks_per_step;
-    if (messages_.pool().ahead() && at.object() != nullptr) {
-      how = long_enough ? step_end::spent_all : step_end::spent;
+    if (messages_.pool().ahead() && entry.object() != nullptr) {
+      manner = long_enough ? step_end::spent_all : step_end::spent;
       break;
     }
     if (long_enough) may_run = false;
   }
   // A coroutine that waits is accounted for when it has ended.
-  const bool ours =
-      how != step_end::blocked && how != step_end::left_to_reader && how != step_end::parked && at.object() != nullptr;
-  end_step(at, on, time, {.run = static_cast<int>(now.ran), .ours = ours});
-  return how;
+  const bool ours = manner != step_end::blocked && manner != step_end::left_to_reader && manner != step_end::parked &&
+                    entry.object() != nullptr;
+  end_step(entry, thread, time, {.run = static_cast<int>(now.ran), .ours = ours});
+  return manner;
 }
 
 step_end object_activation::run_front(activation_step& now) {
@@ -265,11 +266,11 @@ step_end object_activation::run_front(activation_step& now) {
   if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert) {
     const bool inserts = header.kind == message_kind::insert;
     space_.waits().recount(now);  // the messages behind an insertion are admitted again
-    const step_end how = space_.places().run_on_place(now);
-    message_list behind;  // what the new element keeps, or the old one
-    if (inserts) behind = std::move(now.pending);
-    while (message_ptr m = behind.pop_front()) space_.waits().admit(now, std::move(m));
-    return how;
+    const step_end manner = space_.places().run_on_place(now);
+    message_list messages;  // what the new element keeps, or the old one
+    if (inserts) messages = std::move(now.pending);
+    while (message_ptr m = messages.pop_front()) space_.waits().admit(now, std::move(m));
+    return manner;
   }
   const detail::handler_info* row = nullptr;
   const bool for_all = header.kind == message_kind::everyone;
@@ -308,15 +309,15 @@ step_end object_activation::run_front(activation_step& now) {
 }
 
 /// Goes on with the step, behind the items that wait.
-void object_activation::go_on_work(work& item, thread_context& on) {
-  object_activation& self = of(on);
+void object_activation::go_on_work(work& item, thread_context& thread) {
+  object_activation& self = of(thread);
   message_list none;
-  self.run_claimed(self.space_.access().held_entry(item), on, none, true);
+  self.run_claimed(self.space_.access().held_entry(item), thread, none, true);
 }
 
-void object_activation::let_go_on(object_entry& at, thread_context& on, worker_pool::origin from) {
-  at.arrivals.requeue();
-  messages_.pool().make_ready(on, at, from);
+void object_activation::let_go_on(object_entry& entry, thread_context& thread, worker_pool::origin origin) {
+  entry.arrivals.requeue();
+  messages_.pool().make_ready(thread, entry, origin);
 }
 
 }  // namespace nacre

@@ -23,17 +23,18 @@ class object_activation {
   object_activation(object_space& space, am_engine& messages);
 
   /// The runner of an entry: claims the activation, and runs a step.
-  static void activate_work(work& item, thread_context& on);
+  static void activate_work(work& item, thread_context& thread);
   /// Keeps objects from running their messages while an image is taken.
   [[nodiscard]] object_hold& hold() noexcept { return hold_; }
   /// Runs a step of an entry whose activation this thread has claimed, with the messages taken from its inbox.
   /// `may_run`: handlers may run here; else messages are only admitted.
-  void run_claimed(object_entry& at, thread_context& on, message_list& taken, bool may_run);
-  void give_back(object_entry& at, thread_context& on, bool may_run);
+  void run_claimed(object_entry& entry, thread_context& thread, message_list& taken, bool may_run);
+  void give_back(object_entry& entry, thread_context& thread, bool may_run);
   /// Gives the activation up, and makes the entry ready.
-  void let_go_on(object_entry& at, thread_context& on, worker_pool::origin from = worker_pool::origin::elsewhere);
+  void let_go_on(object_entry& entry, thread_context& thread,
+                 worker_pool::origin origin = worker_pool::origin::elsewhere);
   [[nodiscard]] bool alone(activation_step& now);
-  [[nodiscard]] static streams& all_streams(object_entry& at);
+  [[nodiscard]] static streams& all_streams(object_entry& entry);
 
   struct step_time {
     bool exact, sampled, measured;
@@ -42,14 +43,14 @@ class object_activation {
   };
   /// The costs of messages, as far as steps have been measured.
   [[nodiscard]] const handler_costs& costs() const noexcept { return costs_; }
-  [[nodiscard]] step_time begin_step(thread_context& on, const message* first) const;
+  [[nodiscard]] step_time begin_step(thread_context& thread, const message* first) const;
   struct step_result {
     int run;    ///< messages that the step has run
     bool ours;  ///< the activation and the object are still here
   };
-  void end_step(object_entry& at, thread_context& on, const step_time& time, const step_result& what);
+  void end_step(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result);
   /// A coroutine that has waited has ended, after so many seconds.
-  void learn_coroutine(object_entry& at, thread_context& on, std::uint32_t handler, double seconds);
+  void learn_coroutine(object_entry& entry, thread_context& thread, std::uint32_t handler, double seconds);
   /// A coroutine has gone on for so many seconds.
   void note_coroutine_part(object_id object, double seconds) {
     if (observe_step_) observe_step_(object, seconds, 0, 0);
@@ -64,17 +65,17 @@ class object_activation {
   void observe_steps(step_observer observer) { observe_step_ = std::move(observer); }
 
  private:
-  [[nodiscard]] static object_activation& of(thread_context& on) noexcept;
-  static void go_on_work(work& item, thread_context& on);
-  [[nodiscard]] static bool is_to_end(const object_entry& at);
+  [[nodiscard]] static object_activation& of(thread_context& thread) noexcept;
+  static void go_on_work(work& item, thread_context& thread);
+  [[nodiscard]] static bool is_to_end(const object_entry& entry);
   void admit(activation_step& now, message_list& taken);
   void put_into_sequence(activation_step& now, message_ptr m);
   [[nodiscard]] bool fulfil_wish(activation_step& now, object_entry_extra& extra);
   step_end drain(activation_step& now, bool may_run);
   step_end run_front(activation_step& now);
 
-  void learn(object_entry& at, thread_context& on, const step_time& time, const step_result& what, double seconds,
-             double charged);
+  void learn(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result,
+             double seconds, double charged);
 
   object_space& space_;
   am_engine& messages_;

@@ -32,10 +32,10 @@ std::uint32_t& cursor_of(message& m) noexcept { return m.header.epoch; }
 std::uint64_t& handed_over(message& m) noexcept { return m.header.reply; }
 
 /// A part as a message of its own, which takes over its share of the credit: as many bytes, at the price of the bundle.
-message_ptr single_of(message& bundle, const bundle::part& what) {
-  message_ptr single = bundle::make_message_of(what);
+message_ptr single_of(message& bundle, const bundle::part& part) {
+  message_ptr single = bundle::make_message_of(part);
   credit_account::hand_over(bundle, *single);
-  const std::size_t bytes = bundle::part_bytes(what.payload.size());
+  const std::size_t bytes = bundle::part_bytes(part.payload.size());
   NACRE_ASSERT(bytes_of(single->header) == bytes && bundle.header.object != bundle_stays_whole,
                "a part of a bundle costs more or less than the bundle has counted for it");
   handed_over(bundle) += bytes;
@@ -80,14 +80,14 @@ struct object_bundles::slice {
     until_look = looks_after = parts_between_looks;
   }
   /// A message with the header and the payload of the part, in the block of the part before if that is still there.
-  message& fill(const bundle::part& what) {
+  message& fill(const bundle::part& part) {
     constexpr std::size_t room_min = 192;
-    if (block == nullptr || room < what.payload.size()) {
-      room = std::max(room_min, what.payload.size());
+    if (block == nullptr || room < part.payload.size()) {
+      room = std::max(room_min, part.payload.size());
       block = make_message(room);
     }
-    block->header = what.header;
-    bundle::copy_payload(block->body(), what.payload);
+    block->header = part.header;
+    bundle::copy_payload(block->body(), part.payload);
     return *block;
   }
 };
@@ -101,10 +101,10 @@ struct object_bundles::group {
   message* from = nullptr;  // the bundle
 
   /// Reads parts from `offset` on. False: the bytes there are no part of such a bundle.
-  [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& what) noexcept {
+  [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& limits) noexcept {
     size = ran = 0;
     while (size < size_max && offset < bytes.size()) {
-      const bool fits = bundle::read_part(bytes, offset, what, parts[size]) &&
+      const bool fits = bundle::read_part(bytes, offset, limits, parts[size]) &&
                         bundle::form_of_part(parts[size].header) == bundle::objects;
       if (!fits) return false;
       end[size++] = offset;
@@ -116,29 +116,31 @@ struct object_bundles::group {
 object_bundles::object_bundles(object_space& space, am_engine& messages)
     : space_(space), messages_(messages), own_(messages.rank().value()) {}
 
-object_bundles& object_bundles::of(thread_context& on) noexcept { return object_space::on_thread(on).bundles(); }
-
-void object_bundles::accept(thread_context& by, message_ptr m) {
-  arrived& from = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
-  handed_over(*m) = 0;
-  if (!from.waits() && begins_long(*m)) return take_apart(by, std::move(m), 0);
-  NACRE_MARK("a bundle for objects becomes one item");
-  cursor_of(*m) = 0;
-  if (from.arrivals.push(m.release())) messages_.pool().make_ready(by, from);
+object_bundles& object_bundles::of(thread_context& thread) noexcept {
+  return object_space::on_thread(thread).bundles();
 }
 
-bool object_bundles::takes_behind(thread_context& by, message_ptr& m) {
+void object_bundles::accept(thread_context& thread, message_ptr m) {
+  arrived& source = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(m->header.source); });
+  handed_over(*m) = 0;
+  if (!source.waits() && begins_long(*m)) return take_apart(thread, std::move(m), 0);
+  NACRE_MARK("a bundle for objects becomes one item");
+  cursor_of(*m) = 0;
+  if (source.arrivals.push(m.release())) messages_.pool().make_ready(thread, source);
+}
+
+bool object_bundles::takes_behind(thread_context& thread, message_ptr& m) {
   const message_header& header = m->header;
   if (!in_stream(header.kind) || header.hops != 0 || (header.flags & flag_returned) != 0) return false;
-  arrived* const from = arrived_.find(header.source);
-  if (from == nullptr || !from->waits()) return false;
+  arrived* const arrived = arrived_.find(header.source);
+  if (arrived == nullptr || !arrived->waits()) return false;
   NACRE_MARK("a message to an object comes behind bundles");
-  if (from->arrivals.push(m.release())) messages_.pool().make_ready(by, *from);
+  if (arrived->arrivals.push(m.release())) messages_.pool().make_ready(thread, *arrived);
   return true;
 }
 
 /// Accepts each part from that offset on as a message; the parts before have run.
-void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t offset) {
+void object_bundles::take_apart(thread_context& thread, message_ptr m, std::size_t offset) {
   const bundle::limits limits{.sender = m->header.source, .ranks = messages_.size()};
   message_list parts;
   while (offset < m->header.payload_bytes) {
@@ -153,7 +155,7 @@ void object_bundles::take_apart(thread_context& on, message_ptr m, std::size_t o
   worker_pool& pool = messages_.pool();
   while (message_ptr single = parts.pop_front()) {
     if (pool.charges_own()) pool.charge_own(own_work::receive);
-    space_.accept(on, std::move(single), false);
+    space_.accept(thread, std::move(single), false);
   }
 }
 
@@ -189,25 +191,25 @@ bool object_bundles::begins_long(const message& bundle) const noexcept {
   return is_long(first.handler);
 }
 
-void object_bundles::run_arrived(work& item, thread_context& on) {
-  auto& from = static_cast<arrived&>(item);
-  object_bundles& self = of(on);
-  worker_pool& pool = on.pool();
+void object_bundles::run_arrived(work& item, thread_context& thread) {
+  auto& source = static_cast<arrived&>(item);
+  object_bundles& self = of(thread);
+  worker_pool& pool = thread.pool();
   message_list taken;
-  const bool claimed = from.arrivals.claim(taken);
+  const bool claimed = source.arrivals.claim(taken);
   NACRE_ASSERT(claimed, "the bundles of a rank were run by two workers");
-  from.rest.append(taken);
+  source.rest.append(taken);
   slice time(pool, pool.instant(), self.messages_.deferred());
-  while (!time.over && !from.rest.empty()) self.run_first(on, from.rest, time);
-  if (from.rest.empty() && from.arrivals.finish() == inbox::finished::yes) return;
-  from.arrivals.requeue();
-  pool.make_ready(on, from);
+  while (!time.over && !source.rest.empty()) self.run_first(thread, source.rest, time);
+  if (source.rest.empty() && source.arrivals.finish() == inbox::finished::yes) return;
+  source.arrivals.requeue();
+  pool.make_ready(thread, source);
 }
 
 /// Runs the first bundle of `rest`, or as much of it as there is time for.
-void object_bundles::run_first(thread_context& on, message_list& rest, slice& time) {
+void object_bundles::run_first(thread_context& thread, message_list& rest, slice& time) {
   if (rest.front()->header.kind != message_kind::bundle) {
-    space_.accept(on, rest.pop_front(), false);
+    space_.accept(thread, rest.pop_front(), false);
     return time.look(messages_.pool());
   }
   const std::size_t begin = cursor_of(*rest.front());
@@ -215,7 +217,7 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
   time.found_long = false;
   if (begin == 0 && begins_long(*rest.front())) {
     NACRE_MARK("a bundle for objects is taken apart by a worker");
-    take_apart(on, rest.pop_front(), 0);
+    take_apart(thread, rest.pop_front(), 0);
     return time.look(messages_.pool());
   }
   const bundle::limits limits{.sender = rest.front()->header.source, .ranks = messages_.size()};
@@ -225,12 +227,12 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
     if (!parts.read(rest.front()->payload(), offset, limits)) {
       return messages_.refuse(*rest.pop_front(), "is a bundle of something else");
     }
-    run_group(on, parts, time);
+    run_group(thread, parts, time);
     offset = parts.end[parts.ran - 1];
     if (offset == rest.front()->header.payload_bytes) break;
-    if (std::exchange(time.found_long, false) && (messages_.deferred() || !on.preemption.lost_processor())) {
+    if (std::exchange(time.found_long, false) && (messages_.deferred() || !thread.preemption.lost_processor())) {
       NACRE_MARK("a bundle for objects turns out to be long");
-      return take_apart(on, rest.pop_front(), offset);
+      return take_apart(thread, rest.pop_front(), offset);
     }
     cursor_of(*rest.front()) = static_cast<std::uint32_t>(offset);
     if (time.over) return;
@@ -240,68 +242,68 @@ void object_bundles::run_first(thread_context& on, message_list& rest, slice& ti
 }
 
 /// Runs at least one part, and the others if there is time.
-void object_bundles::run_group(thread_context& on, group& parts, slice& time) {
+void object_bundles::run_group(thread_context& thread, group& parts, slice& time) {
   directory& entries = space_.entries();
   const auto id_of = [&](std::size_t each) { return object_id::from_value(parts.parts[each].header.object); };
   for (std::size_t each = 0; each < parts.size; ++each) entries.prefetch_place(id_of(each));
   for (std::size_t each = 0; each < parts.size; ++each) entries.prefetch_entry(id_of(each));
-  std::array<object_entry*, group::size_max> at;
+  std::array<object_entry*, group::size_max> object_entries;
   for (std::size_t each = 0; each < parts.size; ++each) {
-    at[each] = entries.find(id_of(each));
-    if (at[each] != nullptr) at[each]->prefetch_object();
+    object_entries[each] = entries.find(id_of(each));
+    if (object_entries[each] != nullptr) object_entries[each]->prefetch_object();
   }
   while (parts.ran < parts.size) {
-    run_part(on, at[parts.ran], *parts.from, parts.parts[parts.ran], time);
+    run_part(thread, object_entries[parts.ran], *parts.from, parts.parts[parts.ran], time);
     ++parts.ran;
     time.look(messages_.pool());
     if (time.over || time.found_long) return;
   }
 }
 
-void object_bundles::run_part(thread_context& on, object_entry* at, message& bundle, const bundle::part& what,
+void object_bundles::run_part(thread_context& thread, object_entry* entry, message& bundle, const bundle::part& part,
                               slice& time) {
   if (messages_.pool().charges_own()) messages_.pool().charge_own(own_work::receive);
-  if (at == nullptr || at->object() == nullptr || !at->arrivals.begin_idle()) {
-    return space_.accept(on, single_of(bundle, what), false);
+  if (entry == nullptr || entry->object() == nullptr || !entry->arrivals.begin_idle()) {
+    return space_.accept(thread, single_of(bundle, part), false);
   }
-  if (const detail::handler_info* const row = plain_handler(*at, what.header)) {
-    return run_here(on, *at, *row, what, time);
+  if (const detail::handler_info* const row = plain_handler(*entry, part.header)) {
+    return run_here(thread, *entry, *row, part, time);
   }
   message_list single;
-  single.push_back(single_of(bundle, what));
-  space_.activation().run_claimed(*at, on, single, true);
+  single.push_back(single_of(bundle, part));
+  space_.activation().run_claimed(*entry, thread, single, true);
 }
 
 /// The handler of a message to an idle object, if it may run at once and nothing else is to be done: then the message
 /// has been admitted. Else null.
-const detail::handler_info* object_bundles::plain_handler(object_entry& at, const message_header& header) const {
-  const void* const object = at.object();
+const detail::handler_info* object_bundles::plain_handler(object_entry& entry, const message_header& header) const {
+  const void* const object = entry.object();
   if (object == nullptr) return nullptr;
-  const detail::object_type& type = *messages_.handlers().type(at.type);
+  const detail::object_type& type = *messages_.handlers().type(entry.type);
   const detail::handler_info* const row = messages_.handlers().handler(header.handler);
   const bool plain = row != nullptr && row->target_key == type.key && !row->shared && !row->coroutine &&
-                     row->tag == nullptr && !declares(type) && at.gate.idle() && !messages_.held.on();
+                     row->tag == nullptr && !declares(type) && entry.gate.idle() && !messages_.held.on();
   if (!plain) return nullptr;
-  object_entry_extra* const extra = at.extra();
-  if (extra == nullptr) return at.order.admit(header) ? row : nullptr;
+  object_entry_extra* const extra = entry.extra();
+  if (extra == nullptr) return entry.order.admit(header) ? row : nullptr;
   if (!extra->only_has_streams()) return nullptr;
-  const bool next = extra->order.empty() ? at.order.admit(header) : extra->order.admit_next(header);
+  const bool next = extra->order.empty() ? entry.order.admit(header) : extra->order.admit_next(header);
   if (next) ++extra->ran;
   return next ? row : nullptr;
 }
 
 /// The bundle holds the credit of the part until all of it has run.
-void object_bundles::run_here(thread_context& on, object_entry& at, const detail::handler_info& row,
-                              const bundle::part& what, slice& time) {
-  message& m = time.fill(what);
+void object_bundles::run_here(thread_context& thread, object_entry& entry, const detail::handler_info& row,
+                              const bundle::part& part, slice& time) {
+  message& m = time.fill(part);
   const bool counted = m.counted();
-  const object_activation::step_time step = space_.activation().begin_step(on, &m);
-  on.record_item();
-  if (messages_.run_and_leave(on, row, time.block, at.object()) && counted) on.counters().done.add(1);
-  space_.access().check_serialization(at);
-  space_.activation().end_step(at, on, step, {.run = 1, .ours = true});
-  if (messages_.pool().ahead()) return space_.access().later(at, on, &handler_access::end_exclusive_work);
-  space_.activation().give_back(at, on, true);
+  const object_activation::step_time step = space_.activation().begin_step(thread, &m);
+  thread.record_item();
+  if (messages_.run_and_leave(thread, row, time.block, entry.object()) && counted) thread.counters().done.add(1);
+  space_.access().check_serialization(entry);
+  space_.activation().end_step(entry, thread, step, {.run = 1, .ours = true});
+  if (messages_.pool().ahead()) return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
+  space_.activation().give_back(entry, thread, true);
 }
 
 }  // namespace nacre

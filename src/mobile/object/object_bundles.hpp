@@ -37,9 +37,9 @@ class object_bundles {
   object_bundles(object_space& space, am_engine& messages);
 
   /// A bundle has arrived; bundle::objects says so. Inside the poll loop.
-  void accept(thread_context& by, message_ptr m);
+  void accept(thread_context& thread, message_ptr m);
   /// Takes a message that has arrived alone, if bundles of its rank wait before it. Inside the poll loop.
-  [[nodiscard]] bool takes_behind(thread_context& by, message_ptr& m);
+  [[nodiscard]] bool takes_behind(thread_context& thread, message_ptr& m);
 
   /// Whether a message of main to an object that is here may go into a bundle. Any thread.
   [[nodiscard]] bool may_join_own(const message& m) const noexcept;
@@ -67,16 +67,16 @@ class object_bundles {
   struct slice;
   struct group;
 
-  [[nodiscard]] static object_bundles& of(thread_context& on) noexcept;
-  static void run_arrived(work& item, thread_context& on);
+  [[nodiscard]] static object_bundles& of(thread_context& thread) noexcept;
+  static void run_arrived(work& item, thread_context& thread);
   [[nodiscard]] bool is_long(std::uint32_t handler) const noexcept;
   [[nodiscard]] bool begins_long(const message& bundle) const noexcept;
-  void take_apart(thread_context& on, message_ptr m, std::size_t offset);
-  void run_first(thread_context& on, message_list& rest, slice& time);
-  void run_group(thread_context& on, group& parts, slice& time);
-  void run_part(thread_context& on, object_entry* at, message& bundle, const bundle::part& what, slice& time);
-  [[nodiscard]] const detail::handler_info* plain_handler(object_entry& at, const message_header& header) const;
-  void run_here(thread_context& on, object_entry& at, const detail::handler_info& row, const bundle::part& what,
+  void take_apart(thread_context& thread, message_ptr m, std::size_t offset);
+  void run_first(thread_context& thread, message_list& rest, slice& time);
+  void run_group(thread_context& thread, group& parts, slice& time);
+  void run_part(thread_context& thread, object_entry* entry, message& bundle, const bundle::part& part, slice& time);
+  [[nodiscard]] const detail::handler_info* plain_handler(object_entry& entry, const message_header& header) const;
+  void run_here(thread_context& thread, object_entry& entry, const detail::handler_info& row, const bundle::part& part,
                 slice& time);
 
   object_space& space_;

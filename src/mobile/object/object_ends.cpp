@@ -18,46 +18,46 @@ object_ends::object_ends(object_space& space, am_engine& messages) : space_(spac
 
 /// Handles the report that an object to which this rank has sent is gone.
 void object_ends::learn_of_late_end(context& ctx, object_id id) {
-  object_entry* const at = space_.entries().find(id);
-  if (at == nullptr || space_.is_home_of(id)) return;
+  object_entry* const entry = space_.entries().find(id);
+  if (entry == nullptr || space_.is_home_of(id)) return;
   if (id.is_element() && space_.arrays().find(id) != nullptr) return;  // its streams continue with the next element
   NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
-  push_end(*at, ctx.source(), detail::thread_of(ctx));
+  push_end(*entry, ctx.source(), detail::thread_of(ctx));
 }
 
 void object_ends::on_gone(context& ctx, std::uint64_t object) {
-  if (object_entry* const at = space_.entries().find(object_id::from_value(object))) {
-    push_end(*at, ctx.source(), detail::thread_of(ctx));
+  if (object_entry* const entry = space_.entries().find(object_id::from_value(object))) {
+    push_end(*entry, ctx.source(), detail::thread_of(ctx));
   }
 }
 
 /// Pushes the news that an object has been destroyed elsewhere, or a place with its array; the entry's activation
 /// decides whether that can be true.
-void object_ends::push_end(object_entry& at, rank_id source, thread_context& by) {
-  space_.push(at, by, news_of(source, by));
+void object_ends::push_end(object_entry& entry, rank_id source, thread_context& thread) {
+  space_.push(entry, thread, news_of(source, thread));
 }
 
 /// Delivers that news at once, without the scheduler, unless the activation is taken. Poll loop.
-void object_ends::end_at_once(object_entry& at, rank_id source, thread_context& by) {
-  if (!at.arrivals.begin_idle()) return push_end(at, source, by);
+void object_ends::end_at_once(object_entry& entry, rank_id source, thread_context& thread) {
+  if (!entry.arrivals.begin_idle()) return push_end(entry, source, thread);
   message_list taken;
-  taken.push_back(news_of(source, by));
-  space_.activation().run_claimed(at, by, taken, false);
+  taken.push_back(news_of(source, thread));
+  space_.activation().run_claimed(entry, thread, taken, false);
 }
 
-message_ptr object_ends::news_of(rank_id source, thread_context& by) {
+message_ptr object_ends::news_of(rank_id source, thread_context& thread) {
   message_ptr m = make_message(0);
   m->header.kind = news_of_end;
   m->header.source = source.value();
-  by.counters().created.add(1);
+  thread.counters().created.add(1);
   return m;
 }
 
 /// Takes an entry out of the directory, unless that has been done; it is deleted once no thread can still hold it.
-void object_ends::forget(object_entry& at, thread_context& on) {
-  if (!space_.entries().remove(at)) return;
-  if (space_.backlog().any()) space_.backlog().drop_waiting(on, at.id);
-  on.reader().retire(&at, [](void* gone) {
+void object_ends::forget(object_entry& entry, thread_context& thread) {
+  if (!space_.entries().remove(entry)) return;
+  if (space_.backlog().any()) space_.backlog().drop_waiting(thread, entry.id);
+  thread.reader().retire(&entry, [](void* gone) {
     auto& orphan = *static_cast<object_entry*>(gone);
     if (orphan.arrivals.orphan()) orphan.release_reference();
   });
@@ -84,25 +84,25 @@ void object_ends::learn_of_end(activation_step& now, const message& news) {
 
 void object_ends::end_object(activation_step& now) {
   if (now.at.id.is_element()) return space_.places().end_element(now);
-  object_entry& at = now.at;
-  thread_context& on = now.on;
+  object_entry& entry = now.at;
+  thread_context& thread = now.on;
   const message_ptr m = now.pending.pop_front();
-  object_state state = at.take_state();
+  object_state state = entry.take_state();
   state.pending.append(now.pending);
   if (state.colocations != nullptr) {
     NACRE_MARK("an object is destroyed that a colocation waits for");
     for (message_ptr& join : state.colocations->dissolve(state.pending)) state.pending.push_back(std::move(join));
   }
   std::vector<rank_id> keepers = state.order.sources();  // their entries stay until they are told
-  const rank_id home = space_.homes().home_of(at.id);
+  const rank_id home = space_.homes().home_of(entry.id);
   std::erase(keepers, home);
   keepers.push_back(home);
   for (const rank_id each : keepers) {
-    if (each != messages_.rank()) space_.updates().tell_in_bulk(on, each, {.object = at.id.value(), .gone = 1});
+    if (each != messages_.rank()) space_.updates().tell_in_bulk(thread, each, {.object = entry.id.value(), .gone = 1});
   }
   end_entry(now, state);
-  if (m->header.reply != 0) messages_.post_reply(on, m->header, make_message(0));
-  on.counters().done.add(1);
+  if (m->header.reply != 0) messages_.post_reply(thread, m->header, make_message(0));
+  thread.counters().done.add(1);
 }
 
 /// Takes the entry of an ended object out of the directory; reports the messages that wait for the object.

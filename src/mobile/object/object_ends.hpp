@@ -21,15 +21,15 @@ class object_ends {
   void end_entry(activation_step& now, object_state& state);
   void learn_of_end(activation_step& now, const message& news);
   void learn_of_late_end(context& ctx, object_id id);
-  void push_end(object_entry& at, rank_id source, thread_context& by);
-  void end_at_once(object_entry& at, rank_id source, thread_context& by);
-  void forget(object_entry& at, thread_context& on);
+  void push_end(object_entry& entry, rank_id source, thread_context& thread);
+  void end_at_once(object_entry& entry, rank_id source, thread_context& thread);
+  void forget(object_entry& entry, thread_context& thread);
 
   // A handler that other ranks call.
   void on_gone(context& ctx, std::uint64_t object);
 
  private:
-  [[nodiscard]] static message_ptr news_of(rank_id source, thread_context& by);
+  [[nodiscard]] static message_ptr news_of(rank_id source, thread_context& thread);
 
   object_space& space_;
   am_engine& messages_;

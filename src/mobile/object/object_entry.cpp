@@ -30,22 +30,22 @@ void object_entry::operator delete(void* memory) noexcept { process_entries().re
 shared_traffic& object_entry_extra::need_traffic() {
   shared_traffic* known = traffic.load(std::memory_order_acquire);  // pairs with the exchange below
   if (known != nullptr) return *known;
-  auto made = std::make_unique<shared_traffic>();
+  auto result = std::make_unique<shared_traffic>();
   // release: publishes it.
-  if (!traffic.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+  if (!traffic.compare_exchange_strong(known, result.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
     return *known;
   }
-  return *made.release();
+  return *result.release();
 }
 
-backpressure_queue& object_entry_extra::need_backpressure(work::runner how) {
+backpressure_queue& object_entry_extra::need_backpressure(work::runner function) {
   backpressure_queue* known = backpressure.load(std::memory_order_acquire);  // pairs with the exchange below
   if (known != nullptr) return *known;
-  auto* const made = new backpressure_queue(how);
+  auto* const queue = new backpressure_queue(function);
   // release: publishes it.
-  if (backpressure.compare_exchange_strong(known, made, std::memory_order_acq_rel, std::memory_order_acquire))
-    return *made;
-  made->release_reference();
+  if (backpressure.compare_exchange_strong(known, queue, std::memory_order_acq_rel, std::memory_order_acquire))
+    return *queue;
+  queue->release_reference();
   return *known;
 }
 
@@ -57,14 +57,14 @@ object_entry::~object_entry() {
 object_entry_extra& object_entry::need_extra() {
   std::uintptr_t known = body_.load(std::memory_order_acquire);  // pairs with the exchange below
   if ((known & is_extra) != 0) return *extra_in(known);
-  auto made = std::make_unique<object_entry_extra>(reinterpret_cast<void*>(known));
+  auto result = std::make_unique<object_entry_extra>(reinterpret_cast<void*>(known));
   // release: publishes the extra.
-  while (!body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(made.get()) | is_extra,
+  while (!body_.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(result.get()) | is_extra,
                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
     if ((known & is_extra) != 0) return *extra_in(known);
-    made->object.store(reinterpret_cast<void*>(known), std::memory_order_relaxed);  // the exchange publishes it
+    result->object.store(reinterpret_cast<void*>(known), std::memory_order_relaxed);  // the exchange publishes it
   }
-  return *made.release();
+  return *result.release();
 }
 
 void object_entry::set_object(void* object) noexcept {

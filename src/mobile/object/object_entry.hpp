@@ -72,7 +72,7 @@ enum class wish_kind : std::uint8_t { always, if_worth };
 /// The part of an entry that few objects need: those that are busy, wanted elsewhere, used by several ranks, or that
 /// declare a load. It is made when first needed, and given up when the object leaves.
 struct object_entry_extra {
-  explicit object_entry_extra(void* of) noexcept : object(of) {}
+  explicit object_entry_extra(void* bytes) noexcept : object(bytes) {}
   object_entry_extra(const object_entry_extra&) = delete;
   object_entry_extra& operator=(const object_entry_extra&) = delete;
   ~object_entry_extra() {
@@ -89,7 +89,7 @@ struct object_entry_extra {
   /// Any thread while the object is here; the first caller makes it.
   [[nodiscard]] shared_traffic& need_traffic();
   /// Any thread while the object is here; the first caller makes it.
-  [[nodiscard]] backpressure_queue& need_backpressure(work::runner how);
+  [[nodiscard]] backpressure_queue& need_backpressure(work::runner function);
 
   void note_packed_bytes(std::size_t bytes) noexcept {
     packed_bytes.store(static_cast<std::uint32_t>(std::min<std::size_t>(bytes, ~std::uint32_t{0})),

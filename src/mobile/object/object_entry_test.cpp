@@ -47,49 +47,49 @@ void hear(streams& order, std::uint32_t source, std::uint32_t sequence) {
 }
 
 TEST(object_entry, an_object_that_rests_and_has_heard_from_one_rank_needs_one_line) {
-  const auto at = empty_entry();
+  const auto entry = empty_entry();
   object_state state = with_object();
   hear(state.order, 2, 0);
-  at->put_state(state);
-  EXPECT_EQ(at->extra(), nullptr);
-  EXPECT_NE(at->object(), nullptr);
+  entry->put_state(state);
+  EXPECT_EQ(entry->extra(), nullptr);
+  EXPECT_NE(entry->object(), nullptr);
   message_header next;
   next.source = 2;
   next.sequence = 1;
-  EXPECT_TRUE(at->order.admit(next));
+  EXPECT_TRUE(entry->order.admit(next));
 }
 
 TEST(object_entry, what_an_object_has_leaves_with_it_and_comes_with_it) {
-  const auto from = empty_entry(), to = empty_entry();
+  const auto entry = empty_entry(), target = empty_entry();
   object_state state = with_object();
   for (const std::uint32_t source : {4U, 2U}) hear(state.order, source, 0);
   void* const object = state.object;
-  from->put_state(state);
-  ASSERT_NE(from->extra(), nullptr) << "for the second stream";
-  from->extra()->need_traffic().sketch.note(object_id(rank_id(1), 4), 100, 7);
-  EXPECT_EQ(from->object(), object);
-  object_state left = from->take_state();
-  EXPECT_EQ(from->object(), nullptr);
-  const std::unique_ptr<object_entry_extra> given_up(from->drop_extra());
+  entry->put_state(state);
+  ASSERT_NE(entry->extra(), nullptr) << "for the second stream";
+  entry->extra()->need_traffic().sketch.note(object_id(rank_id(1), 4), 100, 7);
+  EXPECT_EQ(entry->object(), object);
+  object_state left = entry->take_state();
+  EXPECT_EQ(entry->object(), nullptr);
+  const std::unique_ptr<object_entry_extra> given_up(entry->drop_extra());
   ASSERT_NE(given_up, nullptr);
-  EXPECT_EQ(from->extra(), nullptr);
+  EXPECT_EQ(entry->extra(), nullptr);
   EXPECT_EQ(left.object, object);
   EXPECT_EQ(left.epoch, 3U);
   EXPECT_NEAR(left.pace, 1e-3, 1e-3 / 200);
-  to->put_state(left);
-  EXPECT_EQ(to->object(), object);
-  for (const std::uint32_t source : {2U, 4U}) hear(to->extra()->order, source, 1);
-  ASSERT_EQ(to->extra()->need_traffic().sketch.partners().size(), 1U);
-  EXPECT_EQ(to->extra()->need_traffic().sketch.partners()[0].bytes, 100);
+  target->put_state(left);
+  EXPECT_EQ(target->object(), object);
+  for (const std::uint32_t source : {2U, 4U}) hear(target->extra()->order, source, 1);
+  ASSERT_EQ(target->extra()->need_traffic().sketch.partners().size(), 1U);
+  EXPECT_EQ(target->extra()->need_traffic().sketch.partners()[0].bytes, 100);
   EXPECT_EQ(counted::alive, 1);
 }
 
 TEST(object_entry, an_object_ends_with_its_entry_wherever_it_is_kept) {
   for (const bool with_extra : {false, true}) {
-    const auto at = empty_entry();
+    const auto entry = empty_entry();
     object_state state = with_object();
-    at->put_state(state);
-    if (with_extra) static_cast<void>(at->need_extra());
+    entry->put_state(state);
+    if (with_extra) static_cast<void>(entry->need_extra());
     EXPECT_EQ(counted::alive, 1);
   }
   EXPECT_EQ(counted::alive, 0);
@@ -97,33 +97,33 @@ TEST(object_entry, an_object_ends_with_its_entry_wherever_it_is_kept) {
 
 TEST(object_entry, its_extra_is_made_once_whoever_asks_and_whatever_the_object_does) {
   for (int round = 0; round < 300; ++round) {
-    const auto at = empty_entry();
+    const auto entry = empty_entry();
     object_state state = with_object();
-    std::vector<object_entry_extra*> made(2);
+    std::vector<object_entry_extra*> object_entry_extras(2);
     std::vector<std::thread> threads;
-    for (object_entry_extra*& each : made) {
-      threads.emplace_back([&] { each = &at->need_extra(); });
+    for (object_entry_extra*& each : object_entry_extras) {
+      threads.emplace_back([&] { each = &entry->need_extra(); });
     }
-    at->put_state(state);
-    void* const object = at->object();
-    object_state left = at->take_state();
+    entry->put_state(state);
+    void* const object = entry->object();
+    object_state left = entry->take_state();
     EXPECT_EQ(left.object, object);
-    EXPECT_EQ(at->object(), nullptr);
-    at->put_state(left);
+    EXPECT_EQ(entry->object(), nullptr);
+    entry->put_state(left);
     for (std::thread& each : threads) each.join();
-    EXPECT_EQ(made[0], made[1]);
-    EXPECT_EQ(at->extra(), made[0]);
-    EXPECT_EQ(at->object(), object);
+    EXPECT_EQ(object_entry_extras[0], object_entry_extras[1]);
+    EXPECT_EQ(entry->extra(), object_entry_extras[0]);
+    EXPECT_EQ(entry->object(), object);
   }
   EXPECT_EQ(counted::alive, 0);
 }
 
 TEST(object_entry, no_more_references_are_given_than_can_be_counted) {
-  const auto at = empty_entry();
+  const auto entry = empty_entry();
   int given = 0;
-  while (at->add_reference()) ++given;
+  while (entry->add_reference()) ++given;
   EXPECT_GT(given, 100);
-  for (; given > 0; --given) at->release_reference();
+  for (; given > 0; --given) entry->release_reference();
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void object_hold::begin() {
   messages_.held.on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
 }
 
-void object_hold::end(thread_context& by) {
+void object_hold::end(thread_context& thread) {
   std::unordered_map<std::uint64_t, lot> all;
   {
     const std::scoped_lock lock(mutex_);
@@ -37,46 +37,46 @@ void object_hold::end(thread_context& by) {
     units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
     all.swap(lots_);
   }
-  for (held_part* const each : messages_.held.parts_) each->go_on(by);
-  const epoch_guard guard(by);
+  for (held_part* const each : messages_.held.parts_) each->go_on(thread);
+  const epoch_guard guard(thread);
   for (const auto& [id, each] : all) {
-    object_entry* const at = each.lies ? space_.entries().find(object_id::from_value(id)) : nullptr;
-    if (at == nullptr) continue;
-    if (at->arrivals.begin_idle()) {
-      space_.activation().let_go_on(*at, by);
+    object_entry* const entry = each.lies ? space_.entries().find(object_id::from_value(id)) : nullptr;
+    if (entry == nullptr) continue;
+    if (entry->arrivals.begin_idle()) {
+      space_.activation().let_go_on(*entry, thread);
       continue;
     }
     // The thread that has the activation may have put the messages down, and be about to give the activation back.
     message_ptr m = make_message(0);
     m->header.kind = end_of_hold;
-    by.counters().created.add(1);
-    space_.push(*at, by, std::move(m));
+    thread.counters().created.add(1);
+    space_.push(*entry, thread, std::move(m));
   }
 }
 
-void object_hold::take_up(const object_entry& at) {
+void object_hold::take_up(const object_entry& entry) {
   const std::scoped_lock lock(mutex_);
   held_units& units = messages_.held;
   if (!units.on()) return;
   units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
-  const auto found = lots_.find(at.id.value());
-  if (found == lots_.end()) return;
-  lot& here = found->second;
-  if (!here.lies) {
-    here = {};
+  const auto match = lots_.find(entry.id.value());
+  if (match == lots_.end()) return;
+  lot& lot = match->second;
+  if (!lot.lies) {
+    lot = {};
     return;
   }
-  units.lying_.fetch_sub(here.counted, std::memory_order_release);  // pairs with held_units::lying
-  here.lies = false;
+  units.lying_.fetch_sub(lot.counted, std::memory_order_release);  // pairs with held_units::lying
+  lot.lies = false;
 }
 
 /// Looks at the messages behind those that it has looked at before, so that each is looked at once.
-void object_hold::look(lot& at, const message_list& pending) {
-  for (const message* m = at.last != nullptr ? at.last->next : pending.front(); m != nullptr; m = m->next) {
-    at.last = m;
-    ++at.messages;
-    if (m->counted()) ++at.counted;
-    if (is_awaited(m->header)) at.awaited = at.messages;
+void object_hold::look(lot& lot, const message_list& pending) {
+  for (const message* m = lot.last != nullptr ? lot.last->next : pending.front(); m != nullptr; m = m->next) {
+    lot.last = m;
+    ++lot.messages;
+    if (m->counted()) ++lot.counted;
+    if (is_awaited(m->header)) lot.awaited = lot.messages;
   }
 }
 
@@ -86,14 +86,14 @@ bool object_hold::keeps(activation_step& now) {
   if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_all_senders(now);
   const std::scoped_lock lock(mutex_);
   if (!messages_.held.on()) return false;
-  lot& here = lots_[now.at.id.value()];
-  if (here.awaited == 0) look(here, now.pending);
-  if (here.awaited != 0) {
-    here = {.awaited = here.awaited - 1};
+  lot& lot = lots_[now.at.id.value()];
+  if (lot.awaited == 0) look(lot, now.pending);
+  if (lot.awaited != 0) {
+    lot = {.awaited = lot.awaited - 1};
     return false;
   }
-  here.lies = true;
-  messages_.held.lying_.fetch_add(here.counted, std::memory_order_release);  // pairs with held_units::lying
+  lot.lies = true;
+  messages_.held.lying_.fetch_add(lot.counted, std::memory_order_release);  // pairs with held_units::lying
   return true;
 }
 

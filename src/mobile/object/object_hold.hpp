@@ -34,11 +34,11 @@ class object_hold {
 
   /// Any thread.
   void begin();
-  void end(thread_context& by);
+  void end(thread_context& thread);
 
   // For activations, while the hold is on.
   /// An activation has begun: what lay at the object does not lie any more.
-  void take_up(const object_entry& at);
+  void take_up(const object_entry& entry);
   /// Whether all messages of the step lie from now on. False: the first one is to run.
   [[nodiscard]] bool keeps(activation_step& now);
 
@@ -53,7 +53,7 @@ class object_hold {
     std::uint64_t counted = 0;      // so many of them
     std::size_t awaited = 0;        // how many are to run, up to the last one that somebody awaits
   };
-  static void look(lot& at, const message_list& pending);
+  static void look(lot& lot, const message_list& pending);
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, lot> lots_;  // under mutex_; by object

@@ -8,60 +8,60 @@
 
 namespace nacre {
 
-own_messages& own_messages::of(thread_context& on) noexcept { return object_space::on_thread(on).own(); }
+own_messages& own_messages::of(thread_context& thread) noexcept { return object_space::on_thread(thread).own(); }
 
 /// Hands a message of main over to an object that is here. `may_join`: in a bundle, and it has not been prepared yet.
 /// All others go behind the bundles before them, for they would be early.
-void own_messages::push_of_main(object_entry& at, thread_context& main, message_ptr m, bool may_join) {
+void own_messages::push_of_main(object_entry& entry, thread_context& main, message_ptr m, bool may_join) {
   if (may_join) {
-    const own_bundles::joined how = bundles_->append_to_object(m);
-    if (how == own_bundles::joined::first) messages_.wake_poll_loop();  // so that it closes the bundle
-    if (how != own_bundles::joined::no) return;
+    const own_bundles::joined joined = bundles_->append_to_object(m);
+    if (joined == own_bundles::joined::first) messages_.wake_poll_loop();  // so that it closes the bundle
+    if (joined != own_bundles::joined::no) return;
     m = messages_.prepare(main, true, std::move(m));
   }
   bundles_->close_for_objects();
-  if (!space_.bundles().takes_behind_own(main, m)) space_.push(at, main, std::move(m));
+  if (!space_.bundles().takes_behind_own(main, m)) space_.push(entry, main, std::move(m));
 }
 
 /// In simulated time, a handler's message reaches its object after the time that the handler has spent before it.
-void own_messages::accept_when_spent(thread_context& on, message_ptr m) {
+void own_messages::accept_when_spent(thread_context& thread, message_ptr m) {
   worker_pool& pool = messages_.pool();
   pool.charge_own(own_work::send_local);
-  if (!pool.spending()) return space_.accept(on, std::move(m), true);
+  if (!pool.spending()) return space_.accept(thread, std::move(m), true);
   m->run_by(&accept_made);
-  pool.when_spent(on, *m.release());
+  pool.when_spent(thread, *m.release());
 }
 
-void own_messages::accept_made(work& item, thread_context& on) {
-  object_space::on_thread(on).accept(on, message_ptr(static_cast<message*>(&item)), true);
+void own_messages::accept_made(work& item, thread_context& thread) {
+  object_space::on_thread(thread).accept(thread, message_ptr(static_cast<message*>(&item)), true);
 }
 
 /// Runs a message of this rank that comes when no handler runs here: an object that is to end does so at once, as in
 /// give_back. False: the object does not wait for messages; push it.
-bool own_messages::end_idle(object_entry& at, thread_context& on, message_ptr& m) {
-  const bool ends = m->header.kind == message_kind::destroy && at.object() != nullptr && !at.id.is_element();
-  if (!ends || !at.arrivals.begin_idle()) return false;
+bool own_messages::end_idle(object_entry& entry, thread_context& thread, message_ptr& m) {
+  const bool ends = m->header.kind == message_kind::destroy && entry.object() != nullptr && !entry.id.is_element();
+  if (!ends || !entry.arrivals.begin_idle()) return false;
   message_list taken;
   taken.push_back(std::move(m));
-  space_.activation().run_claimed(at, on, taken, true);
+  space_.activation().run_claimed(entry, thread, taken, true);
   return true;
 }
 
 /// Queues the message behind an item of its own, instead of in the inbox of its object. The object meanwhile goes on
 /// with messages from other ranks.
-void own_messages::push_under_backpressure(object_entry& at, thread_context& on, message_ptr m) {
-  backpressure_queue& backpressure = at.need_extra().need_backpressure(&run_backpressure_queue);
+void own_messages::push_under_backpressure(object_entry& entry, thread_context& thread, message_ptr m) {
+  backpressure_queue& backpressure = entry.need_extra().need_backpressure(&run_backpressure_queue);
   if (!backpressure.push(std::move(m))) return;
   backpressure.add_reference();                            // the extra's stays: this thread is a reader
   backpressured_.fetch_add(1, std::memory_order_relaxed);  // a hint
-  messages_.pool().make_ready(on, backpressure, worker_pool::made_on(on));
+  messages_.pool().make_ready(thread, backpressure, worker_pool::made_on(thread));
 }
 
 /// Whether messages of this rank to the object are queued already; then `m` is queued behind them, for it would be
 /// early.
-bool own_messages::push_behind_backpressure(const object_entry& at, message_ptr& m) {
+bool own_messages::push_behind_backpressure(const object_entry& entry, message_ptr& m) {
   if (backpressured_.load(std::memory_order_relaxed) == 0) return false;  // a hint: an early message is set aside
-  const object_entry_extra* const extra = at.extra();
+  const object_entry_extra* const extra = entry.extra();
   if (extra == nullptr) return false;
   backpressure_queue* const backpressure =
       extra->backpressure.load(std::memory_order_acquire);  // pairs with need_backpressure
@@ -69,16 +69,17 @@ bool own_messages::push_behind_backpressure(const object_entry& at, message_ptr&
 }
 
 /// Hands on some of the oldest messages, as if they arrived now, and lets the object run them before the next ones.
-void own_messages::run_backpressure_queue(work& item, thread_context& on) {
+void own_messages::run_backpressure_queue(work& item, thread_context& thread) {
   constexpr int at_once = 64;
   auto& backpressure = static_cast<backpressure_queue&>(item);
-  own_messages& self = of(on);
+  own_messages& self = of(thread);
   for (int count = 0; count < at_once; ++count) {
     message_ptr m = backpressure.take();
     if (m == nullptr) break;
-    self.space_.accept(on, std::move(m));
+    self.space_.accept(thread, std::move(m));
   }
-  if (!backpressure.finish()) return self.messages_.pool().make_ready(on, backpressure, worker_pool::made_on(on));
+  if (!backpressure.finish())
+    return self.messages_.pool().make_ready(thread, backpressure, worker_pool::made_on(thread));
   self.backpressured_.fetch_sub(1, std::memory_order_relaxed);  // a hint
   backpressure.release_reference();
 }

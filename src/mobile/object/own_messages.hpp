@@ -19,21 +19,21 @@ class own_messages {
   own_messages(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
 
   /// From now on short messages of main share bundles. Before anything runs.
-  void bundle_by(own_bundles* of) noexcept { bundles_ = of; }
+  void bundle_by(own_bundles* own_bundles) noexcept { bundles_ = own_bundles; }
   /// Whether messages that this thread sends now, in no handler, may share bundles.
-  [[nodiscard]] bool bundles_those_of(const thread_context& on) const noexcept {
-    return bundles_ != nullptr && on.role() == thread_role::application && !on.in_item();
+  [[nodiscard]] bool bundles_those_of(const thread_context& thread) const noexcept {
+    return bundles_ != nullptr && thread.role() == thread_role::application && !thread.in_item();
   }
-  void push_of_main(object_entry& at, thread_context& main, message_ptr m, bool may_join);
-  void accept_when_spent(thread_context& on, message_ptr m);
-  bool end_idle(object_entry& at, thread_context& on, message_ptr& m);
-  void push_under_backpressure(object_entry& at, thread_context& on, message_ptr m);
-  [[nodiscard]] bool push_behind_backpressure(const object_entry& at, message_ptr& m);
+  void push_of_main(object_entry& entry, thread_context& main, message_ptr m, bool may_join);
+  void accept_when_spent(thread_context& thread, message_ptr m);
+  bool end_idle(object_entry& entry, thread_context& thread, message_ptr& m);
+  void push_under_backpressure(object_entry& entry, thread_context& thread, message_ptr m);
+  [[nodiscard]] bool push_behind_backpressure(const object_entry& entry, message_ptr& m);
 
  private:
-  [[nodiscard]] static own_messages& of(thread_context& on) noexcept;
-  static void accept_made(work& item, thread_context& on);
-  static void run_backpressure_queue(work& item, thread_context& on);
+  [[nodiscard]] static own_messages& of(thread_context& thread) noexcept;
+  static void accept_made(work& item, thread_context& thread);
+  static void run_backpressure_queue(work& item, thread_context& thread);
 
   object_space& space_;
   am_engine& messages_;

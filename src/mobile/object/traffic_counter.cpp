@@ -10,20 +10,20 @@
 namespace nacre {
 
 /// The sending handler keeps its object here, and with it the entry and its extra.
-void traffic_counter::count(thread_context& on, const detail::object_pair& ends, const message& m) {
-  const epoch_guard guard(on);
-  object_entry* const at = space_.entries().find(ends.from);
-  if (at == nullptr || at->location.read().rank != space_.messages().rank()) return;
+void traffic_counter::count(thread_context& thread, const detail::object_pair& ends, const message& m) {
+  const epoch_guard guard(thread);
+  object_entry* const entry = space_.entries().find(ends.from);
+  if (entry == nullptr || entry->location.read().rank != space_.messages().rank()) return;
   const auto bytes = static_cast<double>(size_or_least(m) - sizeof(message) + sizeof(message_header));
   const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);  // a number alone
-  shared_traffic& counted = at->need_extra().need_traffic();
+  shared_traffic& counted = entry->need_extra().need_traffic();
   const std::scoped_lock lock(counted.guard);
   counted.sketch.note(ends.to, bytes, epoch);
 }
 
-void traffic_counter::visit(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const {
-  const object_entry* const at = space_.entries().find(of);
-  const object_entry_extra* const extra = at != nullptr ? at->extra() : nullptr;
+void traffic_counter::visit(object_id object, const std::function<void(const traffic_partner&, rank_id)>& visit) const {
+  const object_entry* const entry = space_.entries().find(object);
+  const object_entry_extra* const extra = entry != nullptr ? entry->extra() : nullptr;
   if (extra == nullptr) return;
   shared_traffic* const counted = extra->traffic.load(std::memory_order_acquire);  // pairs with need_traffic
   if (counted == nullptr) return;

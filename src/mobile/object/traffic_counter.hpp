@@ -24,17 +24,17 @@ class traffic_counter {
   void begin_epoch(std::uint32_t number) noexcept { epoch_.store(number, std::memory_order_relaxed); }
   /// Counts `m` for the object that sends it, before `m` is posted: the object with a handler on this thread, or none.
   /// Without begin_counting it costs one branch.
-  void note(thread_context& on, const detail::object_pair& ends, const message& m) {
+  void note(thread_context& thread, const detail::object_pair& ends, const message& m) {
     if (counts_) [[unlikely]] {
-      if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count(on, ends, m);
+      if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count(thread, ends, m);
     }
   }
   /// Calls visit(partner, its believed location) for the objects to which an object of this rank has sent most lately,
   /// in the order of ids. Leaves out objects known to be gone. Poll loop.
-  void visit(object_id of, const std::function<void(const traffic_partner&, rank_id)>& visit) const;
+  void visit(object_id object, const std::function<void(const traffic_partner&, rank_id)>& visit) const;
 
  private:
-  void count(thread_context& on, const detail::object_pair& ends, const message& m);
+  void count(thread_context& thread, const detail::object_pair& ends, const message& m);
 
   object_space& space_;
   bool counts_ = false;                  // set before anything runs

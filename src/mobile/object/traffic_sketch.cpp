@@ -17,13 +17,13 @@ bool by_id(const traffic_partner& a, object_id b) noexcept { return a.object < b
 
 }  // namespace
 
-void traffic_sketch::note(object_id to, double bytes, std::uint32_t epoch) noexcept {
+void traffic_sketch::note(object_id object, double bytes, std::uint32_t epoch) noexcept {
   advance(epoch);
   const auto end = [this] { return partners_.begin() + count_; };
-  auto at = std::lower_bound(partners_.begin(), end(), to, by_id);
-  if (at != end() && at->object == to) {
-    at->messages += 1;
-    at->bytes += bytes;
+  auto position = std::lower_bound(partners_.begin(), end(), object, by_id);
+  if (position != end() && position->object == object) {
+    position->messages += 1;
+    position->bytes += bytes;
     return;
   }
   double left = 1;
@@ -33,10 +33,10 @@ void traffic_sketch::note(object_id to, double bytes, std::uint32_t epoch) noexc
     make_room(taken);
     left -= taken;
     if (!(left > 0)) return;
-    at = std::lower_bound(partners_.begin(), end(), to, by_id);
+    position = std::lower_bound(partners_.begin(), end(), object, by_id);
   }
-  std::move_backward(at, end(), end() + 1);
-  *at = {to, left, bytes * left};
+  std::move_backward(position, end(), end() + 1);
+  *position = {object, left, bytes * left};
   ++count_;
 }
 

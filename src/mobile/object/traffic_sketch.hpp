@@ -30,7 +30,7 @@ class traffic_sketch {
 
   /// Notes one message of that many bytes. Numbers of epochs rise and wrap around; the sketch takes an older epoch for
   /// the present one.
-  void note(object_id to, double bytes, std::uint32_t epoch) noexcept;
+  void note(object_id object, double bytes, std::uint32_t epoch) noexcept;
   /// Moves on to that epoch.
   void advance(std::uint32_t epoch) noexcept;
   /// The partners as of the latest epoch, in the order of ids.

@@ -28,16 +28,16 @@ struct exact {
   double all = 0;
   std::uint32_t epoch = 0;
 
-  void advance(std::uint32_t to) {
-    for (; epoch != to; ++epoch) {
+  void advance(std::uint32_t target) {
+    for (; epoch != target; ++epoch) {
       all /= 2;
       for (auto& [id, each] : of) each = {each.messages / 2, each.bytes / 2};
     }
   }
-  void note(object_id to, double bytes) {
+  void note(object_id object, double bytes) {
     all += 1;
-    of[to].messages += 1;
-    of[to].bytes += bytes;
+    of[object].messages += 1;
+    of[object].bytes += bytes;
   }
 };
 
@@ -73,10 +73,10 @@ TEST(traffic_sketch, is_near_the_exact_counts_of_any_stream) {
     for (int n = 0; n < 400; ++n) {
       if (random.below(50) == 0) want.advance(want.epoch + static_cast<std::uint32_t>(1 + random.below(3)));
       const std::uint64_t drawn = random.below(partners);
-      const object_id to = partner(skewed ? random.below(drawn + 1) : drawn);
+      const object_id object = partner(skewed ? random.below(drawn + 1) : drawn);
       const double bytes = 40 + static_cast<double>(random.below(1000));
-      want.note(to, bytes);
-      got.note(to, bytes, want.epoch);
+      want.note(object, bytes);
+      got.note(object, bytes, want.epoch);
       if (n % 20 == 0) expect_near(got, want, seed);
     }
     expect_near(got, want, seed);
@@ -104,10 +104,10 @@ TEST(traffic_sketch, is_exact_while_there_are_few_partners) {
 TEST(traffic_sketch, keeps_who_has_more_than_a_ninth_and_follows_a_change) {
   traffic_sketch got;
   for (std::uint64_t n = 0; n < 3000; ++n) got.note(n % 3 == 0 ? partner(0) : partner(1 + n), 1, 0);
-  const auto messages_to = [&](object_id to) {
-    double found = 0;
-    for (const traffic_partner& each : got.partners()) found += each.object == to ? each.messages : 0;
-    return found;
+  const auto messages_to = [&](object_id object) {
+    double found_value = 0;
+    for (const traffic_partner& each : got.partners()) found_value += each.object == object ? each.messages : 0;
+    return found_value;
   };
   EXPECT_GE(messages_to(partner(0)), 1000 - 3000.0 / 9);
   for (std::uint32_t epoch = 1; epoch <= 20; ++epoch) got.note(partner(7), 1, epoch);

@@ -18,13 +18,14 @@ namespace nacre {
 namespace {
 
 /// The access that holds the object, as far as its entry tells; empty: none.
-std::string_view holder(const object_entry& at, const object_entry_extra* extra) {
-  if (at.exclusive_coroutine.load(std::memory_order_relaxed) == object_entry::coroutine::suspended) {  // nothing runs
+std::string_view holder(const object_entry& entry, const object_entry_extra* extra) {
+  if (entry.exclusive_coroutine.load(std::memory_order_relaxed) ==
+      object_entry::coroutine::suspended) {  // nothing runs
     return ": its coroutine handler is suspended";
   }
-  if (!at.gate.idle()) return ": its const handlers are suspended";
+  if (!entry.gate.idle()) return ": its const handlers are suspended";
   if (extra != nullptr && extra->colocations != nullptr) return ": a colocation waits for it or has it";
-  return at.arrivals.active() ? ": a main has access to it" : "";
+  return entry.arrivals.active() ? ": a main has access to it" : "";
 }
 
 /// The coroutine handler that waits for a message of its object; null: none does.
@@ -43,61 +44,61 @@ std::string awaited_by(const object_space& space, const kept_messages& kept) {
 
 }  // namespace
 
-void name_waiting(object_space& space, report_lines& found) {
-  space.entries().for_each([&](const object_entry& at) {
-    const known_location location = at.location.read();
-    if (location.rank != space.messages().rank() || location.gone || at.object() == nullptr) return;
-    const object_entry_extra* const extra = at.extra();
+void name_waiting(object_space& space, report_lines& report) {
+  space.entries().for_each([&](const object_entry& entry) {
+    const known_location location = entry.location.read();
+    if (location.rank != space.messages().rank() || location.gone || entry.object() == nullptr) return;
+    const object_entry_extra* const extra = entry.extra();
     const bool awaits = waiter_of(extra) != nullptr;
-    const std::string_view held_by = awaits ? std::string_view() : holder(at, extra);
-    const std::size_t waiting = at.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
+    const std::string_view held_by = awaits ? std::string_view() : holder(entry, extra);
+    const std::size_t waiting = entry.arrivals.count() + (extra != nullptr ? extra->pending.size() : 0);
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (!awaits && held_by.empty() && waiting == 0 && early == 0) return;
     const auto text = [&] {
-      const detail::object_type& type = *space.messages().handlers().type(at.type);
-      std::string line = space.arrays().name_of(at.id) + " (" + std::string(type.name) + ") on rank " +
+      const detail::object_type& type = *space.messages().handlers().type(entry.type);
+      std::string line = space.arrays().name_of(entry.id) + " (" + std::string(type.name) + ") on rank " +
                          std::to_string(space.messages().rank().value()) +
                          (awaits ? ": " + awaited_by(space, *extra->kept) : std::string(held_by));
       if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
       if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
       return line;
     };
-    if (awaits) return found.add(report_lines::urgency::numbered, waiter_of(extra)->tag, text);
-    found.add(report_lines::urgency::other, 0, text);
+    if (awaits) return report.add(report_lines::urgency::numbered, waiter_of(extra)->tag, text);
+    report.add(report_lines::urgency::other, 0, text);
   });
 }
 
-void name_held_by_handlers(object_space& space, report_lines& found) {
-  name_awaiting_messages(space, found);
-  space.entries().for_each([&](const object_entry& at) {
-    const object_entry_extra* const extra = at.extra();
-    if (at.object() == nullptr || waiter_of(extra) != nullptr || holder(at, extra).empty()) return;
-    found.add(report_lines::urgency::other, 0, [&] {
-      return space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) +
-             std::string(holder(at, extra));
+void name_held_by_handlers(object_space& space, report_lines& report) {
+  name_awaiting_messages(space, report);
+  space.entries().for_each([&](const object_entry& entry) {
+    const object_entry_extra* const extra = entry.extra();
+    if (entry.object() == nullptr || waiter_of(extra) != nullptr || holder(entry, extra).empty()) return;
+    report.add(report_lines::urgency::other, 0, [&] {
+      return space.arrays().name_of(entry.id) + " on rank " + std::to_string(space.messages().rank().value()) +
+             std::string(holder(entry, extra));
     });
   });
 }
 
-void name_awaiting_messages(object_space& space, report_lines& found) {
-  space.entries().for_each([&](const object_entry& at) {
-    const object_entry_extra* const extra = at.extra();
+void name_awaiting_messages(object_space& space, report_lines& report) {
+  space.entries().for_each([&](const object_entry& entry) {
+    const object_entry_extra* const extra = entry.extra();
     if (waiter_of(extra) == nullptr) return;
-    found.add(report_lines::urgency::numbered, waiter_of(extra)->tag, [&] {
-      return space.arrays().name_of(at.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
+    report.add(report_lines::urgency::numbered, waiter_of(extra)->tag, [&] {
+      return space.arrays().name_of(entry.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
              awaited_by(space, *extra->kept);
     });
   });
 }
 
-void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& found) {
+void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& words) {
   space.backlog().for_each([&](object_id id, std::size_t count) {
-    if (found.size() > count_max) return false;
-    const object_entry* const at = space.entries().find(id);
-    if (at == nullptr || count == 0) return true;
-    found.push_back("rank " + std::to_string(space.messages().rank().value()) + " keeps " + std::to_string(count) +
+    if (words.size() > count_max) return false;
+    const object_entry* const entry = space.entries().find(id);
+    if (entry == nullptr || count == 0) return true;
+    words.push_back("rank " + std::to_string(space.messages().rank().value()) + " keeps " + std::to_string(count) +
                     (count == 1 ? " message to " : " messages to ") + space.arrays().name_of(id) +
-                    " until it clears them, on rank " + std::to_string(at->location.read().rank.value()) +
+                    " until it clears them, on rank " + std::to_string(entry->location.read().rank.value()) +
                     " as far as is known");
     return true;
   });
@@ -105,20 +106,20 @@ void name_kept_at_source(object_space& space, std::size_t count_max, std::vector
 
 waiting_messages waiting_at(object_space& space, object_id object, std::uint64_t call) {
   constexpr std::size_t looked_at = 1024;
-  const object_entry* const at = object.valid() ? space.entries().find(object) : nullptr;
-  if (at == nullptr || at->object() == nullptr) return {};
-  waiting_messages found{.messages = at->arrivals.count()};
+  const object_entry* const entry = object.valid() ? space.entries().find(object) : nullptr;
+  if (entry == nullptr || entry->object() == nullptr) return {};
+  waiting_messages match{.messages = entry->arrivals.count()};
   const auto look = [&](const message& m) {
     const bool asks = m.header.kind == message_kind::object || m.header.kind == message_kind::everyone;
-    if (asks && m.header.reply == call && m.header.source == space.messages().rank().value()) found.has_call = true;
+    if (asks && m.header.reply == call && m.header.source == space.messages().rank().value()) match.has_call = true;
   };
-  at->arrivals.visit_waiting(looked_at, look);
-  if (const object_entry_extra* const extra = at->extra(); extra != nullptr) {
-    found.messages += extra->pending.size() + extra->order.early_count();
+  entry->arrivals.visit_waiting(looked_at, look);
+  if (const object_entry_extra* const extra = entry->extra(); extra != nullptr) {
+    match.messages += extra->pending.size() + extra->order.early_count();
     std::size_t left = looked_at;
     for (const message* m = extra->pending.front(); m != nullptr && left > 0; m = m->next, --left) look(*m);
   }
-  return found;
+  return match;
 }
 
 }  // namespace nacre

@@ -41,13 +41,13 @@ message_ptr early_table::take(std::uint32_t source, std::uint32_t sequence) noex
   ++steps_;
   for (message** link = &chain_of(source, sequence); *link != nullptr; link = &(*link)->next) {
     ++steps_;
-    message* const found = *link;
-    if (!is(*found, source, sequence)) continue;
-    *link = found->next;
-    found->next = nullptr;
+    message* const packet = *link;
+    if (!is(*packet, source, sequence)) continue;
+    *link = packet->next;
+    packet->next = nullptr;
     --count_;
     if (count_ == 0 && chains_.size() > chains_kept_max) chains_ = {};
-    return message_ptr(found);
+    return message_ptr(packet);
   }
   return nullptr;
 }
@@ -65,9 +65,9 @@ void early_table::take_all(message_list& taken) noexcept {
 }
 
 void early_table::grow() {
-  std::vector<message*> before(chains_.empty() ? chains_min : 2 * chains_.size(), nullptr);
-  std::swap(before, chains_);
-  for (message* each : before) {
+  std::vector<message*> messages(chains_.empty() ? chains_min : 2 * chains_.size(), nullptr);
+  std::swap(messages, chains_);
+  for (message* each : messages) {
     while (each != nullptr) {
       ++steps_;
       message* const later = each->next;

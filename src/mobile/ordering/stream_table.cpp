@@ -56,8 +56,8 @@ std::uint32_t& stream_table::slot_of(std::uint32_t source) noexcept {
   std::size_t slot = (source * std::uint64_t{0x9e3779b97f4a7c15U}) >> 32;
   for (;; ++slot) {
     ++steps_;
-    std::uint32_t& found = index_[slot & mask];
-    if (found == none || streams_[found].source == source) return found;
+    std::uint32_t& found_count = index_[slot & mask];
+    if (found_count == none || streams_[found_count].source == source) return found_count;
   }
 }
 

@@ -15,23 +15,23 @@ stream& streams::of(std::uint32_t source) {
 }
 
 streams::verdict streams::admit(message_ptr& m, message_list& ready) {
-  stream& from = of(m->header.source);
-  const auto ahead = static_cast<std::int32_t>(m->header.sequence - from.next);
+  stream& stream = of(m->header.source);
+  const auto ahead = static_cast<std::int32_t>(m->header.sequence - stream.next);
   if (ahead > 0) return early_.add(m) ? verdict::early : verdict::repeated;
   if (ahead < 0) return verdict::repeated;
   do {
-    ++from.next;
+    ++stream.next;
     ready.push_back(std::move(m));
-    m = early_.take(from.source, from.next);
+    m = early_.take(stream.source, stream.next);
   } while (m != nullptr);
   return verdict::admitted;
 }
 
 bool streams::admit_next(const message_header& header) {
   if (!early_.empty()) return false;
-  stream& from = of(header.source);
-  if (header.sequence != from.next) return false;
-  ++from.next;
+  stream& stream = of(header.source);
+  if (header.sequence != stream.next) return false;
+  ++stream.next;
   return true;
 }
 
@@ -46,17 +46,17 @@ bool streams::sound(std::uint32_t ranks) {
   return first_.source < ranks && more_.sound(ranks, first_.source);
 }
 
-void streams::absorb(lone_stream& from) {
+void streams::absorb(lone_stream& stream) {
   NACRE_ASSERT(first_.source == stream::nobody, "streams take over the first of them");
-  first_.source = from.source_;
-  first_.next = from.next_;
-  from = {};
+  first_.source = stream.source_;
+  first_.next = stream.next_;
+  stream = {};
 }
 
-bool streams::reduce_to(lone_stream& to) noexcept {
+bool streams::reduce_to(lone_stream& stream) noexcept {
   if (!more_.empty() || !early_.empty() || first_.told_epoch != 0) return false;
-  to.source_ = first_.source;
-  to.next_ = first_.next;
+  stream.source_ = first_.source;
+  stream.next_ = first_.next;
   first_ = {};
   return true;
 }

@@ -91,9 +91,9 @@ class streams {
 
   [[nodiscard]] bool empty() const noexcept { return first_.source == lone_stream::nobody; }
   /// Takes over a lone stream, of a source that has no stream here yet; the lone stream is empty afterwards.
-  void absorb(lone_stream& from);
+  void absorb(lone_stream& stream);
   /// Moves into a lone stream, if that can hold all that is here; then this is empty.
-  [[nodiscard]] bool reduce_to(lone_stream& to) noexcept;
+  [[nodiscard]] bool reduce_to(lone_stream& stream) noexcept;
 
   /// Steps through tables since the beginning, which tests count instead of time.
   [[nodiscard]] std::uint64_t steps() const noexcept { return more_.steps() + early_.steps(); }

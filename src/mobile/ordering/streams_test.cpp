@@ -26,9 +26,9 @@ streams::verdict offer(streams& order, message_list& ready, std::uint32_t source
 }
 
 std::vector<std::uint32_t> sequences(message_list& ready) {
-  std::vector<std::uint32_t> found;
-  while (const message_ptr m = ready.pop_front()) found.push_back(m->header.sequence);
-  return found;
+  std::vector<std::uint32_t> values;
+  while (const message_ptr m = ready.pop_front()) values.push_back(m->header.sequence);
+  return values;
 }
 
 TEST(streams, a_message_that_comes_too_early_waits_for_those_before_it) {
@@ -96,16 +96,16 @@ TEST(streams, any_shuffle_of_many_streams_comes_out_in_order) {
 }
 
 TEST(streams, what_is_expected_travels_in_packed_form) {
-  streams before;
+  streams previous;
   message_list ready;
-  ASSERT_EQ(offer(before, ready, 7, 0), streams::verdict::admitted);
-  before.note_told(rank_id(7), 5);
-  auto after = unpack<streams>(pack(before));
-  ASSERT_TRUE(after);
-  EXPECT_EQ(after->told_epoch(rank_id(7)), 5U);
-  EXPECT_EQ(after->told_epoch(rank_id(8)), 0U);
-  EXPECT_EQ(offer(*after, ready, 7, 0), streams::verdict::repeated);
-  EXPECT_EQ(offer(*after, ready, 7, 1), streams::verdict::admitted);
+  ASSERT_EQ(offer(previous, ready, 7, 0), streams::verdict::admitted);
+  previous.note_told(rank_id(7), 5);
+  auto successor = unpack<streams>(pack(previous));
+  ASSERT_TRUE(successor);
+  EXPECT_EQ(successor->told_epoch(rank_id(7)), 5U);
+  EXPECT_EQ(successor->told_epoch(rank_id(8)), 0U);
+  EXPECT_EQ(offer(*successor, ready, 7, 0), streams::verdict::repeated);
+  EXPECT_EQ(offer(*successor, ready, 7, 1), streams::verdict::admitted);
 }
 
 TEST(streams, a_number_that_has_been_set_aside_is_refused_when_it_comes_again) {
@@ -156,21 +156,21 @@ TEST(streams, an_early_message_takes_a_few_steps_however_many_there_are_and_in_w
 
 TEST(streams, many_ranks_are_found_in_a_few_steps_each_and_travel) {
   constexpr std::uint32_t sources = 100'000;
-  streams before;
+  streams previous;
   message_list ready;
   for (std::uint32_t source = sources; source-- != 0;) {
-    ASSERT_EQ(offer(before, ready, source * 64, 0), streams::verdict::admitted);
+    ASSERT_EQ(offer(previous, ready, source * 64, 0), streams::verdict::admitted);
   }
-  EXPECT_LT(before.steps(), 12U * sources);
-  auto after = unpack<streams>(pack(before));
-  ASSERT_TRUE(after);
-  EXPECT_TRUE(after->sound(sources * 64));
-  EXPECT_FALSE(after->sound(sources * 64 - 64)) << "one of them is no rank of that job";
+  EXPECT_LT(previous.steps(), 12U * sources);
+  auto successor = unpack<streams>(pack(previous));
+  ASSERT_TRUE(successor);
+  EXPECT_TRUE(successor->sound(sources * 64));
+  EXPECT_FALSE(successor->sound(sources * 64 - 64)) << "one of them is no rank of that job";
   for (std::uint32_t source = 0; source < sources; ++source) {
-    ASSERT_EQ(offer(*after, ready, source * 64, 1), streams::verdict::admitted);
+    ASSERT_EQ(offer(*successor, ready, source * 64, 1), streams::verdict::admitted);
   }
-  EXPECT_LT(after->steps(), 12U * sources);
-  const std::vector<rank_id> all = after->sources();
+  EXPECT_LT(successor->steps(), 12U * sources);
+  const std::vector<rank_id> all = successor->sources();
   EXPECT_EQ(all.size(), sources);
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
 }

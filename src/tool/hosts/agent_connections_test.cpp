@@ -47,8 +47,8 @@ class launcher {
     connections_.poll(steady_clock::now(), reports);
   }
   void hear_one_more() {
-    const std::size_t before = reports.size();
-    for (const auto end = steady_clock::now() + patience; reports.size() == before && steady_clock::now() < end;)
+    const std::size_t previous = reports.size();
+    for (const auto end = steady_clock::now() + patience; reports.size() == previous && steady_clock::now() < end;)
       poll();
   }
 
@@ -58,10 +58,10 @@ class launcher {
   agent_connections connections_{1, net::listen_at(net::address::any_port_of_loopback())};
 };
 
-void say_done(const net::peer_candidate& by) {
+void say_done(const net::peer_candidate& peer_candidate) {
   host_stream words;
   words.push(host_done{});
-  EXPECT_GT(net::send_some(by.socket.get(), words.outgoing().data(), words.outgoing().size()), 0);
+  EXPECT_GT(net::send_some(peer_candidate.socket.get(), words.outgoing().data(), words.outgoing().size()), 0);
 }
 
 void expect_to_hear_another_call(launcher& here) {
@@ -74,16 +74,16 @@ void expect_to_hear_another_call(launcher& here) {
 }
 
 TEST(agent_connections, let_an_agent_that_hung_up_before_its_first_word_call_again) {
-  launcher here;
-  ASSERT_TRUE(here.be_called());  // the agent hangs up at once
-  expect_to_hear_another_call(here);
+  launcher launcher;
+  ASSERT_TRUE(launcher.be_called());  // the agent hangs up at once
+  expect_to_hear_another_call(launcher);
 }
 
 TEST(agent_connections, hear_an_agent_that_called_again_before_its_first_call_was_seen_to_end) {
-  launcher here;
-  const auto given_up = here.be_called();
+  launcher launcher;
+  const auto given_up = launcher.be_called();
   ASSERT_TRUE(given_up);
-  expect_to_hear_another_call(here);
+  expect_to_hear_another_call(launcher);
 }
 
 TEST(agent_connections, refuse_another_agent_of_a_host_whose_agent_was_heard) {

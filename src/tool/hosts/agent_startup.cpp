@@ -52,9 +52,9 @@ void read_into(unique_fd& from, std::string& text) {
 
 }  // namespace
 
-agent_startup::agent_startup(const agent_startup_options& how, std::vector<host_launch_spec> host_specs,
+agent_startup::agent_startup(const agent_startup_options& options, std::vector<host_launch_spec> host_specs,
                              agent_connections& connections, int signals)
-    : how_(how), connections_(connections), signals_(signals) {
+    : how_(options), connections_(connections), signals_(signals) {
   for (host_launch_spec& each : host_specs) members_.emplace_back().host_spec = std::move(each);
 }
 
@@ -88,9 +88,9 @@ void agent_startup::start_some(time_point now) {
 }
 
 void agent_startup::start(member& one, time_point now) {
-  const bool here = how_.shell.empty() || is_this_host(one.host_spec.host);
-  one.command = here ? std::vector<std::string>{how_.nacre, "host-agent"}
-                     : agent_command(how_.shell, one.host_spec.host, how_.nacre);
+  const bool is_here = how_.shell.empty() || is_this_host(one.host_spec.host);
+  one.command = is_here ? std::vector<std::string>{how_.nacre, "host-agent"}
+                        : agent_command(how_.shell, one.host_spec.host, how_.nacre);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw setup_error({.problem = "cannot make a pipe: " + net::error_text(errno),
@@ -100,13 +100,13 @@ void agent_startup::start(member& one, time_point now) {
   const unique_fd read_end(ends[0]);
   one.input.reset(ends[1]);
   ::fcntl(one.input.get(), F_SETFL, O_NONBLOCK);
-  command what{.path = one.command.front(), .arguments = one.command, .environment = {}};
-  if (what.path.find('/') == std::string::npos) {
+  command command{.path = one.command.front(), .arguments = one.command, .environment = {}};
+  if (command.path.find('/') == std::string::npos) {
     const char* const search_path = std::getenv("PATH");
-    what.path = find_program(what.path, search_path == nullptr ? "/usr/bin:/bin" : search_path);
+    command.path = find_program(command.path, search_path == nullptr ? "/usr/bin:/bin" : search_path);
   }
-  for (char** each = environ; *each != nullptr; ++each) what.environment.emplace_back(*each);
-  rank_process started = start_process(what, {.standard_input = read_end.get(), .kept = -1});
+  for (char** each = environ; *each != nullptr; ++each) command.environment.emplace_back(*each);
+  rank_process started = start_process(command, {.standard_input = read_end.get(), .kept = -1});
   one.shell = started.pid;
   one.output = std::move(started.output);
   one.error = std::move(started.error);
@@ -131,9 +131,9 @@ void agent_startup::wait(time_point now) const {
 }
 
 void agent_startup::read_signals() {
-  signalfd_siginfo about{};
-  while (::read(signals_, &about, sizeof about) == sizeof about) {
-    const int signal = static_cast<int>(about.ssi_signo);
+  signalfd_siginfo signal_info{};
+  while (::read(signals_, &signal_info, sizeof signal_info) == sizeof signal_info) {
+    const int signal = static_cast<int>(signal_info.ssi_signo);
     if (signal != SIGCHLD && signal != SIGTSTP) throw interrupted_start{signal};
   }
 }
@@ -151,20 +151,21 @@ void agent_startup::move_bytes(member& one) {
 }
 
 void agent_startup::reap(member& one) {
-  siginfo_t about{};
-  if (::waitid(P_PID, static_cast<id_t>(one.shell), &about, WEXITED | WNOHANG) != 0 || about.si_pid == 0) return;
+  siginfo_t signal_info{};
+  if (::waitid(P_PID, static_cast<id_t>(one.shell), &signal_info, WEXITED | WNOHANG) != 0 || signal_info.si_pid == 0)
+    return;
   move_bytes(one);
   one.shell = 0;
   --shells_;
   one.input.reset();
   one.output.reset();
   one.error.reset();
-  const ending how{.how = about.si_code == CLD_EXITED ? ending::kind::exited : ending::kind::killed,
-                   .number = about.si_status};
+  const ending ending{.how = signal_info.si_code == CLD_EXITED ? ending::kind::exited : ending::kind::killed,
+                      .number = signal_info.si_status};
   // A shell that exits with 0 is no failure: it may end before the first message of its agent arrives.
-  if (one.state == progress::ready || (how.how == ending::kind::exited && how.number == 0)) return;
-  give_up(
-      explain({.host = one.host_spec.host, .command = one.command, .nacre = how_.nacre, .how = how, .said = one.said}));
+  if (one.state == progress::ready || (ending.how == ending::kind::exited && ending.number == 0)) return;
+  give_up(explain(
+      {.host = one.host_spec.host, .command = one.command, .nacre = how_.nacre, .how = ending, .said = one.said}));
 }
 
 void agent_startup::listen(time_point now) {

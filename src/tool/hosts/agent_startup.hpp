@@ -45,7 +45,7 @@ struct interrupted_start {
 class agent_startup {
  public:
   /// `host_specs` by host. `signals` is a signalfd for SIGCHLD and the signals that interrupt.
-  agent_startup(const agent_startup_options& how, std::vector<host_launch_spec> host_specs,
+  agent_startup(const agent_startup_options& options, std::vector<host_launch_spec> host_specs,
                 agent_connections& connections, int signals);
   agent_startup(const agent_startup&) = delete;
   agent_startup& operator=(const agent_startup&) = delete;

@@ -53,20 +53,20 @@ job_secret secret_of(const std::string& digits) {
   return *secret;
 }
 
-bool is_replaced(std::string_view variable, const std::vector<std::string>& by) {
+bool is_replaced(std::string_view variable, const std::vector<std::string>& words) {
   const std::string_view name = variable.substr(0, variable.find('=') + 1);
-  for (const std::string& each : by) {
+  for (const std::string& each : words) {
     if (each.starts_with(name)) return true;
   }
   return launch::is_job_variable(variable);
 }
 
 rank_launch_spec make_rank_spec(const host_launch_spec& host_spec, const std::string& path) {
-  command what{.path = path, .arguments = host_spec.arguments, .environment = host_spec.variables};
+  command command{.path = path, .arguments = host_spec.arguments, .environment = host_spec.variables};
   for (char** each = environ; *each != nullptr; ++each) {
-    if (!is_replaced(*each, host_spec.variables)) what.environment.emplace_back(*each);
+    if (!is_replaced(*each, host_spec.variables)) command.environment.emplace_back(*each);
   }
-  return {.what = std::move(what),
+  return {.what = std::move(command),
           .secret = secret_of(host_spec.job_secret),
           .control_address = host_spec.control_address,
           .size = host_spec.size,

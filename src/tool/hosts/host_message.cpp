@@ -32,8 +32,8 @@ void serialize(Archive& ar, input_taken& m) {
   ar(m.more);
 }
 template <class Archive>
-void serialize(Archive& ar, ending& how) {
-  ar(how.how, how.number);
+void serialize(Archive& ar, ending& ending) {
+  ar(ending.how, ending.number);
 }
 template <class Archive>
 void serialize(Archive& ar, rank_ended& m) {
@@ -44,25 +44,25 @@ void serialize(Archive& ar, host_failed& m) {
   ar(m.problem);
 }
 
-bool wire_valid(ending::kind how) noexcept { return how <= ending::kind::lost; }
+bool wire_valid(ending::kind kind) noexcept { return kind <= ending::kind::lost; }
 
 std::vector<std::byte> pack_host_spec(const host_launch_spec& host_spec) {
   return pack(std::string(version()), pack(host_spec));
 }
 
 host_launch_spec unpack_host_spec(std::span<const std::byte> bytes) {
-  const std::string why = "nacre run tells its agent on a host what to do";
+  const std::string reason = "nacre run tells its agent on a host what to do";
   auto parts = unpack<std::pair<std::string, std::vector<std::byte>>>(bytes);
   if (!parts) {
     throw setup_error(
         {.problem = "standard input holds no orders of a launcher",
-         .why = why,
+         .why = reason,
          .remedy = "let nacre run start this command, with a remote shell that passes bytes on unchanged"});
   }
   auto host_spec = unpack<host_launch_spec>(parts->second);
   if (parts->first != version() || !host_spec) {
     throw setup_error({.problem = "the launcher is nacre " + parts->first + ", and this is nacre " + version(),
-                       .why = why,
+                       .why = reason,
                        .remedy = "install one version on all hosts, or name it with --nacre PATH"});
   }
   return std::move(*host_spec);

@@ -119,7 +119,7 @@ std::vector<host_slots> parse_host_file(std::string_view text, const std::string
 }
 
 std::vector<host_share> spread_ranks(const std::vector<host_slots>& hosts, std::optional<std::uint32_t> ranks,
-                                     distribution how) {
+                                     distribution distribution) {
   const std::vector<std::uint32_t> places = places_of(hosts, ranks);
   std::uint64_t all = 0;
   for (const std::uint32_t each : places) all += each;
@@ -133,11 +133,11 @@ std::vector<host_share> spread_ranks(const std::vector<host_slots>& hosts, std::
   }
   std::vector<host_share> shares;
   for (const host_slots& each : hosts) shares.push_back({.name = each.name, .ranks = {}});
-  std::size_t at = 0;
+  std::size_t index = 0;
   for (std::uint32_t rank = 0; rank < wanted; ++rank) {
-    while (shares[at].ranks.size() == places[at]) at = (at + 1) % shares.size();
-    shares[at].ranks.push_back(rank);
-    if (how == distribution::cyclic) at = (at + 1) % shares.size();
+    while (shares[index].ranks.size() == places[index]) index = (index + 1) % shares.size();
+    shares[index].ranks.push_back(rank);
+    if (distribution == distribution::cyclic) index = (index + 1) % shares.size();
   }
   std::erase_if(shares, [](const host_share& each) { return each.ranks.empty(); });
   return shares;

@@ -37,6 +37,6 @@ struct host_share {
 /// has a number, `ranks` are spread evenly. Hosts without ranks are left out. Throws setup_error when there are more
 /// ranks than slots.
 [[nodiscard]] std::vector<host_share> spread_ranks(const std::vector<host_slots>& hosts,
-                                                   std::optional<std::uint32_t> ranks, distribution how);
+                                                   std::optional<std::uint32_t> ranks, distribution distribution);
 
 }  // namespace nacre::tool

@@ -35,8 +35,9 @@ std::string text_of(const std::vector<host_share>& shares) {
   return result;
 }
 
-std::string spread(std::string_view hosts, std::optional<std::uint32_t> ranks, distribution how = distribution::block) {
-  return text_of(spread_ranks(parse_hosts(hosts), ranks, how));
+std::string spread(std::string_view hosts, std::optional<std::uint32_t> ranks,
+                   distribution distribution = distribution::block) {
+  return text_of(spread_ranks(parse_hosts(hosts), ranks, distribution));
 }
 
 TEST(host_plan, fills_the_slots_of_one_host_after_the_other) {
@@ -110,8 +111,8 @@ TEST(remote_shell, is_given_one_word_that_no_shell_on_the_other_side_misreads) {
   EXPECT_EQ(command, (std::vector<std::string>{"ssh", "-T", "b", "exec '/it'\\''s here/nacre' host-agent"}));
 }
 
-std::string explained(ending how, const std::string& said) {
-  return explain({.host = "b", .command = {"ssh", "b"}, .nacre = "/opt/nacre", .how = how, .said = said});
+std::string explained(ending ending, const std::string& said) {
+  return explain({.host = "b", .command = {"ssh", "b"}, .nacre = "/opt/nacre", .how = ending, .said = said});
 }
 
 TEST(remote_shell, has_failures_that_name_the_host_and_what_to_try) {

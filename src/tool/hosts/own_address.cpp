@@ -26,20 +26,20 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 address_list look_up(const std::string& host) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
+  addrinfo* match = nullptr;
   const std::string name = host.substr(host.rfind('@') + 1);  // npos + 1 is 0: the whole name
-  if (::getaddrinfo(name.c_str(), "9", &wanted, &found) != 0) found = nullptr;
-  return {found, [](addrinfo* list) {
+  if (::getaddrinfo(name.c_str(), "9", &wanted, &match) != 0) match = nullptr;
+  return {match, [](addrinfo* list) {
             if (list != nullptr) ::freeaddrinfo(list);
           }};
 }
 
-bool is_loopback(const sockaddr* where) noexcept {
-  if (where->sa_family == AF_INET6) {
-    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(where)->sin6_addr) != 0;
+bool is_loopback(const sockaddr* address) noexcept {
+  if (address->sa_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr) != 0;
   }
-  if (where->sa_family != AF_INET) return false;
-  return (ntohl(reinterpret_cast<const sockaddr_in*>(where)->sin_addr.s_addr) >> 24) == 127;
+  if (address->sa_family != AF_INET) return false;
+  return (ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr) >> 24) == 127;
 }
 
 /// This host's address on the route to `target`. Connecting a datagram socket chooses the route and sends nothing.
@@ -63,9 +63,9 @@ address numeric(const std::string& text) {
 }  // namespace
 
 bool is_this_host(const std::string& name) {
-  std::array<char, 256> own{};
-  if (::gethostname(own.data(), own.size() - 1) != 0) own[0] = '\0';
-  const std::string_view full = own.data();
+  std::array<char, 256> own_bytes{};
+  if (::gethostname(own_bytes.data(), own_bytes.size() - 1) != 0) own_bytes[0] = '\0';
+  const std::string_view full = own_bytes.data();
   return name == "localhost" || name == full || name == full.substr(0, full.find('.'));
 }
 
@@ -74,12 +74,12 @@ net::address own_address(const std::vector<std::string>& hosts, const std::strin
   std::string unknown;
   for (const std::string& host : hosts) {
     if (is_this_host(host)) continue;
-    const address_list found = look_up(host);
-    if (found != nullptr && is_loopback(found->ai_addr)) continue;
+    const address_list list = look_up(host);
+    if (list != nullptr && is_loopback(list->ai_addr)) continue;
     if (unknown.empty()) unknown = host;
-    for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
-      const address own = route_to(*each);
-      if (own.family() != AF_UNSPEC && !is_loopback(own.data())) return own;
+    for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
+      const address address = route_to(*each);
+      if (address.family() != AF_UNSPEC && !is_loopback(address.data())) return address;
     }
   }
   if (unknown.empty()) return address::any_port_of_loopback();

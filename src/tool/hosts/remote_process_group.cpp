@@ -22,7 +22,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds other_way_time{500};  // for a rank's last messages
 constexpr milliseconds output_poll_interval{5};
 
-std::vector<host_launch_spec> make_host_specs(const job_options& options, const remote_surroundings& around,
+std::vector<host_launch_spec> make_host_specs(const job_options& options,
+                                              const remote_surroundings& remote_surroundings,
                                               const agent_connections& connections) {
   std::vector<host_launch_spec> host_specs;
   for (const host_share& each : options.hosts) {
@@ -32,31 +33,34 @@ std::vector<host_launch_spec> make_host_specs(const job_options& options, const 
          .hosts = static_cast<std::uint32_t>(options.hosts.size()),
          .launcher = connections.address(),
          .agent_secret = connections.secret().to_hex(),
-         .control_address = around.server.address(),
-         .job_secret = around.secret.to_hex(),
+         .control_address = remote_surroundings.server.address(),
+         .job_secret = remote_surroundings.secret.to_hex(),
          .size = options.ranks,
          .ranks = each.ranks,
          .folder = options.remote.folder.empty() ? std::filesystem::current_path().string() : options.remote.folder,
          .arguments = options.arguments,
-         .variables = around.variables});
+         .variables = remote_surroundings.variables});
   }
   return host_specs;
 }
 
 }  // namespace
 
-remote_process_group::remote_process_group(const job_options& options, const remote_surroundings& around, printer& out)
-    : server_(around.server),
+remote_process_group::remote_process_group(const job_options& options, const remote_surroundings& remote_surroundings,
+                                           printer& out)
+    : server_(remote_surroundings.server),
       out_(out),
-      connections_(static_cast<std::uint32_t>(options.hosts.size()), net::listen_at(around.listen_at)),
+      connections_(static_cast<std::uint32_t>(options.hosts.size()), net::listen_at(remote_surroundings.listen_at)),
       ranks_(options.ranks) {
   for (const host_share& each : options.hosts) {
     if (each.ranks.front() == 0) first_host_ = static_cast<std::uint32_t>(hosts_.size());
     hosts_.push_back({.name = each.name, .ranks = each.ranks, .unacknowledged = 0, .done = false});
   }
-  const agent_startup_options how{
+  const agent_startup_options agent_startup_options{
       .shell = options.remote.shell, .nacre = options.remote.nacre, .start_time = options.remote.start_time};
-  agent_startup(how, make_host_specs(options, around, connections_), connections_, around.signals).run();
+  agent_startup(agent_startup_options, make_host_specs(options, remote_surroundings, connections_), connections_,
+                remote_surroundings.signals)
+      .run();
   for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
     ranks_[rank].output = &out.attach({}, false, label_of(rank, options.label));
     ranks_[rank].error = &out.attach({}, true, label_of(rank, options.label));
@@ -106,9 +110,9 @@ void remote_process_group::hear(const agent_report& report, time_point now) {
 }
 
 void remote_process_group::print(const rank_output& what, std::uint32_t host) {
-  host_state& from = hosts_[host];
-  if (from.done || !std::binary_search(from.ranks.begin(), from.ranks.end(), what.rank)) return;
-  from.unacknowledged += static_cast<std::uint32_t>(what.text.size());
+  host_state& state = hosts_[host];
+  if (state.done || !std::binary_search(state.ranks.begin(), state.ranks.end(), what.rank)) return;
+  state.unacknowledged += static_cast<std::uint32_t>(what.text.size());
   (what.to_error ? ranks_[what.rank].error : ranks_[what.rank].output)->take(what.text);
 }
 
@@ -122,9 +126,9 @@ void remote_process_group::acknowledge() {
   if (out_.sink(false).lost_reader() && !std::exchange(told_output_closed_, true)) send_all(output_closed{});
 }
 
-void remote_process_group::end_rank(std::uint32_t rank, ending how, time_point now) {
+void remote_process_group::end_rank(std::uint32_t rank, ending ending, time_point now) {
   if (std::exchange(ranks_[rank].ended, true)) return;
-  held_.push_back({.what = {.rank = rank, .how = how}, .until = now + other_way_time});
+  held_.push_back({.what = {.rank = rank, .how = ending}, .until = now + other_way_time});
 }
 
 void remote_process_group::lose(std::uint32_t host, time_point now) {

@@ -34,7 +34,7 @@ struct remote_surroundings {
 class remote_process_group final : public process_group {
  public:
   /// Blocks until every host is ready, then lets all ranks start. Throws setup_error or interrupted_start.
-  remote_process_group(const job_options& options, const remote_surroundings& around, printer& out);
+  remote_process_group(const job_options& options, const remote_surroundings& remote_surroundings, printer& out);
 
   void watch(std::vector<pollfd>& watched) const override;
   [[nodiscard]] std::optional<time_point> due() const override;
@@ -63,8 +63,8 @@ class remote_process_group final : public process_group {
 
   void send_all(const host_message& m);
   void hear(const agent_report& report, time_point now);
-  void print(const rank_output& what, std::uint32_t host);
-  void end_rank(std::uint32_t rank, ending how, time_point now);
+  void print(const rank_output& rank_output, std::uint32_t host);
+  void end_rank(std::uint32_t rank, ending ending, time_point now);
   void lose(std::uint32_t host, time_point now);
   void finish(std::uint32_t host);
   void acknowledge();

@@ -55,8 +55,8 @@ std::string last_line(std::string_view text) {
 std::string with_host(std::string_view text, const std::string& host) {
   std::string result(text);
   constexpr std::string_view mark = "{host}";
-  const std::size_t at = result.find(mark);
-  if (at != std::string::npos) result.replace(at, mark.size(), host);
+  const std::size_t index = result.find(mark);
+  if (index != std::string::npos) result.replace(index, mark.size(), host);
   return result;
 }
 
@@ -75,16 +75,16 @@ std::string explain_shell(const failed_start& what) {
 
 std::vector<std::string> split_words(std::string_view line) {
   std::vector<std::string> words;
-  bool within = false;
+  bool is_within = false;
   char quote = '\0';
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote == '\0' && (c == ' ' || c == '\t')) {
-      within = false;
+      is_within = false;
       continue;
     }
-    if (!within) words.emplace_back();
-    within = true;
+    if (!is_within) words.emplace_back();
+    is_within = true;
     if (quote == '\0' && (c == '\'' || c == '"')) {
       quote = c;
     } else if (c == quote) {
@@ -112,13 +112,13 @@ std::vector<std::string> agent_command(const std::vector<std::string>& shell, co
 }
 
 std::string explain(const failed_start& what) {
-  constexpr std::string_view own = "nacre: ";
+  constexpr std::string_view own_name = "nacre: ";
   const std::string said = last_line(what.said);
   if (what.how.how == ending::kind::killed) {
     return fmt::format("host {} cannot be used: {} {}: try {} {} true", what.host, what.command.front(),
                        describe(what.how), what.command.front(), what.host);
   }
-  if (said.starts_with(own)) return fmt::format("host {}: {}", what.host, said.substr(own.size()));
+  if (said.starts_with(own_name)) return fmt::format("host {}: {}", what.host, said.substr(own_name.size()));
   if (what.how.number == ssh_failed) return explain_shell(what);
   if (what.how.number == not_found || what.how.number == not_executable) {
     return fmt::format(

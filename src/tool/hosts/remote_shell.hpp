@@ -31,6 +31,6 @@ struct failed_start {
 };
 
 /// One line for the user: the host, the failure and a remedy.
-[[nodiscard]] std::string explain(const failed_start& what);
+[[nodiscard]] std::string explain(const failed_start& failed_start);
 
 }  // namespace nacre::tool

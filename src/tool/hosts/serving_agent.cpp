@@ -161,9 +161,9 @@ void serving_agent::pump_output() {
 }
 
 void serving_agent::reap() {
-  signalfd_siginfo about{};
+  signalfd_siginfo signal_info{};
   bool child = false;
-  while (::read(signals_.get(), &about, sizeof about) == sizeof about) child = true;
+  while (::read(signals_.get(), &signal_info, sizeof signal_info) == sizeof signal_info) child = true;
   if (!child) return;
   pump_output();  // a rank's output is sent before its end
   std::vector<rank_end> ends;

@@ -11,15 +11,15 @@ std::string base64(std::string_view bytes) {
   static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+  for (std::size_t position = 0; position < bytes.size(); position += 3) {
     std::uint32_t three = 0;
     for (std::size_t index = 0; index < 3; ++index) {
-      const auto byte = at + index < bytes.size() ? static_cast<unsigned char>(bytes[at + index]) : 0u;
+      const auto byte = position + index < bytes.size() ? static_cast<unsigned char>(bytes[position + index]) : 0u;
       three = three << 8 | byte;
     }
     for (std::size_t index = 0; index < 4; ++index) {
-      const bool there = at + index <= bytes.size();
-      out += there ? letters[three >> (18 - 6 * index) & 63] : '=';
+      const bool is_there = position + index <= bytes.size();
+      out += is_there ? letters[three >> (18 - 6 * index) & 63] : '=';
     }
   }
   return out;

@@ -40,7 +40,7 @@ class capacity {
   std::uint64_t end_;
 };
 
-double part(double of, double whole) { return whole > 0 ? of / whole : 0; }
+double part(double value, double whole) { return whole > 0 ? value / whole : 0; }
 
 double sum_of(cells row) { return static_cast<double>(std::accumulate(row.begin(), row.end(), std::uint64_t{0})); }
 
@@ -70,18 +70,18 @@ class plane_cells {
     const std::uint64_t fixed = plane_.axis == 'x' ? x : plane_.axis == 'y' ? y : z;
     if (fixed != static_cast<std::uint64_t>(plane_.at)) return;
     const std::uint64_t u = plane_.axis == 'x' ? y : x, v = plane_.axis == 'z' ? y : z;
-    const std::size_t at = (v / group_ * columns_ + u / group_) * head_.bins;
-    for (std::size_t bin = 0; bin < row.size(); ++bin) sums_[at + bin] += row[bin];
+    const std::size_t index = (v / group_ * columns_ + u / group_) * head_.bins;
+    for (std::size_t bin = 0; bin < row.size(); ++bin) sums_[index + bin] += row[bin];
   }
   /// One byte for each square and bin: its utilisation in 255ths of `most`, rounded up.
   [[nodiscard]] nlohmann::ordered_json json(double most) const {
     const capacity room(head_);
     std::string bytes;
-    for (std::size_t at = 0; at < sums_.size(); ++at) {
-      const std::size_t square = at / head_.bins, u = square % columns_ * group_, v = square / columns_ * group_;
+    for (std::size_t index = 0; index < sums_.size(); ++index) {
+      const std::size_t square = index / head_.bins, u = square % columns_ * group_, v = square / columns_ * group_;
       const std::size_t nodes = std::min(group_, width_ - u) * std::min(group_, height_ - v);
-      const double whole = room.of_bin(at % head_.bins) * static_cast<double>(nodes) * most;
-      const double value = std::ceil(255 * part(static_cast<double>(sums_[at]), whole));
+      const double whole = room.of_bin(index % head_.bins) * static_cast<double>(nodes) * most;
+      const double value = std::ceil(255 * part(static_cast<double>(sums_[index]), whole));
       bytes += static_cast<char>(static_cast<unsigned char>(std::clamp(value, 0.0, 255.0)));
     }
     return {{"axis", std::string(1, plane_.axis)},
@@ -200,10 +200,10 @@ grid_slice slice_of(const std::string& text, const coordinates& grid) {
 emulation_sums sums_of(const emulator::profile_input& profile) {
   const capacity room(profile.head());
   emulation_sums sums;
-  profile.for_each([&](const emulator::profile_row& of) {
-    const cells row = of.cells;
+  profile.for_each([&](const emulator::profile_row& profile_row) {
+    const cells row = profile_row.cells;
     ++sums.nodes_that_work;
-    sums.most_handlers = std::max(sums.most_handlers, of.handlers);
+    sums.most_handlers = std::max(sums.most_handlers, profile_row.handlers);
     for (std::size_t bin = 0; bin < row.size(); ++bin) {
       sums.busy_ns += row[bin];
       sums.most_cell = std::max(sums.most_cell, part(static_cast<double>(row[bin]), room.of_bin(bin)));
@@ -219,9 +219,9 @@ std::string emulation_page_data(const emulator::profile_input& profile, const gr
   const emulation_sums sums = sums_of(profile);
   plane_cells of_plane(head, plane, bounds.cells);
   histograms nodes(head, sums);
-  profile.for_each([&](const emulator::profile_row& of) {
-    of_plane.add(of.node, of.cells);
-    nodes.add(of.cells);
+  profile.for_each([&](const emulator::profile_row& row) {
+    of_plane.add(row.node, row.cells);
+    nodes.add(row.cells);
   });
   nlohmann::ordered_json page = heading(head, sums);
   page["plane"] = of_plane.json(sums.most_cell);

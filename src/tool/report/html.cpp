@@ -14,16 +14,17 @@ namespace nacre::tool {
 
 void write_page(const page_parts& parts, std::string data, const std::string& path) {
   // "</" could end the script element that holds the JSON. JSON permits "<\/" instead.
-  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) data.insert(at + 1, "\\");
+  for (std::size_t index = 0; (index = data.find("</", index)) != std::string::npos; index += 3)
+    data.insert(index + 1, "\\");
   buffered_file file(path);
   std::string_view page = parts.text;
   for (const auto& [mark, text] : {std::pair<std::string_view, std::string_view>{"@style@", page_style()},
                                    {"@data@", data},
                                    {"@script@", parts.script}}) {
-    const std::size_t at = page.find(mark);
-    file.put(page.substr(0, at));
+    const std::size_t index = page.find(mark);
+    file.put(page.substr(0, index));
     file.put(text);
-    page = page.substr(at + mark.size());
+    page = page.substr(index + mark.size());
   }
   file.put(page);
   file.close();

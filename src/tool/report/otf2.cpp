@@ -108,40 +108,40 @@ class otf2_writer {
   static OTF2_TimeStamp time_of(std::int64_t ns) { return static_cast<OTF2_TimeStamp>(std::max<std::int64_t>(ns, 0)); }
 
   void write_track(std::size_t index) {
-    OTF2_EvtWriter* const to = OTF2_Archive_GetEvtWriter(archive_, index);
-    const std::vector<crossing>& own = crossings_[index];
+    OTF2_EvtWriter* const target = OTF2_Archive_GetEvtWriter(archive_, index);
+    const std::vector<crossing>& crossings = crossings_[index];
     std::size_t next = 0;
     phase_cutter phases(nested_phases(log_, index, [](const phase_span&) { return true; }));
     const auto cross_until = [&](std::int64_t ns) {
-      for (; next < own.size() && own[next].ns <= ns; ++next) {
-        const crossing& one = own[next];
-        check(one.leaves ? OTF2_EvtWriter_MpiSend(to, nullptr, time_of(one.ns), one.other, 0, 0, 0)
-                         : OTF2_EvtWriter_MpiRecv(to, nullptr, time_of(one.ns), one.other, 0, 0, 0));
+      for (; next < crossings.size() && crossings[next].ns <= ns; ++next) {
+        const crossing& one = crossings[next];
+        check(one.leaves ? OTF2_EvtWriter_MpiSend(target, nullptr, time_of(one.ns), one.other, 0, 0, 0)
+                         : OTF2_EvtWriter_MpiRecv(target, nullptr, time_of(one.ns), one.other, 0, 0, 0));
       }
     };
     const auto on_segment = [&](const segment& one) {
       if (one.what == doing::nothing) return;
       cross_until(one.begin_ns - 1);
-      check(OTF2_EvtWriter_Enter(to, nullptr, time_of(one.begin_ns), region_of(one)));
+      check(OTF2_EvtWriter_Enter(target, nullptr, time_of(one.begin_ns), region_of(one)));
       phases.cut(one.begin_ns, one.end_ns, [&](std::int64_t ns, std::uint32_t phase, bool enters) {
         cross_until(ns);
-        check(enters ? OTF2_EvtWriter_Enter(to, nullptr, time_of(ns), phase_region(phase))
-                     : OTF2_EvtWriter_Leave(to, nullptr, time_of(ns), phase_region(phase)));
+        check(enters ? OTF2_EvtWriter_Enter(target, nullptr, time_of(ns), phase_region(phase))
+                     : OTF2_EvtWriter_Leave(target, nullptr, time_of(ns), phase_region(phase)));
       });
       cross_until(one.end_ns);
-      check(OTF2_EvtWriter_Leave(to, nullptr, time_of(one.end_ns), region_of(one)));
+      check(OTF2_EvtWriter_Leave(target, nullptr, time_of(one.end_ns), region_of(one)));
     };
     walk(log_, index, on_segment, [](const trace::event&) {});
     cross_until(log_.end_ns());
     std::uint64_t count = 0;
-    check(OTF2_EvtWriter_GetNumberOfEvents(to, &count));
+    check(OTF2_EvtWriter_GetNumberOfEvents(target, &count));
     events_.push_back(count);
-    check(OTF2_Archive_CloseEvtWriter(archive_, to));
+    check(OTF2_Archive_CloseEvtWriter(archive_, target));
   }
 
-  OTF2_StringRef text(const std::string& what) {
-    const auto [at, fresh] = texts_.emplace(what, static_cast<OTF2_StringRef>(texts_.size()));
-    if (fresh) check(OTF2_GlobalDefWriter_WriteString(global_, at->second, what.c_str()));
+  OTF2_StringRef text(const std::string& name) {
+    const auto [at, fresh] = texts_.emplace(name, static_cast<OTF2_StringRef>(texts_.size()));
+    if (fresh) check(OTF2_GlobalDefWriter_WriteString(global_, at->second, name.c_str()));
     return at->second;
   }
 
@@ -174,13 +174,13 @@ class otf2_writer {
     }
     std::vector<std::uint64_t> all(log_.tracks().size()), numbers(log_.tracks().size());
     for (std::size_t index = 0; index < all.size(); ++index) {
-      const trace::track& own = log_.tracks()[index];
-      const bool worker = own.what == trace::track::role::worker;
-      const std::string name = worker                                 ? fmt::format("worker {}", own.thread)
-                               : own.what == trace::track::role::main ? "main"
-                                                                      : "poll loop";
+      const trace::track& track = log_.tracks()[index];
+      const bool worker = track.what == trace::track::role::worker;
+      const std::string name = worker                                   ? fmt::format("worker {}", track.thread)
+                               : track.what == trace::track::role::main ? "main"
+                                                                        : "poll loop";
       check(OTF2_GlobalDefWriter_WriteLocation(global_, index, text(name), OTF2_LOCATION_TYPE_CPU_THREAD,
-                                               events_[index], own.rank));
+                                               events_[index], track.rank));
       all[index] = numbers[index] = index;
     }
     const auto count = static_cast<std::uint32_t>(all.size());

@@ -80,9 +80,9 @@ class page_builder {
   void choose_tracks() {
     const std::int64_t least = log_.end_ns() / 1000;
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
-      const track_sums& own = sums_.tracks[index];
+      const track_sums& track_sums = sums_.tracks[index];
       const bool worker = log_.tracks()[index].what == trace::track::role::worker;
-      if (worker || own.main + own.runtime + own.work > least) shown_.push_back(index);
+      if (worker || track_sums.main + track_sums.runtime + track_sums.work > least) shown_.push_back(index);
       place_of_track_.push_back(shown_.empty() ? 0 : shown_.size() - 1);
     }
   }
@@ -133,10 +133,10 @@ class page_builder {
         sum.work += one.work, sum.main += one.main, sum.runtime += one.runtime, sum.idle += one.idle;
         sum.handlers += one.handlers, sum.steals += one.steals;
       }
-      const trace::track& from = log_.tracks()[shown_[first]];
-      const trace::track& to = log_.tracks()[shown_[end - 1]];
-      all.push_back({from.rank, from.thread, static_cast<int>(from.what), to.rank, end - first, sum.work, sum.main,
-                     sum.runtime, sum.idle, sum.handlers, sum.steals});
+      const trace::track& source = log_.tracks()[shown_[first]];
+      const trace::track& target = log_.tracks()[shown_[end - 1]];
+      all.push_back({source.rank, source.thread, static_cast<int>(source.what), target.rank, end - first, sum.work,
+                     sum.main, sum.runtime, sum.idle, sum.handlers, sum.steals});
     }
     return all;
   }
@@ -146,8 +146,8 @@ class page_builder {
     const double begin = static_cast<double>(std::max<std::int64_t>(one.begin_ns, 0));
     const auto end = static_cast<double>(one.end_ns);
     for (auto bin = static_cast<std::size_t>(begin / bin_ns_); bin < bins_; ++bin) {
-      const double from = std::max(begin, static_cast<double>(bin) * bin_ns_);
-      const double ns = std::min(end, static_cast<double>(bin + 1) * bin_ns_) - from;
+      const double source = std::max(begin, static_cast<double>(bin) * bin_ns_);
+      const double ns = std::min(end, static_cast<double>(bin + 1) * bin_ns_) - source;
       if (ns <= 0) break;
       cell& in = row[bin];
       if (one.what == doing::idle) {
@@ -234,9 +234,9 @@ class page_builder {
     const std::size_t sides = share(log_.job().ranks, group);
     std::vector<std::uint64_t> count(sides * sides), bytes(sides * sides);
     for (const auto& [pair, sum] : sums_.messages) {
-      const std::size_t at = pair.first / group * sides + pair.second / group;
-      count[at] += sum.count;
-      bytes[at] += sum.bytes;
+      const std::size_t index = pair.first / group * sides + pair.second / group;
+      count[index] += sum.count;
+      bytes[index] += sum.bytes;
     }
     return {{"sides", sides}, {"group", group}, {"count", count}, {"bytes", bytes}};
   }

@@ -43,18 +43,18 @@ class known_page : public known {
   static std::vector<std::vector<std::array<std::uint64_t, 3>>> spans_of(const nlohmann::json& page) {
     const std::string bytes = bytes_of(page["spans"]["bytes"].get<std::string>());
     std::vector<std::vector<std::array<std::uint64_t, 3>>> all;
-    std::size_t at = 0;
+    std::size_t index = 0;
     const auto number = [&] {
       std::uint64_t value = 0;
       for (int shift = 0;; shift += 7) {
-        const auto byte = static_cast<unsigned char>(bytes.at(at++));
+        const auto byte = static_cast<unsigned char>(bytes.at(index++));
         value |= std::uint64_t{byte & 0x7fU} << shift;
         if (byte < 0x80) return value;
       }
     };
     for (const auto& end : page["spans"]["ends"]) {
       auto& row = all.emplace_back();
-      for (std::uint64_t last = 0; at < end.get<std::size_t>();) {
+      for (std::uint64_t last = 0; index < end.get<std::size_t>();) {
         const std::uint64_t begin = last + number(), length = number(), code = number();
         row.push_back({begin, length, code});
         last = begin + length;
@@ -99,9 +99,9 @@ TEST_F(known_page, for_a_page_has_cells_that_say_what_was_done_when) {
   const auto bins = data["bins"]["count"].get<std::size_t>();
   ASSERT_EQ(cells.size(), 4 * 5 * bins);
   const auto cell = [&](std::size_t row, std::size_t us) {
-    const std::size_t at = 4 * (row * bins + us * bins / 10'000);
+    const std::size_t position = 4 * (row * bins + us * bins / 10'000);
     std::array<int, 4> four{};
-    for (std::size_t index = 0; index < 4; ++index) four[index] = static_cast<unsigned char>(cells[at + index]);
+    for (std::size_t index = 0; index < 4; ++index) four[index] = static_cast<unsigned char>(cells[position + index]);
     return four;
   };
   using four = std::array<int, 4>;

@@ -17,8 +17,8 @@ namespace nacre::tool {
 namespace {
 
 // Paraver defines 0 (idle) and 1 (running). The .pcf file names our other states.
-constexpr int state_of(doing what) {
-  switch (what) {
+constexpr int state_of(doing doing) {
+  switch (doing) {
     case doing::work:
       return 1;
     case doing::main:
@@ -59,9 +59,9 @@ class paraver_writer {
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
       const auto track = static_cast<std::uint32_t>(index);
       std::uint64_t handler = 0;
-      const auto change = [&](std::int64_t ns, std::uint64_t to) {
-        if (to != handler) records_.push_back({std::max<std::int64_t>(ns, 0), track, 2, handler_type, to});
-        handler = to;
+      const auto change = [&](std::int64_t ns, std::uint64_t target) {
+        if (target != handler) records_.push_back({std::max<std::int64_t>(ns, 0), track, 2, handler_type, target});
+        handler = target;
       };
       const auto on_segment = [&](const segment& one) {
         change(one.begin_ns, one.what == doing::work ? one.handler : 0);
@@ -72,9 +72,9 @@ class paraver_writer {
       phase_finder phases;
       walk(log_, index, on_segment, [&](const trace::event& one) {
         const std::int64_t ns = std::max<std::int64_t>(one.ns, 0);
-        const std::uint32_t before = phases.innermost();
+        const std::uint32_t previous = phases.innermost();
         phases.take(one, [](const phase_span&) {});
-        if (phases.innermost() != before) records_.push_back({ns, track, 2, phase_type, phases.innermost()});
+        if (phases.innermost() != previous) records_.push_back({ns, track, 2, phase_type, phases.innermost()});
         if (one.kind == trace::event_kind::steal) records_.push_back({ns, track, 2, steal_type, one.a});
         if (one.kind == trace::event_kind::create) records_.push_back({ns, track, 2, create_type, 1});
       });
@@ -141,10 +141,10 @@ class paraver_writer {
     file.close();
   }
   [[nodiscard]] std::string row_name(std::size_t track) const {
-    const trace::track& own = log_.tracks()[track];
-    if (own.what == trace::track::role::main) return fmt::format("rank {} main", own.rank);
-    if (own.what == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", own.rank);
-    return fmt::format("rank {} worker {}", own.rank, own.thread);
+    const trace::track& self = log_.tracks()[track];
+    if (self.what == trace::track::role::main) return fmt::format("rank {} main", self.rank);
+    if (self.what == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", self.rank);
+    return fmt::format("rank {} worker {}", self.rank, self.thread);
   }
 
   const trace::trace_log& log_;

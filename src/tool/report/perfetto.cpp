@@ -45,42 +45,42 @@ class perfetto_writer {
   static constexpr std::uint32_t phases_thread = 1'000'000;  // beyond the numbers of threads
 
   void write_track(std::size_t index) {
-    const trace::track& own = log_.tracks()[index];
-    const bool worker = own.what == trace::track::role::worker;
-    const std::string name = worker                                 ? fmt::format("worker {}", own.thread)
-                             : own.what == trace::track::role::main ? "main"
-                                                                    : "poll loop";
-    file_.put("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}},\n", own.rank,
-              own.rank);
+    const trace::track& track = log_.tracks()[index];
+    const bool worker = track.what == trace::track::role::worker;
+    const std::string name = worker                                   ? fmt::format("worker {}", track.thread)
+                             : track.what == trace::track::role::main ? "main"
+                                                                      : "poll loop";
+    file_.put("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}},\n", track.rank,
+              track.rank);
     file_.put("{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}},\n",
-              own.rank, own.thread, name);
+              track.rank, track.thread, name);
     walk(
-        log_, index, [&](const segment& one) { put(own, one); },
+        log_, index, [&](const segment& one) { put(track, one); },
         [&](const trace::event& one) {
           if (one.kind != trace::event_kind::create && one.kind != trace::event_kind::quiet) return;
           file_.put("{{\"ph\":\"i\",\"s\":\"t\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
-                    one.kind == trace::event_kind::create ? "create" : "quiet", own.rank, own.thread, us(one.ns));
+                    one.kind == trace::event_kind::create ? "create" : "quiet", track.rank, track.thread, us(one.ns));
         });
     write_phases(index, name);
   }
 
   /// Phases are a thread of their own, as slices of one thread must nest, and a handler may be cut inside a phase.
   void write_phases(std::size_t index, const std::string& thread_name) {
-    const trace::track& own = log_.tracks()[index];
-    const std::uint32_t thread = phases_thread + own.thread;
+    const trace::track& track = log_.tracks()[index];
+    const std::uint32_t thread = phases_thread + track.thread;
     bool any = false;
     walk_phases(log_, index, [&](const phase_span& one) {
       any = true;
       file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"phase\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n",
-                phases_[one.phase], own.rank, thread, us(one.begin_ns), us(one.length()));
+                phases_[one.phase], track.rank, thread, us(one.begin_ns), us(one.length()));
     });
     if (!any) return;
     file_.put(
         "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"phases of {}\"}}}},\n",
-        own.rank, thread, thread_name);
+        track.rank, thread, thread_name);
   }
 
-  void put(const trace::track& own, const segment& one) {
+  void put(const trace::track& track, const segment& one) {
     if (one.what == doing::nothing) return;
     std::string_view name = one.what == doing::idle ? "\"idle\"" : one.what == doing::main ? "\"main\"" : "\"runtime\"";
     if (one.handler != 0 && one.handler < names_.size()) name = names_[one.handler];
@@ -89,20 +89,20 @@ class perfetto_writer {
                                       : one.what == doing::runtime ? "runtime"
                                                                    : "main";
     file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n", name,
-              category, own.rank, own.thread, us(one.begin_ns), us(one.length()));
+              category, track.rank, track.thread, us(one.begin_ns), us(one.length()));
   }
 
   /// An arrow binds to the slices at its ends.
   void arrows(const std::vector<passage>& all, std::string_view name) {
     for (const passage& one : all) {
-      const trace::track& from = log_.tracks()[one.from];
-      const trace::track& to = log_.tracks()[one.to];
+      const trace::track& source = log_.tracks()[one.from];
+      const trace::track& target = log_.tracks()[one.to];
       ++arrow_;
       file_.put("{{\"ph\":\"s\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", name,
-                name, arrow_, from.rank, from.thread, us(one.begin_ns));
+                name, arrow_, source.rank, source.thread, us(one.begin_ns));
       file_.put(
           "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
-          name, name, arrow_, to.rank, to.thread, us(one.end_ns));
+          name, name, arrow_, target.rank, target.thread, us(one.end_ns));
     }
   }
 

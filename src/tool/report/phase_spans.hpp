@@ -55,12 +55,12 @@ class phase_finder {
 
  private:
   template <class Emit>
-  void close(std::int64_t when, Emit emit) {
+  void close(std::int64_t instant, Emit emit) {
     phase_span last = open_.back();
     open_.pop_back();
     --running_[last.phase];
     if (last.phase == 0) return;
-    last.end_ns = std::max(when, last.begin_ns);
+    last.end_ns = std::max(instant, last.begin_ns);
     last.own_ns += last.length();
     for (std::size_t index = open_.size(); index-- > 0;) {
       if (open_[index].phase == 0) continue;
@@ -77,11 +77,11 @@ class phase_finder {
 /// Calls on_span for each phase span of a track, in the order in which they end.
 template <class OnSpan>
 void walk_phases(const trace::trace_log& log, std::size_t track, OnSpan on_span) {
-  phase_finder found;
+  phase_finder phase_finder;
   log.visit(track, [&](std::span<const trace::event> events) {
-    for (const trace::event& each : events) found.take(each, on_span);
+    for (const trace::event& each : events) phase_finder.take(each, on_span);
   });
-  found.finish(log.end_ns(), on_span);
+  phase_finder.finish(log.end_ns(), on_span);
 }
 
 /// The spans of a track that take time, by begin; an outer one stands before those inside it.

@@ -45,14 +45,14 @@ class known_phases : public testing::Test {
 
   static void write_rank(trace::file_writer& file, std::uint32_t rank) {
     using trace::event_kind;
-    trace::rank_trace::description of;
-    of.rank = rank;
-    of.thread_contexts = 3;
-    of.seconds_a_tick = 1e-6;
-    of.thread_bytes = 1 << 16;
+    trace::rank_trace::description description;
+    description.rank = rank;
+    description.thread_contexts = 3;
+    description.seconds_a_tick = 1e-6;
+    description.thread_bytes = 1 << 16;
     std::uint64_t tick = 0;
     const auto clock = [](const void* now) { return *static_cast<const std::uint64_t*>(now); };
-    trace::rank_trace out(file, of, clock, &tick);
+    trace::rank_trace out(file, description, clock, &tick);
     out.tell_clock({0, 0, 0, 0}, 1);
     trace::phase_names names(&file, rank);
     const std::uint32_t inner = rank == 0 ? names.find("inner").number : 0, outer = names.find("outer").number;
@@ -150,12 +150,12 @@ TEST_F(known_phases, for_vampir_are_regions_that_nest_with_the_handlers) {
   std::string events;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string kind, location, time, label, what;
-    words >> kind >> location >> time >> label >> what;
-    std::erase(what, '"');
-    if ((kind != "ENTER" && kind != "LEAVE") || what == "idle") continue;
-    if (what == "runtime" && location == "1") continue;
-    events += location + " " + time + " " + kind.substr(0, 1) + " " + what + "\n";
+    std::string kind, location, time, label, name;
+    words >> kind >> location >> time >> label >> name;
+    std::erase(name, '"');
+    if ((kind != "ENTER" && kind != "LEAVE") || name == "idle") continue;
+    if (name == "runtime" && location == "1") continue;
+    events += location + " " + time + " " + kind.substr(0, 1) + " " + name + "\n";
   }
   EXPECT_EQ(events,
             "0 1000000 E work\n1 1000000 E work\n0 2000000 E outer\n1 2000000 E outer\n0 3000000 E inner\n"

@@ -105,8 +105,8 @@ int write_report(const report_arguments& given) {
     for (const std::string& note : log.notes()) {
       if (!printed) nacre::print_error("nacre: {}\n", note);  // the text on standard output has them itself
     }
-    const std::string beside = printed ? "" : given.trace + std::string(each.ending);
-    const std::string path = given.output.empty() ? beside : given.output;
+    const std::string neighbour = printed ? "" : given.trace + std::string(each.ending);
+    const std::string path = given.output.empty() ? neighbour : given.output;
     each.write(log, path);
     if (!each.opened_with.empty()) {
       const bool paraver = each.name == "paraver";

@@ -122,12 +122,12 @@ TEST_F(known, for_vampir) {
   std::string events;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string kind, location, time, label, what;
-    words >> kind >> location >> time >> label >> what;
-    std::erase(what, '"');
+    std::string kind, location, time, label, name;
+    words >> kind >> location >> time >> label >> name;
+    std::erase(name, '"');
     if (kind == "ENTER" || kind == "LEAVE")
-      events += location + " " + time + " " + kind.substr(0, 1) + " " + what + "\n";
-    if (kind == "MPI_SEND" || kind == "MPI_RECV") events += location + " " + time + " " + kind + " " + what + "\n";
+      events += location + " " + time + " " + kind.substr(0, 1) + " " + name + "\n";
+    if (kind == "MPI_SEND" || kind == "MPI_RECV") events += location + " " + time + " " + kind + " " + name + "\n";
   }
   EXPECT_EQ(events,
             "0 0 E idle\n"

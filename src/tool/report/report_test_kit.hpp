@@ -52,47 +52,47 @@ class known : public testing::Test {
   static void write_rank(trace::file_writer& file, std::uint32_t rank) {
     using trace::event_kind;
     constexpr std::uint64_t start = 1000;
-    trace::rank_trace::description of;
-    of.rank = rank;
-    of.workers = 2;
-    of.thread_contexts = 4;
-    of.seconds_a_tick = 1e-6;
-    of.thread_bytes = 1 << 16;
+    trace::rank_trace::description description;
+    description.rank = rank;
+    description.workers = 2;
+    description.thread_contexts = 4;
+    description.seconds_a_tick = 1e-6;
+    description.thread_bytes = 1 << 16;
     trace::rank_trace out(
-        file, of, [](const void*) { return tick_; }, nullptr);
+        file, description, [](const void*) { return tick_; }, nullptr);
     out.tell_clock({start, 0, 0, 0}, 1);
-    const auto at = [&](std::uint32_t thread, std::uint64_t us) -> trace::recorder& {
+    const auto function = [&](std::uint32_t thread, std::uint64_t us) -> trace::recorder& {
       tick_ = start + us;
       return out.of_thread(thread);
     };
     if (rank == 0) {
-      at(0, 1000).begin(event_kind::handler_begin, 1);
-      at(0, 1100).send(1, 200);
-      at(0, 1500).add(event_kind::depart, 7, 1, 3);
-      at(0, 3000).end();
-      at(0, 4000).add(event_kind::idle_begin);
-      at(0, 5000).add(event_kind::end);
-      at(0, 5000).begin(event_kind::module_begin, 3);
-      at(0, 5500).end();
-      at(1, 0).add(event_kind::idle_begin);
-      at(1, 2000).add(event_kind::end);
-      at(1, 2000).steal(2, 1);
-      at(1, 2100).begin(event_kind::handler_begin, 2);
-      at(1, 2200).add(event_kind::create, 9);
-      at(1, 6000).end();
-      at(2, 0).add(event_kind::main_begin);
-      at(2, 900).add(event_kind::end);
+      function(0, 1000).begin(event_kind::handler_begin, 1);
+      function(0, 1100).send(1, 200);
+      function(0, 1500).add(event_kind::depart, 7, 1, 3);
+      function(0, 3000).end();
+      function(0, 4000).add(event_kind::idle_begin);
+      function(0, 5000).add(event_kind::end);
+      function(0, 5000).begin(event_kind::module_begin, 3);
+      function(0, 5500).end();
+      function(1, 0).add(event_kind::idle_begin);
+      function(1, 2000).add(event_kind::end);
+      function(1, 2000).steal(2, 1);
+      function(1, 2100).begin(event_kind::handler_begin, 2);
+      function(1, 2200).add(event_kind::create, 9);
+      function(1, 6000).end();
+      function(2, 0).add(event_kind::main_begin);
+      function(2, 900).add(event_kind::end);
     } else {
-      at(0, 0).add(event_kind::idle_begin);
-      at(0, 2500).begin(event_kind::module_begin, 3);
-      at(0, 2600).add(event_kind::arrive, 7, 0, 3);
-      at(0, 2700).end();
-      at(0, 2700).add(event_kind::end);
-      at(0, 3500).begin(event_kind::resume_begin, 1);
-      at(0, 3600).send(0, 50);
-      at(0, 3700).send(0, 60);
-      at(0, 9500).end();
-      at(0, 9600).add(event_kind::wave);
+      function(0, 0).add(event_kind::idle_begin);
+      function(0, 2500).begin(event_kind::module_begin, 3);
+      function(0, 2600).add(event_kind::arrive, 7, 0, 3);
+      function(0, 2700).end();
+      function(0, 2700).add(event_kind::end);
+      function(0, 3500).begin(event_kind::resume_begin, 1);
+      function(0, 3600).send(0, 50);
+      function(0, 3700).send(0, 60);
+      function(0, 9500).end();
+      function(0, 9600).add(event_kind::wave);
     }
     out.tell_clock({start + 10'000, 10'000'000, 0, 0}, 1);
     out.finish();

@@ -34,9 +34,9 @@ struct segment {
 /// activity in two; for example, handlers of the runtime run in the poll loop of an idle worker. Phases cut nothing.
 class segmenter {
  public:
-  explicit segmenter(trace::track::role what)
-      : between_(what == trace::track::role::worker ? doing::runtime : doing::nothing) {
-    now_.what = what == trace::track::role::worker ? doing::idle : doing::nothing;
+  explicit segmenter(trace::track::role role)
+      : between_(role == trace::track::role::worker ? doing::runtime : doing::nothing) {
+    now_.what = role == trace::track::role::worker ? doing::idle : doing::nothing;
   }
 
   /// Takes the next event. Calls emit(segment) for a segment that the event ends.
@@ -90,10 +90,10 @@ class segmenter {
     }
   }
   template <class Emit>
-  void change(std::int64_t when, activity to, Emit emit) {
-    now_.end_ns = std::max(when, now_.begin_ns);
+  void change(std::int64_t instant, activity activity, Emit emit) {
+    now_.end_ns = std::max(instant, now_.begin_ns);
     if (now_.length() != 0) emit(static_cast<const segment&>(now_));
-    now_ = {now_.end_ns, now_.end_ns, to.what, to.handler};
+    now_ = {now_.end_ns, now_.end_ns, activity.what, activity.handler};
   }
 
   doing between_;  // while no activity is open

@@ -94,7 +94,7 @@ class surveyor {
   }
 
   void add(const event& one) {
-    const trace::track& own = log_.tracks()[track_];
+    const trace::track& track = log_.tracks()[track_];
     track_sums& thread = sums_.tracks[track_];
     switch (one.kind) {
       case event_kind::handler_begin:
@@ -106,14 +106,14 @@ class surveyor {
         }
         break;
       case event_kind::send: {
-        message_sums& pair = sums_.messages[{own.rank, static_cast<std::uint32_t>(one.a)}];
+        message_sums& pair = sums_.messages[{track.rank, static_cast<std::uint32_t>(one.a)}];
         ++pair.count;
         pair.bytes += one.b;
         break;
       }
       case event_kind::steal:
         thread.steals += one.a;
-        sums_.steals.push_back({one.ns, one.ns, victim(own, one.b), track_, 0});
+        sums_.steals.push_back({one.ns, one.ns, victim(track, one.b), track_, 0});
         break;
       case event_kind::depart:
         ++sums_.departures;

@@ -45,17 +45,18 @@ TEST(ranks_of_several_hosts, refuse_to_begin_with_different_preferences) {
 
 TEST(ranks_of_several_hosts, that_live_in_one_process_use_ucx_when_they_want_it) {
   // A rank alone either fails to load the module, or waits in vain for the other.
-  settings how;
-  how.tcp.join.connect_timeout = std::chrono::milliseconds(10);
-  how.ucx.modules = "/nowhere";
-  for (const preference between : {preference::either, preference::ucx}) {
-    how.between = between;
-    local_fabric both(2, how);
+  settings settings;
+  settings.tcp.join.connect_timeout = std::chrono::milliseconds(10);
+  settings.ucx.modules = "/nowhere";
+  for (const preference preference : {preference::either, preference::ucx}) {
+    settings.between = preference;
+    local_fabric both(2, settings);
     try {
       static_cast<void>(both.open(rank_id(0)));
       ADD_FAILURE() << "it has met nobody";
     } catch (const setup_error& error) {
-      EXPECT_EQ(std::string(error.what()).find("no module for UCX") != std::string::npos, between == preference::ucx);
+      EXPECT_EQ(std::string(error.what()).find("no module for UCX") != std::string::npos,
+                preference == preference::ucx);
     }
   }
 }

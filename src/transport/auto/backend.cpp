@@ -47,10 +47,10 @@ settings read_settings(const config& configuration) {
                   .udp = udp::read_settings(configuration),
                   .near = shm::read_settings(configuration),
                   .host = host};
-  const std::string& between = configuration.get_string("auto.between");
-  if (between == "tcp") result.between = preference::tcp;
-  if (between == "ucx") result.between = preference::ucx;
-  if (between == "udp") result.between = preference::udp;
+  const std::string& separator = configuration.get_string("auto.between");
+  if (separator == "tcp") result.between = preference::tcp;
+  if (separator == "ucx") result.between = preference::ucx;
+  if (separator == "udp") result.between = preference::udp;
   return result;
 }
 
@@ -58,13 +58,13 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
-  settings how = read_settings(configuration);
-  how.tcp.join.handlers = own.handlers;  // all ranks connect by sockets first, with the options of tcp
-  if (how.between == preference::either && ucx::has_module(how.ucx.modules) && net::find_rdma_device()) {
-    how.between = preference::with_rdma;
+std::unique_ptr<fabric> join_job(const config& configuration, const program& program) {
+  settings settings = read_settings(configuration);
+  settings.tcp.join.handlers = program.handlers;  // all ranks connect by sockets first, with the options of tcp
+  if (settings.between == preference::either && ucx::has_module(settings.ucx.modules) && net::find_rdma_device()) {
+    settings.between = preference::with_rdma;
   }
-  return auto_transport::join_job(std::move(how));
+  return auto_transport::join_job(std::move(settings));
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ auto_endpoint::auto_endpoint(std::unique_ptr<endpoint> near, std::unique_ptr<end
 
 auto_endpoint::~auto_endpoint() { stop_watcher(); }
 
-void auto_endpoint::submit(rank_id to, message_list& batch) {
-  endpoint& end = end_to(to);
-  end.submit(to, batch);
+void auto_endpoint::submit(rank_id target, message_list& batch) {
+  endpoint& end = end_to(target);
+  end.submit(target, batch);
   if (&end == far_.get()) poll_far_.store(true, std::memory_order_relaxed);  // for the next poll, which comes later
 }
 
@@ -73,23 +73,24 @@ bool auto_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 }
 
 bool auto_endpoint::reaches(rank_id peer) const noexcept {
-  direct_memory* const of = end_to(peer).direct();
-  return peer != rank() && of != nullptr && of->reaches(peer);
+  direct_memory* const direct_memory = end_to(peer).direct();
+  return peer != rank() && direct_memory != nullptr && direct_memory->reaches(peer);
 }
 
-std::optional<registered_region> auto_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
-  return end_to(to).direct()->register_region(to, bytes, what);
+std::optional<registered_region> auto_endpoint::register_region(rank_id target, std::span<std::byte> bytes,
+                                                                copy_way way) {
+  return end_to(target).direct()->register_region(target, bytes, way);
 }
 
-void auto_endpoint::deregister(rank_id from, const registered_region& what) noexcept {
-  end_to(from).direct()->deregister(from, what);
+void auto_endpoint::deregister(rank_id source, const registered_region& region) noexcept {
+  end_to(source).direct()->deregister(source, region);
 }
 
-copy_outcome auto_endpoint::copy(const direct_copy& what) {
-  if (!reaches(what.peer)) return copy_outcome::failed;
-  endpoint& end = end_to(what.peer);
+copy_outcome auto_endpoint::copy(const direct_copy& copy) {
+  if (!reaches(copy.peer)) return copy_outcome::failed;
+  endpoint& end = end_to(copy.peer);
   if (&end == far_.get()) poll_far_.store(true, std::memory_order_relaxed);  // see submit
-  return end.direct()->copy(what);
+  return end.direct()->copy(copy);
 }
 
 void auto_endpoint::stop(std::uint64_t tag) noexcept {

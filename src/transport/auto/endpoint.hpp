@@ -51,7 +51,7 @@ class auto_endpoint final : public endpoint, private direct_memory {
   std::uint32_t size() const noexcept override { return near_->size(); }
   const capabilities& declared() const noexcept override { return declared_; }
 
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override { near_->wake(); }
@@ -68,9 +68,9 @@ class auto_endpoint final : public endpoint, private direct_memory {
  private:
   // Each region and each copy belongs to the endpoint that reaches the peer.
   bool reaches(rank_id peer) const noexcept override;
-  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void deregister(rank_id from, const registered_region& what) noexcept override;
-  copy_outcome copy(const direct_copy& what) override;
+  std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes, copy_way way) override;
+  void deregister(rank_id source, const registered_region& region) noexcept override;
+  copy_outcome copy(const direct_copy& direct_copy) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
 

@@ -18,7 +18,7 @@ struct counts {
 
 class counting_endpoint final : public endpoint {
  public:
-  explicit counting_endpoint(counts& of) : of_(of) {}
+  explicit counting_endpoint(counts& counts) : of_(counts) {}
   rank_id rank() const noexcept override { return rank_id(0); }
   std::uint32_t size() const noexcept override { return 2; }
   const capabilities& declared() const noexcept override { return declared_; }
@@ -49,16 +49,16 @@ class polls_of_two_ends : public testing::Test {
   /// Polls until a poll leaves the far end out.
   void poll_until_far_is_left_out() {
     for (;;) {
-      const std::uint64_t before = far.polls;
+      const std::uint64_t previous = far.polls;
       end.poll(arrived, 64);
-      if (far.polls == before) return;
+      if (far.polls == previous) return;
     }
   }
   /// Whether the next poll includes the far end.
   bool polls_far() {
-    const std::uint64_t before = far.polls;
+    const std::uint64_t previous = far.polls;
     end.poll(arrived, 64);
-    return far.polls != before;
+    return far.polls != previous;
   }
 };
 

@@ -23,13 +23,13 @@
 namespace nacre::transport::auto_transport {
 namespace {
 
-std::string note_of(const settings& how) { return static_cast<char>(how.between) + how.host; }
+std::string note_of(const settings& settings) { return static_cast<char>(settings.between) + settings.host; }
 
 /// The preferences of all ranks, by rank, from their notes.
-std::vector<preference> preferences_of(const launch::joined_rank& here) {
+std::vector<preference> preferences_of(const launch::joined_rank& rank) {
   std::vector<preference> result;
-  for (const launch::candidates_of_rank& candidates : here.candidates) {
-    const std::string_view note = launch::note_of(candidates.empty() ? here.self : candidates.front().identity);
+  for (const launch::candidates_of_rank& candidates : rank.candidates) {
+    const std::string_view note = launch::note_of(candidates.empty() ? rank.self : candidates.front().identity);
     result.push_back(static_cast<preference>(note.empty() ? '?' : note.front()));
   }
   return result;
@@ -41,20 +41,20 @@ std::string_view host_of(const peer_identity& peer) noexcept {
 }
 
 /// The end that reaches the ranks of other hosts.
-std::unique_ptr<endpoint> far_endpoint_of(launch::joined_rank here, bool by_ucx, const settings& how) {
-  if (by_ucx) return ucx::endpoint_of(std::move(here), how.ucx);
-  if (how.between == preference::udp) return udp::endpoint_of(std::move(here), how.udp);
-  return tcp::endpoint_of(std::move(here), how.tcp);
+std::unique_ptr<endpoint> far_endpoint_of(launch::joined_rank rank, bool by_ucx, const settings& settings) {
+  if (by_ucx) return ucx::endpoint_of(std::move(rank), settings.ucx);
+  if (settings.between == preference::udp) return udp::endpoint_of(std::move(rank), settings.udp);
+  return tcp::endpoint_of(std::move(rank), settings.tcp);
 }
 
-std::unique_ptr<endpoint> endpoint_among(launch::joined_rank here, const settings& how) {
-  const bool by_ucx = agree_on_ucx(preferences_of(here));
-  const auto size = static_cast<std::uint32_t>(here.candidates.size());
-  const std::shared_ptr<launch::launcher_connection> launcher = here.launcher;
+std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const settings& how) {
+  const bool by_ucx = agree_on_ucx(preferences_of(rank));
+  const auto size = static_cast<std::uint32_t>(rank.candidates.size());
+  const std::shared_ptr<launch::launcher_connection> launcher = rank.launcher;
   std::vector<bool> is_near(size);
   std::vector<std::optional<net::peer_candidate>> local_peers(size);
   for (std::uint32_t peer = 0; peer < size; ++peer) {
-    launch::candidates_of_rank& candidates = here.candidates[peer];
+    launch::candidates_of_rank& candidates = rank.candidates[peer];
     is_near[peer] = candidates.empty() || host_of(candidates.front().identity) == how.host;  // the own place is empty
     if (candidates.empty() || !is_near[peer]) continue;
     local_peers[peer] = std::move(candidates.front());
@@ -62,16 +62,16 @@ std::unique_ptr<endpoint> endpoint_among(launch::joined_rank here, const setting
   }
   const auto near_count = std::count(is_near.begin(), is_near.end(), true);
   const auto make_near = [&] {
-    return shm::open_on_host({.rank = here.self.rank,
+    return shm::open_on_host({.rank = rank.self.rank,
                               .size = size,
                               .candidates = std::move(local_peers),
                               .launcher = launcher,
-                              .deadline = here.deadline},
+                              .deadline = rank.deadline},
                              how.near);
   };
   if (near_count == size) return make_near();
   auto near = near_count > 1 ? make_near() : nullptr;
-  auto far = far_endpoint_of(std::move(here), by_ucx, how);
+  auto far = far_endpoint_of(std::move(rank), by_ucx, how);
   if (near == nullptr) return far;
   return std::make_unique<auto_endpoint>(std::move(near), std::move(far), std::move(is_near));
 }
@@ -99,13 +99,13 @@ bool agree_on_ucx(std::span<const preference> all) {
   return std::all_of(all.begin(), all.end(), [&](preference each) { return each == wanted; });
 }
 
-local_fabric::local_fabric(std::uint32_t ranks, const settings& how) : near_(ranks, how.near) {
-  if (how.between == preference::ucx) {
-    far_ = std::make_unique<ucx::local_fabric>(ranks, how.ucx);
-  } else if (how.between == preference::udp) {
-    far_ = std::make_unique<udp::local_fabric>(ranks, how.udp);
+local_fabric::local_fabric(std::uint32_t ranks, const settings& settings) : near_(ranks, settings.near) {
+  if (settings.between == preference::ucx) {
+    far_ = std::make_unique<ucx::local_fabric>(ranks, settings.ucx);
+  } else if (settings.between == preference::udp) {
+    far_ = std::make_unique<udp::local_fabric>(ranks, settings.udp);
   } else {
-    far_ = std::make_unique<tcp::local_fabric>(ranks, how.tcp);
+    far_ = std::make_unique<tcp::local_fabric>(ranks, settings.tcp);
   }
 }
 
@@ -116,13 +116,13 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   return std::make_unique<auto_endpoint>(near_.open(rank), std::move(far), std::move(is_near));
 }
 
-std::unique_ptr<fabric> join_job(settings how) {
-  if (how.host.empty()) how.host = own_host();
-  launch::join_options join = how.tcp.join;
-  join.note = note_of(how);
-  if (how.between == preference::ucx || how.between == preference::udp) join.connections = 1;
+std::unique_ptr<fabric> join_job(settings settings) {
+  if (settings.host.empty()) settings.host = own_host();
+  launch::join_options join = settings.tcp.join;
+  join.note = note_of(settings);
+  if (settings.between == preference::ucx || settings.between == preference::udp) join.connections = 1;
   return std::make_unique<member_fabric>(
-      std::move(join), [how](launch::joined_rank here) { return endpoint_among(std::move(here), how); });
+      std::move(join), [settings](launch::joined_rank rank) { return endpoint_among(std::move(rank), settings); });
 }
 
 }  // namespace nacre::transport::auto_transport

@@ -46,7 +46,7 @@ struct settings {
 /// tcp, or ucx or udp when that is wanted.
 class local_fabric final : public fabric {
  public:
-  local_fabric(std::uint32_t ranks, const settings& how);
+  local_fabric(std::uint32_t ranks, const settings& settings);
 
   std::uint32_t size() const noexcept override { return near_.size(); }
   std::span<const rank_id> local_ranks() const noexcept override { return near_.local_ranks(); }
@@ -60,6 +60,6 @@ class local_fabric final : public fabric {
 /// The one rank that this process is. All ranks connect by sockets first. Those of one host then exchange their
 /// segments, and the sockets between them become liveness sockets. Once all are connected, they agree upon the
 /// transport between hosts.
-[[nodiscard]] std::unique_ptr<fabric> join_job(settings how);
+[[nodiscard]] std::unique_ptr<fabric> join_job(settings settings);
 
 }  // namespace nacre::transport::auto_transport

@@ -26,16 +26,16 @@ std::byte byte_of(std::uint32_t number, std::size_t place) { return static_cast<
 /// all messages of the others have come: those ask for nothing of the datagrams.
 class datagram_sender final : public rank_script {
  public:
-  progress step(endpoint& own) override {
-    bool moved = send_some(own);
+  progress step(endpoint& endpoint) override {
+    bool moved = send_some(endpoint);
     message_list arrived;
-    moved |= own.poll(arrived, 64);
+    moved |= endpoint.poll(arrived, 64);
     while (const message_ptr m = arrived.pop_front()) {
       EXPECT_EQ(m->header.sequence, next_message_[m->header.source]++) << "messages are reliable and in order";
       ++messages;
     }
-    while (const auto next = own.datagrams()->take()) check(own, *next);
-    if (sent_ == datagrams_to_each && messages == messages_expected(own)) return progress::done;
+    while (const auto next = endpoint.datagrams()->take()) check(endpoint, *next);
+    if (sent_ == datagrams_to_each && messages == messages_expected(endpoint)) return progress::done;
     return moved ? progress::moving : progress::idle;
   }
   std::size_t messages = 0;
@@ -43,45 +43,48 @@ class datagram_sender final : public rank_script {
   std::size_t dropped_here = 0;
 
  private:
-  static std::size_t messages_expected(const endpoint& own) { return (own.size() - 1) * (datagrams_to_each / 8); }
+  static std::size_t messages_expected(const endpoint& endpoint) {
+    return (endpoint.size() - 1) * (datagrams_to_each / 8);
+  }
 
   /// A round leaves when all messages of the others' earlier rounds have come, so that no socket overflows.
-  bool send_some(endpoint& own) {
-    if (sent_ == datagrams_to_each || messages < (own.size() - 1) * (sent_ / 8)) return false;
-    datagram_service& service = *own.datagrams();
+  bool send_some(endpoint& endpoint) {
+    if (sent_ == datagrams_to_each || messages < (endpoint.size() - 1) * (sent_ / 8)) return false;
+    datagram_service& service = *endpoint.datagrams();
     for (std::uint32_t i = 0; i < 8; ++i, ++sent_) {
       const std::size_t longest = std::min<std::size_t>(service.bytes_max(), 9000);
       const std::size_t bytes = sent_ % 50 == 0 ? longest : sizeof sent_ + sent_ * 37 % 1000;
       std::vector<std::byte> content(bytes);
-      for (std::size_t at = sizeof sent_; at < bytes; ++at) content[at] = byte_of(sent_, at);
+      for (std::size_t index = sizeof sent_; index < bytes; ++index) content[index] = byte_of(sent_, index);
       std::memcpy(content.data(), &sent_, sizeof sent_);
-      for (std::uint32_t to = 0; to < own.size(); ++to) {
-        if (rank_id(to) == own.rank()) continue;
-        if (!service.send(rank_id(to), label_of_all - own.rank().value(), content)) ++dropped_here;
+      for (std::uint32_t target = 0; target < endpoint.size(); ++target) {
+        if (rank_id(target) == endpoint.rank()) continue;
+        if (!service.send(rank_id(target), label_of_all - endpoint.rank().value(), content)) ++dropped_here;
       }
     }
-    for (std::uint32_t to = 0; to < own.size(); ++to) {
-      if (rank_id(to) == own.rank()) continue;
+    for (std::uint32_t target = 0; target < endpoint.size(); ++target) {
+      if (rank_id(target) == endpoint.rank()) continue;
       message_list batch;
       batch.push_back(make_message(8));
-      batch.front()->header.source = own.rank().value();
+      batch.front()->header.source = endpoint.rank().value();
       batch.front()->header.sequence = sent_ / 8 - 1;
       std::memset(batch.front()->body(), 0, 8);
-      own.submit(rank_id(to), batch);
+      endpoint.submit(rank_id(target), batch);
       EXPECT_TRUE(batch.empty());
     }
     return true;
   }
-  void check(const endpoint& own, const received_datagram& what) {
-    ASSERT_NE(what.from, own.rank());
-    ASSERT_LT(what.from.value(), own.size());
-    EXPECT_EQ(what.label, label_of_all - what.from.value());
+  void check(const endpoint& endpoint, const received_datagram& datagram) {
+    ASSERT_NE(datagram.from, endpoint.rank());
+    ASSERT_LT(datagram.from.value(), endpoint.size());
+    EXPECT_EQ(datagram.label, label_of_all - datagram.from.value());
     std::uint32_t number = 0;
-    ASSERT_GE(what.bytes.size(), sizeof number);
-    std::memcpy(&number, what.bytes.data(), sizeof number);
+    ASSERT_GE(datagram.bytes.size(), sizeof number);
+    std::memcpy(&number, datagram.bytes.data(), sizeof number);
     ASSERT_LT(number, datagrams_to_each);
-    EXPECT_TRUE(seen_.emplace(what.from.value(), number).second) << "datagram " << number << " came twice";
-    for (std::size_t at = sizeof number; at < what.bytes.size(); ++at) ASSERT_EQ(what.bytes[at], byte_of(number, at));
+    EXPECT_TRUE(seen_.emplace(datagram.from.value(), number).second) << "datagram " << number << " came twice";
+    for (std::size_t index = sizeof number; index < datagram.bytes.size(); ++index)
+      ASSERT_EQ(datagram.bytes[index], byte_of(number, index));
     ++came;
   }
 
@@ -91,8 +94,8 @@ class datagram_sender final : public rank_script {
 };
 
 /// Of all datagrams that the job sends, how many come.
-double share_that_comes(const subject& which) {
-  job all(which);
+double share_that_comes(const subject& subject) {
+  job all(subject);
   rank_scripts scripts;
   for (std::uint32_t rank = 0; rank < all.size(); ++rank) scripts.push_back(std::make_unique<datagram_sender>());
   all.run(scripts);

@@ -55,22 +55,22 @@ class direct_copies : public ::testing::TestWithParam<subject> {
 
   direct_memory& of(rank_id rank) { return *job_.at(rank.value()).direct(); }
 
-  registered_region register_region(bytes& memory, copy_way what) {
-    const auto region = of(owner).register_region(copier, memory, what);
+  registered_region register_region(bytes& memory, copy_way way) {
+    const auto region = of(owner).register_region(copier, memory, way);
     EXPECT_TRUE(region);
     return region.value_or(registered_region{});
   }
 
   /// Has the copier begin a copy, inside its poll loop; returns its tag.
-  std::uint64_t begin(const registered_region& region, copy_way way, bytes& own) {
+  std::uint64_t begin(const registered_region& region, copy_way way, bytes& bytes) {
     const std::scoped_lock lock(mutex_);
-    asked_ = {.peer = owner, .region = region, .way = way, .own = own, .tag = ++last_tag_};
+    asked_ = {.peer = owner, .region = region, .way = way, .own = bytes, .tag = ++last_tag_};
     return last_tag_;
   }
 
   /// Does as begin, and returns once the copy has begun.
-  std::uint64_t begin_now(const registered_region& region, copy_way way, bytes& own) {
-    const std::uint64_t tag = begin(region, way, own);
+  std::uint64_t begin_now(const registered_region& region, copy_way way, bytes& bytes) {
+    const std::uint64_t tag = begin(region, way, bytes);
     if (job_.declared().virtual_time) step(copier.value());
     while (begun_ != tag) std::this_thread::yield();
     return tag;
@@ -85,7 +85,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     for (const auto deadline = steady_clock::now() + patience; steady_clock::now() < deadline;) {
       {
         const std::scoped_lock lock(mutex_);
-        if (const auto at = ends_.find(tag); at != ends_.end()) return at->second;
+        if (const auto position = ends_.find(tag); position != ends_.end()) return position->second;
       }
       if (!job_.declared().virtual_time) {
         std::this_thread::yield();
@@ -97,7 +97,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     ADD_FAILURE() << "the copy does not end";
     return false;
   }
-  bool copy(const registered_region& region, copy_way way, bytes& own) { return end_of(begin(region, way, own)); }
+  bool copy(const registered_region& region, copy_way way, bytes& bytes) { return end_of(begin(region, way, bytes)); }
 
   /// Lets a random time pass.
   void pass_some_time(rng& random) {
@@ -120,9 +120,9 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   job job_;
 
  private:
-  void note(const direct_memory::ended_copy& what) {
+  void note(const direct_memory::ended_copy& copy) {
     const std::scoped_lock lock(mutex_);
-    EXPECT_TRUE(ends_.emplace(what.tag, what.well).second) << "a copy ends once";
+    EXPECT_TRUE(ends_.emplace(copy.tag, copy.well).second) << "a copy ends once";
   }
   void step(std::uint32_t rank) {
     std::optional<direct_copy> wanted;
@@ -132,8 +132,8 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     }
     if (wanted) {
       taken_ = wanted->tag;
-      const copy_outcome how = of(copier).copy(*wanted);
-      if (how != copy_outcome::pending) note({.tag = wanted->tag, .well = how == copy_outcome::done});
+      const copy_outcome outcome = of(copier).copy(*wanted);
+      if (outcome != copy_outcome::pending) note({.tag = wanted->tag, .well = outcome == copy_outcome::done});
       begun_ = wanted->tag;
     }
     message_list none;
@@ -163,32 +163,32 @@ INSTANTIATE_TEST_SUITE_P(every_backend, direct_copies, ::testing::ValuesIn(every
 TEST_P(direct_copies, move_any_number_of_bytes_in_either_direction) {
   for (const std::size_t count : {1U, 8U, 4096U, 65'537U, 1U << 20}) {
     for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
-      bytes there = filled(count, 1), own = filled(count, 2);
-      const bytes expected = way == copy_way::from_region ? there : own;
-      const registered_region region = register_region(there, way);
-      EXPECT_TRUE(copy(region, way, own));
+      bytes remote = filled(count, 1), self = filled(count, 2);
+      const bytes expected = way == copy_way::from_region ? remote : self;
+      const registered_region region = register_region(remote, way);
+      EXPECT_TRUE(copy(region, way, self));
       of(owner).deregister(copier, region);
-      EXPECT_TRUE(there == expected && own == expected) << count;
+      EXPECT_TRUE(remote == expected && self == expected) << count;
     }
   }
 }
 
 TEST_P(direct_copies, reach_no_region_that_was_deregistered_or_used_or_never_registered) {
   for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
-    bytes there = filled(100'000, 1), own = filled(100'000, 2);
-    const registered_region gone = register_region(there, way);
+    bytes remote = filled(100'000, 1), self = filled(100'000, 2);
+    const registered_region gone = register_region(remote, way);
     of(owner).deregister(copier, gone);
-    EXPECT_FALSE(copy(gone, way, own));
-    const registered_region used = register_region(there, way);
-    EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, own));
-    EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, own));
-    EXPECT_TRUE(there == filled(100'000, 1) && own == filled(100'000, 2));
-    EXPECT_TRUE(copy(used, way, own));
-    const bytes both = own;
-    own = filled(100'000, 3);
-    EXPECT_FALSE(copy(used, way, own));
+    EXPECT_FALSE(copy(gone, way, self));
+    const registered_region used = register_region(remote, way);
+    EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, self));
+    EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, self));
+    EXPECT_TRUE(remote == filled(100'000, 1) && self == filled(100'000, 2));
+    EXPECT_TRUE(copy(used, way, self));
+    const bytes both = self;
+    self = filled(100'000, 3);
+    EXPECT_FALSE(copy(used, way, self));
     of(owner).deregister(copier, used);
-    EXPECT_TRUE(there == both && own == filled(100'000, 3));
+    EXPECT_TRUE(remote == both && self == filled(100'000, 3));
   }
 }
 
@@ -197,22 +197,22 @@ TEST_P(direct_copies, leave_the_owners_memory_alone_once_deregister_has_returned
   int well = 0, deregistered = 0;
   for (int round = 0; round < 200; ++round) {
     const copy_way way = round % 2 == 0 ? copy_way::from_region : copy_way::to_region;
-    auto there = std::make_unique<bytes>(filled(200'000, 1));
-    bytes own = filled(200'000, 2);
-    const registered_region region = register_region(*there, way);
-    const std::uint64_t tag = begin(region, way, own);
+    auto remote = std::make_unique<bytes>(filled(200'000, 1));
+    bytes data = filled(200'000, 2);
+    const registered_region region = register_region(*remote, way);
+    const std::uint64_t tag = begin(region, way, data);
     if (round % 4 < 2) await_taken(tag);
     pass_some_time(random);
     of(owner).deregister(copier, region);
-    std::fill(there->begin(), there->end(), std::byte{9});
+    std::fill(remote->begin(), remote->end(), std::byte{9});
     if (end_of(tag)) {
       ++well;
-      EXPECT_TRUE(own == filled(200'000, way == copy_way::from_region ? 1 : 2))
+      EXPECT_TRUE(data == filled(200'000, way == copy_way::from_region ? 1 : 2))
           << "what was free to change was not read";
     } else {
       ++deregistered;
     }
-    EXPECT_TRUE(std::all_of(there->begin(), there->end(), [](std::byte each) { return each == std::byte{9}; }));
+    EXPECT_TRUE(std::all_of(remote->begin(), remote->end(), [](std::byte each) { return each == std::byte{9}; }));
   }
   EXPECT_GT(well, 0);
   RecordProperty("deregistered", deregistered);
@@ -223,19 +223,19 @@ TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
   int well = 0;
   for (int round = 0; round < 200; ++round) {
     const copy_way way = round % 2 == 0 ? copy_way::from_region : copy_way::to_region;
-    bytes there = filled(200'000, 1);
-    auto own = std::make_unique<bytes>(filled(200'000, 2));
-    const registered_region region = register_region(there, way);
-    const std::uint64_t tag = begin_now(region, way, *own);
+    bytes data = filled(200'000, 1);
+    auto self = std::make_unique<bytes>(filled(200'000, 2));
+    const registered_region region = register_region(data, way);
+    const std::uint64_t tag = begin_now(region, way, *self);
     pass_some_time(random);
     of(copier).stop(tag);
-    std::fill(own->begin(), own->end(), std::byte{9});
+    std::fill(self->begin(), self->end(), std::byte{9});
     if (end_of(tag)) {
       ++well;
-      EXPECT_TRUE(there == filled(200'000, way == copy_way::from_region ? 1 : 2))
+      EXPECT_TRUE(data == filled(200'000, way == copy_way::from_region ? 1 : 2))
           << "what was free to change was not read";
     }
-    EXPECT_TRUE(std::all_of(own->begin(), own->end(), [](std::byte each) { return each == std::byte{9}; }));
+    EXPECT_TRUE(std::all_of(self->begin(), self->end(), [](std::byte each) { return each == std::byte{9}; }));
     of(owner).deregister(copier, region);
   }
   EXPECT_GT(well, 0);
@@ -243,11 +243,11 @@ TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
 
 TEST_P(direct_copies, do_not_keep_memory_of_a_rank_whose_peer_has_ended) {
   if (!job_.declared().separate_processes) GTEST_SKIP() << "no peer can end alone";
-  bytes there = filled(1 << 20, 1), own = filled(1 << 20, 2);
+  bytes remote = filled(1 << 20, 1), self = filled(1 << 20, 2);
   std::vector<registered_region> all;
   for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
-    all.push_back(register_region(there, way));
-    begin_now(all.back(), way, own);
+    all.push_back(register_region(remote, way));
+    begin_now(all.back(), way, self);
   }
   stop_polling();
   job_.end(copier.value());

@@ -26,16 +26,16 @@ class ends : public ::testing::TestWithParam<subject> {};
 INSTANTIATE_TEST_SUITE_P(every_backend, ends, ::testing::ValuesIn(every_backend_with({2})),
                          [](const auto& each) { return name_of(each.param); });
 
-/// Polls `own` until `count` messages have come, or patience ends; lets virtual time pass meanwhile.
-message_list receive(job& under_test, endpoint& own, std::size_t count) {
+/// Polls `endpoint` until `count` messages have come, or patience ends; lets virtual time pass meanwhile.
+message_list receive(job& under_test, endpoint& endpoint, std::size_t count) {
   message_list arrived;
   const auto deadline = steady_clock::now() + patience;
   while (arrived.size() < count && steady_clock::now() < deadline) {
-    if (own.poll(arrived, 64)) continue;
-    if (own.declared().virtual_time) {
+    if (endpoint.poll(arrived, 64)) continue;
+    if (endpoint.declared().virtual_time) {
       if (!under_test.net().advance()) break;
     } else {
-      own.wait(milliseconds(1));
+      endpoint.wait(milliseconds(1));
     }
   }
   EXPECT_EQ(arrived.size(), count);
@@ -80,11 +80,11 @@ TEST_P(ends, messages_that_submit_leaves_stay_the_callers_and_those_that_it_take
 }
 
 /// A message to a handler of a rank, as most are: its header says little else.
-message_ptr plain_message(channel on, std::uint32_t bytes) {
+message_ptr plain_message(channel channel, std::uint32_t bytes) {
   message_ptr m = make_message(bytes);
   m->header.handler = 500 + bytes;
   m->header.flags = bytes % 2 == 0 ? flag_communication : flag_uncounted;
-  m->header.channel = on;
+  m->header.channel = channel;
   for (std::uint32_t i = 0; i < bytes; ++i) m->body()[i] = static_cast<std::byte>(3 * bytes + i);
   return m;
 }
@@ -96,12 +96,12 @@ TEST_P(ends, plain_messages_arrive_as_they_were_sent_at_a_rank_that_only_polls) 
     under_test.at(0).poll(arrived, 1);
     if (!under_test.at(1).poll(arrived, 1)) under_test.net().advance();
   };
-  for (const channel on : {channel::system, channel::application, channel::bulk}) {
+  for (const channel channel : {channel::system, channel::application, channel::bulk}) {
     for (int round = 0; round < 3000; ++round) poll_both();  // so long that a transport may poll it less often
     EXPECT_TRUE(arrived.empty());
     for (std::uint32_t bytes = 0; bytes <= 100; ++bytes) {
       message_list single;
-      single.push_back(plain_message(on, bytes));
+      single.push_back(plain_message(channel, bytes));
       under_test.at(0).submit(rank_id(1), single);
       EXPECT_TRUE(single.empty());
       for (const auto deadline = steady_clock::now() + patience; arrived.empty() && steady_clock::now() < deadline;) {
@@ -109,7 +109,7 @@ TEST_P(ends, plain_messages_arrive_as_they_were_sent_at_a_rank_that_only_polls) 
       }
       const message_ptr m = arrived.pop_front();
       ASSERT_TRUE(m != nullptr && arrived.empty()) << bytes;
-      const message_ptr expected = plain_message(on, bytes);
+      const message_ptr expected = plain_message(channel, bytes);
       ASSERT_EQ(std::memcmp(&m->header, &expected->header, sizeof m->header), 0) << bytes;
       ASSERT_EQ(std::memcmp(m->body(), expected->body(), bytes), 0) << bytes;
     }
@@ -122,10 +122,10 @@ TEST_P(ends, a_full_channel_holds_up_no_other) {
   if (!under_test.declared().separate_channels)
     GTEST_SKIP() << "separate_channels is not declared: channels share a link";
   endpoint& sender = under_test.at(0);
-  std::uint32_t made = 0;
+  std::uint32_t made_count = 0;
   message_list rest;
-  for (; rest.empty() && made < 100'000; ++made) {
-    rest.push_back(numbered_message(rank_id(0), channel::bulk, made, payload_bytes));
+  for (; rest.empty() && made_count < 100'000; ++made_count) {
+    rest.push_back(numbered_message(rank_id(0), channel::bulk, made_count, payload_bytes));
     sender.submit(rank_id(1), rest);
   }
   ASSERT_FALSE(rest.empty()) << "the link takes everything, so it is no test of a full one";
@@ -147,7 +147,7 @@ TEST_P(ends, a_full_channel_holds_up_no_other) {
     }
   }
   EXPECT_TRUE(seen);
-  EXPECT_LT(bulk_before, made / 2) << "it has waited for the bulk";
+  EXPECT_LT(bulk_before, made_count / 2) << "it has waited for the bulk";
 }
 
 /// A body that is a live value, and counts how many of its kind there are.

@@ -23,9 +23,9 @@ struct subject {
   const backend* row;
   std::uint32_t ranks;
 };
-[[nodiscard]] std::string name_of(const subject& which);
+[[nodiscard]] std::string name_of(const subject& subject);
 /// For the names and messages of tests.
-void PrintTo(const subject& which, std::ostream* out);
+void PrintTo(const subject& subject, std::ostream* out);
 /// Every backend of this build with each of these numbers of ranks.
 [[nodiscard]] std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks);
 
@@ -38,7 +38,7 @@ class rank_script {
     done     ///< the rank's work is done; further steps only watch for stray messages
   };
   virtual ~rank_script() = default;
-  virtual progress step(endpoint& own) = 0;
+  virtual progress step(endpoint& endpoint) = 0;
 };
 using rank_scripts = std::vector<std::unique_ptr<rank_script>>;  // by rank
 
@@ -47,7 +47,7 @@ class job {
  public:
   /// `tight`: with the smallest buffers that the backend's options allow.
   enum class buffers { usual, tight };
-  explicit job(const subject& which, buffers how = buffers::usual);
+  explicit job(const subject& subject, buffers buffers = buffers::usual);
   ~job();
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
@@ -63,7 +63,7 @@ class job {
   void run(const rank_scripts& scripts);
 
   /// Calls its argument for all ranks at once in threads of their own; one after the other in virtual time.
-  void on_every_rank(const std::function<void(std::uint32_t)>& what);
+  void on_every_rank(const std::function<void(std::uint32_t)>& action);
 
   /// Lets virtual time pass until no event is left; does nothing elsewhere.
   void run_until_idle();

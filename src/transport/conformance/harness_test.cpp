@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds nap{1};
 /// Steps after the end, in which no further message may come.
 constexpr int steps_of_watching = 20;
 
-config configuration_of(const backend& row, job::buffers how) {
+config configuration_of(const backend& row, job::buffers buffers) {
   config result{option_table{.component = row.name, .options = row.options}};
   if (row.name == "auto") {  // made of others
     for (const char* name : {"tcp", "shm", "ucx", "udp"}) {
@@ -31,17 +31,17 @@ config configuration_of(const backend& row, job::buffers how) {
       result.declare({&table, 1});
     }
     // A process of its own tests it over UCX, see ucx/, with this variable set.
-    const char* const between = std::getenv("NACRE_AUTO_BETWEEN");
-    result.set("auto.between", between != nullptr ? between : "tcp");
+    const char* const separator = std::getenv("NACRE_AUTO_BETWEEN");
+    result.set("auto.between", separator != nullptr ? separator : "tcp");
   }
-  if (how == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
-  if (how == job::buffers::tight && result.is_declared("shm.ring_bytes")) {
+  if (buffers == job::buffers::tight && result.is_declared("tcp.output_max")) result.set("tcp.output_max", "64KiB");
+  if (buffers == job::buffers::tight && result.is_declared("shm.ring_bytes")) {
     result.set("shm.ring_bytes", "4KiB");
     result.set("shm.output_max", "64KiB");
   }
-  if (how == job::buffers::tight && result.is_declared("udp.output_max")) result.set("udp.output_max", "64KiB");
-  if (how == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
-  if (how == job::buffers::tight && result.is_declared("ucx.output_max")) result.set("ucx.output_max", "64KiB");
+  if (buffers == job::buffers::tight && result.is_declared("udp.output_max")) result.set("udp.output_max", "64KiB");
+  if (buffers == job::buffers::tight && result.is_declared("mpi.output_max")) result.set("mpi.output_max", "64KiB");
+  if (buffers == job::buffers::tight && result.is_declared("ucx.output_max")) result.set("ucx.output_max", "64KiB");
   if (result.is_declared("mpi.library")) {
     // A process can hold one MPI only, so a variable selects the one to test.
     if (const char* const library = std::getenv("NACRE_MPI_LIBRARY")) result.set("mpi.library", library);
@@ -51,11 +51,11 @@ config configuration_of(const backend& row, job::buffers how) {
 
 }  // namespace
 
-std::string name_of(const subject& which) {
-  return std::string(which.row->name) + "_" + std::to_string(which.ranks) + "_ranks";
+std::string name_of(const subject& subject) {
+  return std::string(subject.row->name) + "_" + std::to_string(subject.ranks) + "_ranks";
 }
 
-void PrintTo(const subject& which, std::ostream* out) { *out << name_of(which); }
+void PrintTo(const subject& subject, std::ostream* out) { *out << name_of(subject); }
 
 std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks) {
   std::vector<subject> result;
@@ -65,10 +65,10 @@ std::vector<subject> every_backend_with(std::vector<std::uint32_t> ranks) {
   return result;
 }
 
-job::job(const subject& which, buffers how)
-    : size_(which.ranks),
-      virtual_time_(which.row->virtual_time),
-      fabric_(which.row->make_local(which.ranks, configuration_of(*which.row, how))) {
+job::job(const subject& subject, buffers buffers)
+    : size_(subject.ranks),
+      virtual_time_(subject.row->virtual_time),
+      fabric_(subject.row->make_local(subject.ranks, configuration_of(*subject.row, buffers))) {
   endpoints_.resize(size_);
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
@@ -92,13 +92,13 @@ void job::run_until_idle() {
   while (fabric_->advance()) continue;
 }
 
-void job::on_every_rank(const std::function<void(std::uint32_t)>& what) {
+void job::on_every_rank(const std::function<void(std::uint32_t)>& action) {
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     if (virtual_time_) {
-      what(rank);
+      action(rank);
     } else {
-      threads.emplace_back(what, rank);
+      threads.emplace_back(action, rank);
     }
   }
   for (std::thread& each : threads) each.join();

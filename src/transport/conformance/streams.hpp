@@ -20,7 +20,7 @@ struct traffic {
 };
 
 /// A message with header and payload that follow from its place in a stream.
-[[nodiscard]] message_ptr numbered_message(rank_id source, channel on, std::uint32_t sequence,
+[[nodiscard]] message_ptr numbered_message(rank_id source, channel channel, std::uint32_t sequence,
                                            std::uint32_t payload_bytes);
 /// Reports a failure unless `m` is that message, to the last bit of its header.
 void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t payload_bytes);
@@ -29,8 +29,8 @@ void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t pay
 /// messages are sent and all have come: each once, and in order on its channel.
 class streams final : public rank_script {
  public:
-  streams(rank_id own, std::uint32_t size, const traffic& what);
-  progress step(endpoint& own) override;
+  streams(rank_id own_rank, std::uint32_t size, const traffic& traffic);
+  progress step(endpoint& endpoint) override;
 
  private:
   struct outgoing {  // to one rank on one channel
@@ -39,8 +39,8 @@ class streams final : public rank_script {
   };
 
   [[nodiscard]] std::uint32_t payload_bytes_of(std::uint32_t sequence) const;
-  bool send(endpoint& own);
-  bool take(endpoint& own);
+  bool send(endpoint& endpoint);
+  bool take(endpoint& endpoint);
 
   rank_id own_;
   traffic what_;
@@ -50,6 +50,6 @@ class streams final : public rank_script {
 };
 
 /// Gives each rank this traffic.
-[[nodiscard]] rank_scripts everyone_sends(std::uint32_t size, const traffic& what);
+[[nodiscard]] rank_scripts everyone_sends(std::uint32_t size, const traffic& traffic);
 
 }  // namespace nacre::transport::conformance

@@ -26,11 +26,11 @@ const std::vector<std::byte>& pattern() {
   return bytes;
 }
 
-const std::byte* pattern_of(std::uint32_t sequence, rank_id source, channel on) {
-  return pattern().data() + (sequence * 7 + source.value() * 3 + static_cast<std::uint32_t>(on)) % pattern_starts;
+const std::byte* pattern_of(std::uint32_t sequence, rank_id source, channel channel) {
+  return pattern().data() + (sequence * 7 + source.value() * 3 + static_cast<std::uint32_t>(channel)) % pattern_starts;
 }
 
-message_header header_of(rank_id source, channel on, std::uint32_t sequence, std::uint32_t payload_bytes) {
+message_header header_of(rank_id source, channel channel, std::uint32_t sequence, std::uint32_t payload_bytes) {
   return {.object = ~std::uint64_t{sequence},
           .reply = std::uint64_t{sequence} << 32 | source.value(),
           .payload_bytes = payload_bytes,
@@ -40,16 +40,16 @@ message_header header_of(rank_id source, channel on, std::uint32_t sequence, std
           .epoch = sequence ^ 0x5555,
           .kind = static_cast<message_kind>(sequence % 4),
           .flags = static_cast<std::uint8_t>(sequence & message_flags_known),
-          .channel = on,
+          .channel = channel,
           .hops = static_cast<std::uint8_t>(sequence)};
 }
 
 }  // namespace
 
-message_ptr numbered_message(rank_id source, channel on, std::uint32_t sequence, std::uint32_t payload_bytes) {
+message_ptr numbered_message(rank_id source, channel channel, std::uint32_t sequence, std::uint32_t payload_bytes) {
   message_ptr m = make_message(payload_bytes);
-  m->header = header_of(source, on, sequence, payload_bytes);
-  std::memcpy(m->body(), pattern_of(sequence, source, on), payload_bytes);
+  m->header = header_of(source, channel, sequence, payload_bytes);
+  std::memcpy(m->body(), pattern_of(sequence, source, channel), payload_bytes);
   return m;
 }
 
@@ -63,12 +63,12 @@ void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t pay
   ASSERT_EQ(std::memcmp(m.body(), pattern_of(sequence, source, m.header.channel), payload_bytes), 0);
 }
 
-streams::streams(rank_id own, std::uint32_t size, const traffic& what)
-    : own_(own),
-      what_(what),
+streams::streams(rank_id own_rank, std::uint32_t size, const traffic& traffic)
+    : own_(own_rank),
+      what_(traffic),
       outgoing_(std::size_t{size} * channel_count),
       received_(size),
-      missing_(std::uint64_t{size} * channel_count * what.messages) {}
+      missing_(std::uint64_t{size} * channel_count * traffic.messages) {}
 
 std::uint32_t streams::payload_bytes_of(std::uint32_t sequence) const {
   return what_.payload_bytes[sequence % what_.payload_bytes.size()];
@@ -85,27 +85,28 @@ rank_script::progress streams::step(endpoint& own) {
   return missing_ == 0 && !own.unsent() ? progress::done : progress::idle;
 }
 
-bool streams::send(endpoint& own) {
+bool streams::send(endpoint& endpoint) {
   bool moved = false;
   for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-    outgoing& to = outgoing_[index];
-    const auto on = static_cast<channel>(index % channel_count);
-    if (to.batch.empty()) {
-      for (std::uint32_t i = 0; i < what_.batch && to.made < what_.messages; ++i, ++to.made) {
-        to.batch.push_back(numbered_message(own_, on, to.made, payload_bytes_of(to.made)));
+    outgoing& outgoing = outgoing_[index];
+    const auto traffic_channel = static_cast<channel>(index % channel_count);
+    if (outgoing.batch.empty()) {
+      for (std::uint32_t i = 0; i < what_.batch && outgoing.made < what_.messages; ++i, ++outgoing.made) {
+        outgoing.batch.push_back(
+            numbered_message(own_, traffic_channel, outgoing.made, payload_bytes_of(outgoing.made)));
       }
     }
-    const std::size_t before = to.batch.size();
-    if (before == 0) continue;
-    own.submit(rank_id(index / channel_count), to.batch);
-    moved |= to.batch.size() < before;
+    const std::size_t previous = outgoing.batch.size();
+    if (previous == 0) continue;
+    endpoint.submit(rank_id(index / channel_count), outgoing.batch);
+    moved |= outgoing.batch.size() < previous;
   }
   return moved;
 }
 
-bool streams::take(endpoint& own) {
+bool streams::take(endpoint& endpoint) {
   message_list arrived;
-  const bool moved = own.poll(arrived, 256);
+  const bool moved = endpoint.poll(arrived, 256);
   while (const message_ptr m = arrived.pop_front()) {
     EXPECT_LT(m->header.source, received_.size());
     EXPECT_LT(static_cast<std::size_t>(m->header.channel), channel_count);
@@ -119,10 +120,10 @@ bool streams::take(endpoint& own) {
   return moved;
 }
 
-rank_scripts everyone_sends(std::uint32_t size, const traffic& what) {
+rank_scripts everyone_sends(std::uint32_t size, const traffic& traffic) {
   rank_scripts result;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
-    result.push_back(std::make_unique<streams>(rank_id(rank), size, what));
+    result.push_back(std::make_unique<streams>(rank_id(rank), size, traffic));
   }
   return result;
 }

@@ -53,29 +53,30 @@ enum class when_idle { polls, sleeps };
 
 /// Answers every message; when none comes, polls on, or sleeps until one does: a lost wake-up shows as a rank that
 /// sleeps for ever.
-void answer(endpoint& own, std::uint32_t messages, bool begins, when_idle how) {
+void answer(endpoint& endpoint, std::uint32_t messages, bool begins, when_idle when_idle) {
   message_list out;
-  if (begins) out.push_back(numbered_message(own.rank(), channel::system, 0, 8));
-  const rank_id other(1 - own.rank().value());
-  own.submit(other, out);
+  if (begins) out.push_back(numbered_message(endpoint.rank(), channel::system, 0, 8));
+  const rank_id other(1 - endpoint.rank().value());
+  endpoint.submit(other, out);
   for (std::uint32_t received = 0; received < messages;) {
     message_list arrived;
-    if (!own.poll(arrived, 4)) {
-      if (const auto failure = own.failed()) {
-        ADD_FAILURE() << "rank " << own.rank().value() << " after " << received << " messages: " << failure->reason;
+    if (!endpoint.poll(arrived, 4)) {
+      if (const auto failure = endpoint.failed()) {
+        ADD_FAILURE() << "rank " << endpoint.rank().value() << " after " << received
+                      << " messages: " << failure->reason;
         return;
       }
-      if (how == when_idle::sleeps) {
-        own.wait(patience);
+      if (when_idle == when_idle::sleeps) {
+        endpoint.wait(patience);
       } else {
         std::this_thread::yield();
       }
     }
     while (message_ptr m = arrived.pop_front()) {
       if (++received == messages && begins) break;
-      m->header.source = own.rank().value();
+      m->header.source = endpoint.rank().value();
       out.push_back(std::move(m));
-      own.submit(other, out);
+      endpoint.submit(other, out);
     }
   }
 }
@@ -106,28 +107,28 @@ TEST_P(waiting_ends, one_thread_sleeps_beside_another_that_submits_and_wakes) {
   job under_test(GetParam());
   if (under_test.declared().virtual_time) GTEST_SKIP() << "virtual_time is declared: nobody waits";
   constexpr int rounds = 200;
-  endpoint& own = under_test.at(0);
+  endpoint& endpoint = under_test.at(0);
   const auto start = steady_clock::now();
   std::atomic<int> asked{0};
   std::atomic<int> woken{0};
   std::thread sleeper([&] {
     for (int i = 1; i <= rounds; ++i) {
-      while (asked < i) own.wait(patience);
+      while (asked < i) endpoint.wait(patience);
       woken = i;
     }
   });
   for (int i = 1; i <= rounds; ++i) {
     asked = i;
     if (i % 2 == 0) {
-      own.wake();
+      endpoint.wake();
     } else {
       message_list to_itself;
-      to_itself.push_back(numbered_message(own.rank(), channel::application, 0, 8));
-      own.submit(own.rank(), to_itself);
+      to_itself.push_back(numbered_message(endpoint.rank(), channel::application, 0, 8));
+      endpoint.submit(endpoint.rank(), to_itself);
     }
     while (woken < i) std::this_thread::yield();
     message_list arrived;
-    own.poll(arrived, 10);
+    endpoint.poll(arrived, 10);
     EXPECT_EQ(arrived.size(), static_cast<std::size_t>(i % 2));
   }
   sleeper.join();

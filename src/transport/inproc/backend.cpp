@@ -40,9 +40,9 @@ class inproc_endpoint final : public endpoint {
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(mesh_->inboxes.size()); }
   const capabilities& declared() const noexcept override { return inproc_capabilities; }
 
-  void submit(rank_id to, message_list& batch) override {
-    NACRE_EXPECT(to.value() < mesh_->inboxes.size(), "no such rank");
-    mesh_->inboxes[to.value()].push(batch);
+  void submit(rank_id target, message_list& batch) override {
+    NACRE_EXPECT(target.value() < mesh_->inboxes.size(), "no such rank");
+    mesh_->inboxes[target.value()].push(batch);
   }
 
   bool poll(message_list& arrived, std::size_t messages_max) override {

@@ -40,11 +40,11 @@ class inbox {
     if (batch.empty()) return;
     if (closed_.load(std::memory_order_relaxed)) return batch.clear();  // a hint: late ones are released at the end
     const message_list::chain run = batch.release();
-    message* const before = newest_.exchange(run.last);
-    if (before == nullptr) {
+    message* const message = newest_.exchange(run.last);
+    if (message == nullptr) {
       oldest_.store(run.first, std::memory_order_release);  // pairs with the acquire load in refill
     } else {
-      std::atomic_ref(before->next).store(run.first, std::memory_order_release);  // pairs with the acquire load in pop
+      std::atomic_ref(message->next).store(run.first, std::memory_order_release);  // pairs with the acquire load in pop
     }
     // Either this load sees the flag that wait() has set, or wait() sees the exchange above: both are seq_cst.
     if (sleeping_.load() && sleeping_.exchange(false)) parker_.unpark();

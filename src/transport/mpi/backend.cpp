@@ -83,9 +83,9 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
   return mpi_fabric::make_local(ranks, read_choice(configuration), read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
+std::unique_ptr<fabric> join_job(const config& configuration, const program& program) {
   return mpi_fabric::join(read_choice(configuration), read_communicator(configuration), read_settings(configuration),
-                          own);
+                          program);
 }
 
 }  // namespace

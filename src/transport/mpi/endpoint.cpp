@@ -25,16 +25,16 @@ steady_clock::time_point after(nanoseconds timeout) {
 
 }  // namespace
 
-mpi_endpoint::mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end,
-                           std::shared_ptr<shared_state> shared, const settings& how)
-    : rank_(own),
+mpi_endpoint::mpi_endpoint(rank_id own_rank, std::uint32_t size, std::unique_ptr<port> end,
+                           std::shared_ptr<shared_state> shared, const settings& settings)
+    : rank_(own_rank),
       port_(std::move(end)),
       shared_(std::move(shared)),
-      settings_(how),
+      settings_(settings),
       peers_(size),
       words_(port_->carries_words()),
-      stall_timeout_(how.stall_timeout),
-      idle_poll_interval_(how.idle_poll_interval) {}
+      stall_timeout_(settings.stall_timeout),
+      idle_poll_interval_(settings.idle_poll_interval) {}
 
 const capabilities& mpi_endpoint::declared() const noexcept { return mpi_capabilities; }
 
@@ -76,14 +76,14 @@ void mpi_endpoint::forget_waiting(std::uint32_t rank) {
 
 /// Receives, and drops arriving messages, until the condition holds or the time is over.
 template <class Condition>
-bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
+bool mpi_endpoint::receive_until(Condition is_over, nanoseconds timeout) {
   const auto deadline = after(timeout);
   for (;;) {
     message_list unwanted;
     {
       const std::lock_guard lock(shared_->lock);
       progress(unwanted, 256, reach::all);
-      if (over()) return true;
+      if (is_over()) return true;
       if (broken_) return false;
     }
     const nanoseconds left = deadline - steady_clock::now();
@@ -93,9 +93,9 @@ bool mpi_endpoint::receive_until(Condition over, nanoseconds timeout) {
 }
 
 bool mpi_endpoint::flushed() const noexcept {
-  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
-           return it.what != transfer::kind::unused && it.what != transfer::kind::arriving &&
-                  peers_[it.of.peer].now == peer::state::present;
+  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& transfer) {
+           return transfer.what != transfer::kind::unused && transfer.what != transfer::kind::arriving &&
+                  peers_[transfer.of.peer].now == peer::state::present;
          });
 }
 
@@ -110,15 +110,15 @@ bool mpi_endpoint::all_over() const noexcept {
   return true;
 }
 
-void mpi_endpoint::send_close(close_kind what) {
+void mpi_endpoint::send_close(close_kind kind) {
   for (std::uint32_t rank = 0; rank < size() && !broken_; ++rank) {
     if (rank == rank_.value()) continue;
     forget_waiting(rank);
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
-      transfer& it = begin(transfer::kind::fragment, {rank, channel_index});
-      it.control_bytes[0] = static_cast<std::byte>(what);
-      handle_outcome(it, port_->send({channel_index, rank, it.request_id}, {it.control_bytes.data(), 1},
-                                     port::completion::buffered));
+      transfer& transfer = begin(transfer::kind::fragment, {rank, channel_index});
+      transfer.control_bytes[0] = static_cast<std::byte>(kind);
+      handle_outcome(transfer, port_->send({channel_index, rank, transfer.request_id},
+                                           {transfer.control_bytes.data(), 1}, port::completion::buffered));
     }
   }
 }

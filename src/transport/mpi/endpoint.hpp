@@ -93,8 +93,8 @@ class mpi_endpoint final : public endpoint {
   static constexpr std::uint32_t sends_max = 512;
   static constexpr std::uint32_t fragments_pending_max = 32;  ///< of a link: fragments that MPI has not sent yet
 
-  mpi_endpoint(rank_id own, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
-               const settings& how);
+  mpi_endpoint(rank_id own_rank, std::uint32_t size, std::unique_ptr<port> end, std::shared_ptr<shared_state> shared,
+               const settings& settings);
   mpi_endpoint(const mpi_endpoint&) = delete;
   mpi_endpoint& operator=(const mpi_endpoint&) = delete;
   ~mpi_endpoint() override;
@@ -103,7 +103,7 @@ class mpi_endpoint final : public endpoint {
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const capabilities& declared() const noexcept override;
 
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override { sleeper_.unpark(); }
@@ -155,32 +155,32 @@ class mpi_endpoint final : public endpoint {
   };
 
   // endpoint_send.cpp
-  [[nodiscard]] bool full(const link& to, std::uint32_t channel_index) const noexcept;
-  void start(place where, message_ptr m);
-  void send_eager(place where, message_ptr m);
-  [[nodiscard]] bool completes_window(link& to, std::size_t fragment_bytes) const noexcept;
-  void send_rendezvous(place where, message_ptr m);
+  [[nodiscard]] bool full(const link& link, std::uint32_t channel_index) const noexcept;
+  void start(place place, message_ptr m);
+  void send_eager(place place, message_ptr m);
+  [[nodiscard]] bool completes_window(link& link, std::size_t fragment_bytes) const noexcept;
+  void send_rendezvous(place place, message_ptr m);
   [[nodiscard]] std::uint32_t next_request_id();
-  transfer& begin(transfer::kind what, place of);
-  void handle_outcome(transfer& it, outcome how);
+  transfer& begin(transfer::kind kind, place place);
+  void handle_outcome(transfer& transfer, outcome outcome);
   bool complete_transfers();
   bool pump();
 
   // endpoint_receive.cpp
   enum class reach : std::uint8_t { all, recent };  // channels: all, or that of the last fragment
-  bool progress(message_list& arrived, std::size_t messages_max, reach where);
+  bool progress(message_list& arrived, std::size_t messages_max, reach reach);
   bool take_next(std::uint32_t channel_index, message_list& arrived);
   void take(const arrived_fragment& fragment, message_list& arrived);
   void take_compact(const arrived_fragment& fragment, message_list& arrived);
   [[nodiscard]] link* link_of(const arrived_fragment& fragment);
-  static void deliver(link& from, message_ptr m, message_list& arrived);
+  static void deliver(link& link, message_ptr m, message_list& arrived);
   void accept(const arrived_fragment& fragment, message_ptr m, message_list& arrived);
-  void accept_close(const arrived_fragment& fragment, close_kind what);
+  void accept_close(const arrived_fragment& fragment, close_kind kind);
   void accept_rendezvous_request(place source, const message_header& header);
   void start_receives();
   void deliver_complete(place source, message_list& arrived);
   void lose(std::uint32_t rank, std::string reason);
-  void note(failure what);
+  void note(failure failure);
   void break_down();
 
   // endpoint.cpp
@@ -189,10 +189,10 @@ class mpi_endpoint final : public endpoint {
     return receiving_ + sending_[0] + sending_[1] + sending_[2];
   }
   [[nodiscard]] bool all_over() const noexcept;
-  void send_close(close_kind what);
+  void send_close(close_kind kind);
   void forget_waiting(std::uint32_t rank);
   template <class Condition>
-  bool receive_until(Condition over, std::chrono::nanoseconds timeout);
+  bool receive_until(Condition is_over, std::chrono::nanoseconds timeout);
   void leave_to_mpi();
   bool sleep_a_little(std::chrono::nanoseconds most);
 

@@ -25,8 +25,8 @@ TEST_F(end_over_script, a_waiting_thread_polls_every_channel_before_each_sleep) 
   mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
   message_list arrived;
   sleepy.poll(arrived, 1);
-  for (const channel on : {channel::bulk, channel::system, channel::application}) {
-    arrive(0, 8, on);
+  for (const channel channel : {channel::bulk, channel::system, channel::application}) {
+    arrive(0, 8, channel);
     const auto begin = std::chrono::steady_clock::now();
     sleepy.wait(std::chrono::seconds(100));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50)) << "it sleeps beside a message";
@@ -68,7 +68,8 @@ TEST_F(end_over_script, a_stream_on_a_channel_does_not_hold_up_the_others) {
   mpi_endpoint end_of_stream{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
   for (const channel busy : {channel::system, channel::application, channel::bulk}) {
     for (std::uint32_t i = 0; i < 1000; ++i) arrive(1, 8, busy);
-    for (const channel on : {channel::system, channel::application, channel::bulk}) arrive(2, 8, on);
+    for (const channel traffic_channel : {channel::system, channel::application, channel::bulk})
+      arrive(2, 8, traffic_channel);
     message_list arrived;
     end_of_stream.poll(arrived, 1);
     std::uint32_t others = 0;

@@ -49,18 +49,18 @@ bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 /// Moves all transfers and messages that can move. An exchange of single messages needs one poll for each message, a
 /// stream of messages many: the number of fragments to take at once follows the number that were there. However many
 /// come on one channel, a poll of all channels takes a fragment of each other one, too.
-bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, reach where) {
+bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, reach reach) {
   if (broken_) return false;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(burst_, std::max<std::size_t>(messages_max, 1)));
   std::uint32_t taken = 0;
   begun_bytes_ = 0;
   start_receives();
-  for (std::uint32_t channel_index = 0; where == reach::all && channel_index < channels_per_peer; ++channel_index) {
+  for (std::uint32_t channel_index = 0; reach == reach::all && channel_index < channels_per_peer; ++channel_index) {
     if (!take_next(channel_index, arrived)) continue;
     recent_ = channel_index;
     ++taken;
   }
-  if (where == reach::recent || taken != 0) {
+  if (reach == reach::recent || taken != 0) {
     while (taken < most && take_next(recent_, arrived)) ++taken;
   }
   if (broken_) return true;
@@ -79,10 +79,10 @@ bool mpi_endpoint::progress(message_list& arrived, std::size_t messages_max, rea
 
 bool mpi_endpoint::take_next(std::uint32_t channel_index, message_list& arrived) {
   arrived_fragment fragment;
-  const outcome how = broken_ ? outcome::nothing : port_->next(fragment, channel_index);
-  if (how == outcome::done) take(fragment, arrived);
-  if (how == outcome::failed) break_down();
-  return how == outcome::done;
+  const outcome outcome = broken_ ? outcome::nothing : port_->next(fragment, channel_index);
+  if (outcome == outcome::done) take(fragment, arrived);
+  if (outcome == outcome::failed) break_down();
+  return outcome == outcome::done;
 }
 
 /// Receives a fragment into the block of a message, in which header and payload lie as they travel.
@@ -97,34 +97,34 @@ void mpi_endpoint::take(const arrived_fragment& fragment, message_list& arrived)
 void mpi_endpoint::take_compact(const arrived_fragment& fragment, message_list& arrived) {
   message_ptr m = make_message(fragment.byte_count);
   port_->take(fragment, m->body());
-  link* const from = link_of(fragment);
-  if (from == nullptr) return;
+  link* const link = link_of(fragment);
+  if (link == nullptr) return;
   if (!is_compact(fragment.word)) return lose(fragment.source, "sent something that is no message");
   if (const char* const fault = fault_of_compact(fragment.word)) return lose(fragment.source, fault);
   expand(fragment.word, fragment.source, fragment.channel_index, m->header);
-  deliver(*from, std::move(m), arrived);
+  deliver(*link, std::move(m), arrived);
 }
 
 /// The link of a fragment; null: this endpoint ignores its sender.
 mpi_endpoint::link* mpi_endpoint::link_of(const arrived_fragment& fragment) {
   if (fragment.source >= peers_.size() || peers_[fragment.source].now == peer::state::lost) return nullptr;
-  link& from = peers_[fragment.source].links[fragment.channel_index];
-  if (!from.over) return &from;
+  link& link = peers_[fragment.source].links[fragment.channel_index];
+  if (!link.over) return &link;
   lose(fragment.source, "sent something after its shutdown");
   return nullptr;
 }
 
-void mpi_endpoint::deliver(link& from, message_ptr m, message_list& arrived) {
-  if (from.held.empty()) {
+void mpi_endpoint::deliver(link& link, message_ptr m, message_list& arrived) {
+  if (link.held.empty()) {
     arrived.push_back(std::move(m));
   } else {
-    from.held.push_back({std::move(m), true});
+    link.held.push_back({std::move(m), true});
   }
 }
 
 void mpi_endpoint::accept(const arrived_fragment& fragment, message_ptr m, message_list& arrived) {
-  link* const from = link_of(fragment);
-  if (from == nullptr) return;
+  link* const link = link_of(fragment);
+  if (link == nullptr) return;
   if (fragment.byte_count == 1) return accept_close(fragment, static_cast<close_kind>(*(m->body() - header_bytes)));
   if (fragment.byte_count < header_bytes) return lose(fragment.source, "sent something that is no message");
 
@@ -142,7 +142,7 @@ void mpi_endpoint::accept(const arrived_fragment& fragment, message_ptr m, messa
       return accept_rendezvous_request({fragment.source, fragment.channel_index}, header);
     return lose(fragment.source, "sent a message of another length");
   }
-  deliver(*from, std::move(m), arrived);
+  deliver(*link, std::move(m), arrived);
 }
 
 void mpi_endpoint::accept_rendezvous_request(place source, const message_header& header) {
@@ -160,13 +160,13 @@ void mpi_endpoint::start_receives() {
     if (peers_[next.source.peer].now == peer::state::lost) continue;
     message& m = *(next.into->m = make_message(next.header.payload_bytes));
     m.header = next.header;
-    transfer& it = begin(transfer::kind::arriving, next.source);
-    it.into = next.into;
+    transfer& transfer = begin(transfer::kind::arriving, next.source);
+    transfer.into = next.into;
     stall_timeout_.restart();
     receiving_bytes_ += m.header.payload_bytes;
     begun_bytes_ += m.header.payload_bytes;
-    handle_outcome(it, port_->receive_payload({next.source.channel_index, next.source.peer, it.request_id},
-                                              {m.body(), m.header.payload_bytes}));
+    handle_outcome(transfer, port_->receive_payload({next.source.channel_index, next.source.peer, transfer.request_id},
+                                                    {m.body(), m.header.payload_bytes}));
   }
 }
 
@@ -176,13 +176,13 @@ void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
   for (; !held.empty() && held.front().complete; held.pop_front()) arrived.push_back(std::move(held.front().m));
 }
 
-void mpi_endpoint::accept_close(const arrived_fragment& fragment, close_kind what) {
-  peer& from = peers_[fragment.source];
-  from.links[fragment.channel_index].over = true;
-  if (from.now != peer::state::present) return;
-  from.now = peer::state::left;
+void mpi_endpoint::accept_close(const arrived_fragment& fragment, close_kind kind) {
+  peer& peer = peers_[fragment.source];
+  peer.links[fragment.channel_index].over = true;
+  if (peer.now != peer::state::present) return;
+  peer.now = peer::state::left;
   forget_waiting(fragment.source);
-  if (what != close_kind::shutdown) {
+  if (kind != close_kind::shutdown) {
     note({.peer = rank_id(fragment.source), .reason = "ended without a shutdown"});
   }
 }
@@ -203,9 +203,9 @@ void mpi_endpoint::break_down() {
   }
 }
 
-void mpi_endpoint::note(failure what) {
+void mpi_endpoint::note(failure failure) {
   if (closing_) return;
-  failures_.push(std::move(what));
+  failures_.push(std::move(failure));
 }
 
 std::optional<failure> mpi_endpoint::failed() {

@@ -19,16 +19,16 @@
 
 namespace nacre::transport::mpi {
 
-void mpi_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < peers_.size(), "no such rank");
+void mpi_endpoint::submit(rank_id destination, message_list& batch) {
+  NACRE_EXPECT(destination.value() < peers_.size(), "no such rank");
   if (batch.empty()) return;
-  if (to == rank_) {
+  if (destination == rank_) {
     own_.append(batch);
     return wake();
   }
   const std::lock_guard lock(shared_->lock);
   progressed_.store(true, std::memory_order_relaxed);  // a hint: a reply may come soon
-  peer& target = peers_[to.value()];
+  peer& target = peers_[destination.value()];
   if (target.links[static_cast<std::size_t>(batch.front()->header.channel)].payloads_pending != 0) {
     // A handler that sends one long message after the other leaves MPI no other time to move them.
     complete_transfers();
@@ -38,68 +38,69 @@ void mpi_endpoint::submit(rank_id to, message_list& batch) {
     const auto channel_index = static_cast<std::uint32_t>(batch.front()->header.channel);
     link& via = target.links[channel_index];
     if (via.waiting.empty() && !full(via, channel_index)) {
-      start({to.value(), channel_index}, packed_form(batch.pop_front()));
+      start({destination.value(), channel_index}, packed_form(batch.pop_front()));
       continue;
     }
     if (via.waiting_bytes >= settings_.output_bytes_max) return;
     message_ptr m = packed_form(batch.pop_front());
-    if (via.waiting.empty()) busy_.add({to.value(), channel_index});
+    if (via.waiting.empty()) busy_.add({destination.value(), channel_index});
     via.waiting_bytes += header_bytes + m->header.payload_bytes;
     via.waiting.push_back(std::move(m));
   }
   if (target.now != peer::state::present) batch.clear();
 }
 
-bool mpi_endpoint::full(const link& to, std::uint32_t channel_index) const noexcept {
-  return to.matched_pending == 2 || to.payloads_pending == payloads_max ||
-         to.fragments_pending >= fragments_pending_max || sending_[channel_index] >= sends_max;
+bool mpi_endpoint::full(const link& link, std::uint32_t channel_index) const noexcept {
+  return link.matched_pending == 2 || link.payloads_pending == payloads_max ||
+         link.fragments_pending >= fragments_pending_max || sending_[channel_index] >= sends_max;
 }
 
-void mpi_endpoint::start(place where, message_ptr m) {
+void mpi_endpoint::start(place place, message_ptr m) {
   if (header_bytes + m->header.payload_bytes <= settings_.shape.bytes - slot_bytes_spared) {
-    send_eager(where, std::move(m));
+    send_eager(place, std::move(m));
   } else {
-    send_rendezvous(where, std::move(m));
+    send_rendezvous(place, std::move(m));
   }
 }
 
-bool mpi_endpoint::completes_window(link& to, std::size_t fragment_bytes) const noexcept {
+bool mpi_endpoint::completes_window(link& link, std::size_t fragment_bytes) const noexcept {
   const std::size_t slot = settings_.shape.bytes;
-  to.window_filled += std::max(fragment_bytes, slot / short_fragments_in_a_slot);
-  return to.window_filled >= window_slots * slot;
+  link.window_filled += std::max(fragment_bytes, slot / short_fragments_in_a_slot);
+  return link.window_filled >= window_slots * slot;
 }
 
 /// Most fragments have left when the call returns, and need no record.
-void mpi_endpoint::send_eager(place where, message_ptr m) {
-  link& via = peers_[where.peer].links[where.channel_index];
-  transfer_request request{where.channel_index, where.peer, next_request_id()};
+void mpi_endpoint::send_eager(place place, message_ptr m) {
+  link& via = peers_[place.peer].links[place.channel_index];
+  transfer_request request{place.channel_index, place.peer, next_request_id()};
   std::span<const std::byte> fragment = frame_of(*m);
   if (words_) {
-    if (const auto compact = compress(m->header, rank_.value(), where.channel_index)) {
+    if (const auto compact = compress(m->header, rank_.value(), place.channel_index)) {
       request.word = word_of_compact(*compact);
       fragment = m->payload();
     }
   }
   const bool matched = completes_window(via, fragment.size());
-  const outcome how = port_->send(request, fragment, matched ? port::completion::matched : port::completion::buffered);
-  if (how == outcome::done && !matched) return;
-  transfer& it = begin(matched ? transfer::kind::matched : transfer::kind::fragment, where);
-  it.m = std::move(m);
-  handle_outcome(it, how);
+  const outcome outcome =
+      port_->send(request, fragment, matched ? port::completion::matched : port::completion::buffered);
+  if (outcome == outcome::done && !matched) return;
+  transfer& transfer = begin(matched ? transfer::kind::matched : transfer::kind::fragment, place);
+  transfer.m = std::move(m);
+  handle_outcome(transfer, outcome);
 }
 
-void mpi_endpoint::send_rendezvous(place where, message_ptr m) {
-  link& via = peers_[where.peer].links[where.channel_index];
+void mpi_endpoint::send_rendezvous(place place, message_ptr m) {
+  link& via = peers_[place.peer].links[place.channel_index];
   const bool matched = completes_window(via, settings_.shape.bytes);  // for its payload, too, which MPI may buffer
-  transfer& request = begin(matched ? transfer::kind::matched : transfer::kind::fragment, where);
+  transfer& request = begin(matched ? transfer::kind::matched : transfer::kind::fragment, place);
   std::memcpy(request.control_bytes.data(), &m->header, header_bytes);
-  handle_outcome(request, port_->send({where.channel_index, where.peer, request.request_id}, request.control_bytes,
+  handle_outcome(request, port_->send({place.channel_index, place.peer, request.request_id}, request.control_bytes,
                                       matched ? port::completion::matched : port::completion::buffered));
-  if (peers_[where.peer].now != peer::state::present) return;
-  transfer& payload = begin(transfer::kind::payload, where);
+  if (peers_[place.peer].now != peer::state::present) return;
+  transfer& payload = begin(transfer::kind::payload, place);
   payload.m = std::move(m);
   handle_outcome(payload,
-                 port_->send_payload({where.channel_index, where.peer, payload.request_id}, payload.m->payload()));
+                 port_->send_payload({place.channel_index, place.peer, payload.request_id}, payload.m->payload()));
 }
 
 /// The request id of the next transfer.
@@ -111,52 +112,52 @@ std::uint32_t mpi_endpoint::next_request_id() {
   return free_.back();
 }
 
-mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind what, place of) {
-  transfer& it = transfers_[next_request_id()];
+mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind kind, place place) {
+  transfer& transfer = transfers_[next_request_id()];
   free_.pop_back();
-  it.what = what;
-  it.of = of;
-  link& via = peers_[of.peer].links[of.channel_index];
-  if (what == transfer::kind::arriving) {
+  transfer.what = kind;
+  transfer.of = place;
+  link& via = peers_[place.peer].links[place.channel_index];
+  if (kind == transfer::kind::arriving) {
     ++receiving_;
-    return it;
+    return transfer;
   }
-  ++sending_[of.channel_index];
-  if (what == transfer::kind::payload) ++via.payloads_pending;
-  if (what == transfer::kind::fragment) ++via.fragments_pending;
-  if (what == transfer::kind::matched) {
+  ++sending_[place.channel_index];
+  if (kind == transfer::kind::payload) ++via.payloads_pending;
+  if (kind == transfer::kind::fragment) ++via.fragments_pending;
+  if (kind == transfer::kind::matched) {
     via.window_filled = 0;
     ++via.matched_pending;
   }
-  return it;
+  return transfer;
 }
 
 /// Handles the outcome of a call: the transfer goes on, or it ends.
-void mpi_endpoint::handle_outcome(transfer& it, outcome how) {
-  if (how == outcome::pending) return;
-  link& via = peers_[it.of.peer].links[it.of.channel_index];
-  const bool arrives = it.what == transfer::kind::arriving;
+void mpi_endpoint::handle_outcome(transfer& transfer, outcome outcome) {
+  if (outcome == outcome::pending) return;
+  link& via = peers_[transfer.of.peer].links[transfer.of.channel_index];
+  const bool arrives = transfer.what == transfer::kind::arriving;
   if (arrives) {
     --receiving_;
-    receiving_bytes_ -= it.into->m->header.payload_bytes;
+    receiving_bytes_ -= transfer.into->m->header.payload_bytes;
     stall_timeout_.restart();
-    if (how == outcome::done) {
-      it.into->complete = true;
-      payloads_arrived_.push_back(it.of);
+    if (outcome == outcome::done) {
+      transfer.into->complete = true;
+      payloads_arrived_.push_back(transfer.of);
     }
   } else {
-    --sending_[it.of.channel_index];
-    if (it.what == transfer::kind::payload) --via.payloads_pending;
-    if (it.what == transfer::kind::fragment) --via.fragments_pending;
-    if (it.what == transfer::kind::matched) --via.matched_pending;
+    --sending_[transfer.of.channel_index];
+    if (transfer.what == transfer::kind::payload) --via.payloads_pending;
+    if (transfer.what == transfer::kind::fragment) --via.fragments_pending;
+    if (transfer.what == transfer::kind::matched) --via.matched_pending;
   }
-  it.what = transfer::kind::unused;
-  it.m.reset();
-  free_.push_back(it.request_id);
-  if (how != outcome::failed) return;
+  transfer.what = transfer::kind::unused;
+  transfer.m.reset();
+  free_.push_back(transfer.request_id);
+  if (outcome != outcome::failed) return;
   // A rank that has sent its close message need not wait for transfers to it.
-  if (arrives || peers_[it.of.peer].now == peer::state::present) {
-    lose(it.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
+  if (arrives || peers_[transfer.of.peer].now == peer::state::present) {
+    lose(transfer.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
   }
 }
 
@@ -173,12 +174,12 @@ bool mpi_endpoint::complete_transfers() {
 /// Starts waiting messages, as far as the links take them.
 bool mpi_endpoint::pump() {
   bool moved = false;
-  busy_.visit([&](place where) {
-    link& via = peers_[where.peer].links[where.channel_index];
-    for (; !via.waiting.empty() && !full(via, where.channel_index); moved = true) {
+  busy_.visit([&](place place) {
+    link& via = peers_[place.peer].links[place.channel_index];
+    for (; !via.waiting.empty() && !full(via, place.channel_index); moved = true) {
       message_ptr m = via.waiting.pop_front();
       via.waiting_bytes -= header_bytes + m->header.payload_bytes;
-      start(where, std::move(m));
+      start(place, std::move(m));
     }
     return !via.waiting.empty();
   });

@@ -57,12 +57,12 @@ TEST_F(end_over_script, a_message_whose_header_is_compact_travels_as_its_payload
 }
 
 TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words) {
-  const auto bytes_sent = [&](mpi_endpoint& by, std::uint32_t sequence) {
+  const auto bytes_sent = [&](mpi_endpoint& endpoint, std::uint32_t sequence) {
     message_list batch;
     batch.push_back(numbered(sequence, 8));
     batch.front()->header.source = own.value();
     mpi.calls.clear();
-    by.submit(rank_id(1), batch);
+    endpoint.submit(rank_id(1), batch);
     EXPECT_EQ(mpi.calls.at(0).request.word == 0, mpi.calls.at(0).bytes.size() != 8);
     return mpi.calls.at(0).bytes.size();
   };

@@ -51,15 +51,15 @@ struct script {
   bool echoes = false;                                   // rank 1 sends fragments back
   std::array<std::uint32_t, channels_per_peer> looks{};  // by channel
 
-  [[nodiscard]] std::size_t count(const std::string& what) const {
+  [[nodiscard]] std::size_t count(const std::string& name) const {
     return static_cast<std::size_t>(
-        std::count_if(calls.begin(), calls.end(), [&](const call& c) { return c.what == what; }));
+        std::count_if(calls.begin(), calls.end(), [&](const call& c) { return c.what == name; }));
   }
 };
 
 class scripted_port final : public port {
  public:
-  explicit scripted_port(script& by) : by_(by) {}
+  explicit scripted_port(script& script) : by_(script) {}
 
   outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept override {
     ++by_.looks[channel_index];
@@ -71,28 +71,29 @@ class scripted_port final : public port {
     fragment = {front.channel_index, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
     return outcome::done;
   }
-  void take(const arrived_fragment& fragment, std::byte* into) noexcept override {
+  void take(const arrived_fragment& fragment, std::byte* target) noexcept override {
     const std::vector<std::byte>& bytes = found_->bytes;
     EXPECT_EQ(fragment.byte_count, bytes.size());
-    std::copy(bytes.begin(), bytes.end(), into);
+    std::copy(bytes.begin(), bytes.end(), target);
     by_.arriving.erase(found_);
   }
   bool carries_words() const noexcept override { return by_.carries_words; }
-  outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept override {
-    if (by_.sends_fail_to == std::to_string(what.peer)) return outcome::failed;
+  outcome send(const transfer_request& request, std::span<const std::byte> fragment,
+               completion completion) noexcept override {
+    if (by_.sends_fail_to == std::to_string(request.peer)) return outcome::failed;
     if (by_.echoes) {
-      by_.arriving.push_back({what.channel_index, what.peer, {fragment.begin(), fragment.end()}, what.word});
+      by_.arriving.push_back({request.channel_index, request.peer, {fragment.begin(), fragment.end()}, request.word});
       return outcome::done;
     }
-    by_.calls.push_back({when == completion::matched ? "matched" : "send", what, fragment, {}});
-    return when == completion::buffered && by_.fragments_leave_at_once ? outcome::done : outcome::pending;
+    by_.calls.push_back({completion == completion::matched ? "matched" : "send", request, fragment, {}});
+    return completion == completion::buffered && by_.fragments_leave_at_once ? outcome::done : outcome::pending;
   }
-  outcome send_payload(const transfer_request& what, std::span<const std::byte> body) noexcept override {
-    by_.calls.push_back({"payload", what, body, {}});
+  outcome send_payload(const transfer_request& request, std::span<const std::byte> body) noexcept override {
+    by_.calls.push_back({"payload", request, body, {}});
     return outcome::pending;
   }
-  outcome receive_payload(const transfer_request& what, std::span<std::byte> body) noexcept override {
-    by_.calls.push_back({"receive", what, {}, body});
+  outcome receive_payload(const transfer_request& request, std::span<std::byte> body) noexcept override {
+    by_.calls.push_back({"receive", request, {}, body});
     return outcome::pending;
   }
   completions completed(std::span<std::uint64_t> request_ids) noexcept override {
@@ -110,11 +111,12 @@ class scripted_port final : public port {
   std::deque<script::fragment>::iterator found_;
 };
 
-inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
+inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes,
+                            channel channel = channel::application) {
   message_ptr m = make_message(payload_bytes);
   m->header.sequence = sequence;
   m->header.source = 1;
-  m->header.channel = on;
+  m->header.channel = channel;
   std::memset(m->body(), static_cast<int>(sequence), payload_bytes);
   return m;
 }
@@ -131,11 +133,11 @@ class end_over_script : public testing::Test {
   mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
 
   /// A message from rank 1 as its fragments travel: eager, or as a rendezvous request.
-  void arrive(std::uint32_t sequence, std::uint32_t payload_bytes, channel on = channel::application) {
-    const message_ptr m = numbered(sequence, payload_bytes, on);
+  void arrive(std::uint32_t sequence, std::uint32_t payload_bytes, channel channel = channel::application) {
+    const message_ptr m = numbered(sequence, payload_bytes, channel);
     const std::byte* const frame = m->body() - header_bytes;
     const bool whole = header_bytes + payload_bytes <= shape.bytes - slot_bytes_spared;
-    mpi.arriving.push_back({static_cast<std::uint32_t>(on), 1,
+    mpi.arriving.push_back({static_cast<std::uint32_t>(channel), 1,
                             std::vector<std::byte>(frame, frame + header_bytes + (whole ? payload_bytes : 0))});
   }
   /// The payload of that receive has arrived.
@@ -154,15 +156,15 @@ class end_over_script : public testing::Test {
     while (const message_ptr m = arrived.pop_front()) sequences.push_back(m->header.sequence);
     return sequences;
   }
-  std::size_t submit(std::uint32_t count, std::uint32_t payload_bytes, channel on = channel::application) {
+  std::size_t submit(std::uint32_t count, std::uint32_t payload_bytes, channel channel = channel::application) {
     message_list batch;
-    for (std::uint32_t i = 0; i < count; ++i) batch.push_back(numbered(i, payload_bytes, on));
+    for (std::uint32_t i = 0; i < count; ++i) batch.push_back(numbered(i, payload_bytes, channel));
     end.submit(rank_id(1), batch);
     return count - batch.size();
   }
-  void complete_all(const std::string& what) {
+  void complete_all(const std::string& name) {
     for (const auto& each : mpi.calls) {
-      if (each.what == what) mpi.complete.push_back(each.request.request_id);
+      if (each.what == name) mpi.complete.push_back(each.request.request_id);
     }
     mpi.calls.clear();
   }

@@ -46,38 +46,38 @@ std::uint64_t fingerprint_of_cores() {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&place), sizeof place});
 }
 
-std::string difference(const identity& own, const identity& other) {
-  if (other.binary != own.binary) return "runs another executable";
-  if (other.handlers != own.handlers) {
-    return fmt::format("has other handlers (handler table {:016x}, there {:016x})", other.handlers, own.handlers);
+std::string difference(const identity& self, const identity& other) {
+  if (other.binary != self.binary) return "runs another executable";
+  if (other.handlers != self.handlers) {
+    return fmt::format("has other handlers (handler table {:016x}, there {:016x})", other.handlers, self.handlers);
   }
-  if (other.protocol != own.protocol) return "speaks another version of the protocol";
-  if (other.slot_bytes != own.slot_bytes) return "has another value of mpi.slot";
+  if (other.protocol != self.protocol) return "speaks another version of the protocol";
+  if (other.slot_bytes != self.slot_bytes) return "has another value of mpi.slot";
   return {};
 }
 
 /// Every rank finds the same pair that does not match, so all of them give up together. Returns how many ranks share
 /// the cores of this one.
-std::uint32_t compare_ranks(mesh& net, const settings& how, const program& program_here) {
-  const identity own{.binary = binary_fingerprint(),
-                     .handlers = program_here.handlers,
-                     .cores = fingerprint_of_cores(),
-                     .slot_bytes = how.shape.bytes};
+std::uint32_t compare_ranks(mesh& net, const settings& settings, const program& program_here) {
+  const identity self{.binary = binary_fingerprint(),
+                      .handlers = program_here.handlers,
+                      .cores = fingerprint_of_cores(),
+                      .slot_bytes = settings.shape.bytes};
   std::vector<identity> all(net.size());
-  if (!net.gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)))) {
+  if (!net.gather(std::as_bytes(std::span(&self, 1)), std::as_writable_bytes(std::span(all)))) {
     throw setup_error(fmt::format("the ranks could not be compared: {}", net.error()));
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const std::string what = difference(all.front(), all[rank]);
-    if (what.empty()) continue;
+    const std::string name = difference(all.front(), all[rank]);
+    if (name.empty()) continue;
     net.retire();
     throw setup_error(
-        {.problem = fmt::format("rank {} {}, unlike rank 0", rank, what),
+        {.problem = fmt::format("rank {} {}, unlike rank 0", rank, name),
          .why = "ranks of one job must read each other's messages alike",
          .remedy = "rebuild, and start every rank from the same executable, with the same libraries and options"});
   }
   return static_cast<std::uint32_t>(
-      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == own.cores; }));
+      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == self.cores; }));
 }
 
 [[noreturn]] void throw_not_started() {
@@ -90,44 +90,46 @@ std::uint32_t compare_ranks(mesh& net, const settings& how, const program& progr
 }  // namespace
 
 std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optional<std::int64_t> communicator,
-                                         const settings& how, const program& own) {
+                                         const settings& tuning, const program& program) {
   const auto signs = read_launch_signs();
   const flavour* const wanted = find_flavour(choice);
   if (!signs && !communicator && wanted == nullptr) throw_not_started();
-  library& here = load_library(wanted, choice.folder);
-  const bool programs_own = here.started();
+  library& library = load_library(wanted, choice.folder);
+  const bool programs_own = library.started();
   if (!signs && !programs_own) throw_not_started();
-  if (!here.start()) throw setup_error(fmt::format("{} does not begin: {}", here.name(), here.error()));
-  std::unique_ptr<mesh> net(here.join(communicator ? &*communicator : nullptr, how.shape));
-  if (net == nullptr) throw setup_error(fmt::format("{} does not connect the ranks: {}", here.name(), here.error()));
+  if (!library.start()) throw setup_error(fmt::format("{} does not begin: {}", library.name(), library.error()));
+  std::unique_ptr<mesh> net(library.join(communicator ? &*communicator : nullptr, tuning.shape));
+  if (net == nullptr)
+    throw setup_error(fmt::format("{} does not connect the ranks: {}", library.name(), library.error()));
   if (signs && !communicator && signs->size != net->size()) {
     net->retire();
-    throw setup_error(
-        {.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size, here.name(), net->size()),
-         .why = fmt::format("that mpirun belongs to {}", signs->by->title),
-         .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
+    throw setup_error({.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size,
+                                              library.name(), net->size()),
+                       .why = fmt::format("that mpirun belongs to {}", signs->by->title),
+                       .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
-  const std::uint32_t sharing = compare_ranks(*net, how, own);
+  const std::uint32_t sharing = compare_ranks(*net, tuning, program);
   const rank_id rank(net->rank());
-  settings in_job = how;
+  settings in_job = tuning;
   in_job.tells_of_failure = programs_own;
   in_job.patience_in_failure = std::chrono::nanoseconds::zero();
   return std::make_unique<mpi_fabric>(std::move(net), std::vector{rank}, sharing, in_job);
 }
 
-std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice, const settings& how) {
-  library& here = load_library(find_flavour(choice), choice.folder);
-  if (!here.start()) throw setup_error(fmt::format("{} does not begin: {}", here.name(), here.error()));
-  std::unique_ptr<mesh> net(here.make_local(ranks, how.shape));
-  if (net == nullptr) throw setup_error(fmt::format("{} connects no ranks: {}", here.name(), here.error()));
+std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice,
+                                               const settings& settings) {
+  library& library = load_library(find_flavour(choice), choice.folder);
+  if (!library.start()) throw setup_error(fmt::format("{} does not begin: {}", library.name(), library.error()));
+  std::unique_ptr<mesh> net(library.make_local(ranks, settings.shape));
+  if (net == nullptr) throw setup_error(fmt::format("{} connects no ranks: {}", library.name(), library.error()));
   std::vector<rank_id> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(rank);
-  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), ranks, how);
+  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), ranks, settings);
 }
 
 mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
-                       const settings& how)
-    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), sharing_cores_(sharing_cores), settings_(how) {}
+                       const settings& settings)
+    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), sharing_cores_(sharing_cores), settings_(settings) {}
 
 mpi_fabric::~mpi_fabric() {
   const std::lock_guard lock(shared_->lock);

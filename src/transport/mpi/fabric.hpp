@@ -21,12 +21,12 @@ class mpi_fabric final : public fabric {
   /// Joins the job of mpirun, or the ranks of the communicator with the given Fortran handle. Blocks until all ranks
   /// have. Throws setup_error when mpirun has not started this process, or when the ranks do not match.
   static std::unique_ptr<fabric> join(const module_choice& choice, std::optional<std::int64_t> communicator,
-                                      const settings& how, const program& own);
+                                      const settings& settings, const program& program);
   /// All ranks in this process, which sends to itself through MPI.
-  static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& how);
+  static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& settings);
 
   mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
-             const settings& how);
+             const settings& settings);
   mpi_fabric(const mpi_fabric&) = delete;
   mpi_fabric& operator=(const mpi_fabric&) = delete;
   ~mpi_fabric() override;

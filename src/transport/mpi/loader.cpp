@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_of(const flavour& which) { return fmt::format("nacre_mpi_{}.so", which.name); }
+std::string file_of(const flavour& flavour) { return fmt::format("nacre_mpi_{}.so", flavour.name); }
 
 library& open_library(const fs::path& file) {
   // Global, because the components that Open MPI loads later expect to find its symbols.

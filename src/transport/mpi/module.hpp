@@ -61,9 +61,9 @@ class port {
 
   /// Polls for a fragment on that channel, by one call of MPI: done, nothing or failed.
   virtual outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept = 0;
-  /// Copies the fragment that `next` has found to `into`, which has room for its byte_count. The slot goes back to MPI
-  /// at the next poll, so the fragment need not wait for that.
-  virtual void take(const arrived_fragment& fragment, std::byte* into) noexcept = 0;
+  /// Copies the fragment that `next` has found to `target`, which has room for its byte_count. The slot goes back to
+  /// MPI at the next poll, so the fragment need not wait for that.
+  virtual void take(const arrived_fragment& fragment, std::byte* target) noexcept = 0;
 
   /// Whether words reach the other end, which depends on the length of this MPI's tags.
   [[nodiscard]] virtual bool carries_words() const noexcept = 0;
@@ -71,9 +71,10 @@ class port {
   /// `matched`: complete only when the receiver has taken the fragment into a slot, which bounds the fragments that
   /// wait there.
   enum class completion : std::uint8_t { buffered, matched };
-  virtual outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept = 0;
-  virtual outcome send_payload(const transfer_request& what, std::span<const std::byte> payload) noexcept = 0;
-  virtual outcome receive_payload(const transfer_request& what, std::span<std::byte> payload) noexcept = 0;
+  virtual outcome send(const transfer_request& request, std::span<const std::byte> fragment,
+                       completion completion) noexcept = 0;
+  virtual outcome send_payload(const transfer_request& request, std::span<const std::byte> payload) noexcept = 0;
+  virtual outcome receive_payload(const transfer_request& request, std::span<std::byte> payload) noexcept = 0;
 
   /// Writes the request ids of complete transfers, as many as there is room for. `failed` is the number of those, the
   /// last ones, that ended with an error.
@@ -98,8 +99,8 @@ class mesh {
 
   [[nodiscard]] virtual std::uint32_t rank() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
-  /// Collects `own` of every rank in `all`, by rank. Blocks until all take part. For start-up.
-  virtual bool gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept = 0;
+  /// Collects `own_bytes` of every rank in `all`, by rank. Blocks until all take part. For start-up.
+  virtual bool gather(std::span<const std::byte> own_bytes, std::span<std::byte> all) noexcept = 0;
   /// The end of a local rank; null on failure. The caller owns it.
   [[nodiscard]] virtual port* open(std::uint32_t rank) noexcept = 0;
   /// Reports that no transfer is in progress any more on any rank.

@@ -50,10 +50,10 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
-  settings how = read_settings(configuration);
-  how.join.handlers = own.handlers;
-  return shm::join_job(how);
+std::unique_ptr<fabric> join_job(const config& configuration, const program& program) {
+  settings settings = read_settings(configuration);
+  settings.join.handlers = program.handlers;
+  return shm::join_job(settings);
 }
 
 }  // namespace

@@ -28,18 +28,18 @@ constexpr seconds longest_wait{30};
 /// Ranks of this process, all open.
 class open_job {
  public:
-  explicit open_job(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how) {
+  explicit open_job(std::uint32_t ranks, const settings& settings = {}) : fabric_(ranks, settings) {
     for (const rank_id each : fabric_.local_ranks()) ends_.push_back(fabric_.open(each));
   }
   [[nodiscard]] endpoint& at(std::uint32_t rank) { return *ends_[rank]; }
   [[nodiscard]] segment_head& head_of(std::uint32_t rank) { return fabric_.segment_of(rank_id(rank)).head(); }
   void end(std::uint32_t rank) { ends_[rank].reset(); }
 
-  void send(std::uint32_t from, std::uint32_t to, std::size_t bytes) {
+  void send(std::uint32_t source, std::uint32_t target, std::size_t bytes) {
     message_list batch;
     batch.push_back(make_message(bytes));
-    batch.front()->header.source = from;
-    at(from).submit(rank_id(to), batch);
+    batch.front()->header.source = source;
+    at(source).submit(rank_id(target), batch);
     EXPECT_TRUE(batch.empty());
   }
   /// The sender of the next message that `rank` receives.
@@ -173,7 +173,7 @@ TEST(poll_set, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_
   EXPECT_FALSE(of.admit(50));
   EXPECT_FALSE(of.idle_place()) << "nobody has been silent for long";
   for (int i = 0; i < 200; ++i) {
-    for (std::size_t at = 0; at < poll_set::places; ++at) of.note(at, at != 2);
+    for (std::size_t index = 0; index < poll_set::places; ++index) of.note(index, index != 2);
   }
   ASSERT_EQ(of.idle_place(), 2U);
   of.assign(2, 50);
@@ -186,27 +186,27 @@ TEST(poll_set, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_
 
 TEST(poll_set, names_each_peer_that_has_rung_once_a_round_and_starts_at_another_each_time) {
   auto head = std::make_unique<segment_head>();
-  poll_set of(*head, 100);
-  EXPECT_FALSE(of.take_doorbells());
-  EXPECT_FALSE(of.rung());
+  poll_set set(*head, 100);
+  EXPECT_FALSE(set.take_doorbells());
+  EXPECT_FALSE(set.rung());
   head->doorbells[0] = 0b1001;
   head->doorbells[1] = ~std::uint64_t{0};  // 36 of these are ranks
-  EXPECT_TRUE(of.rung());
-  EXPECT_TRUE(of.take_doorbells());
+  EXPECT_TRUE(set.rung());
+  EXPECT_TRUE(set.take_doorbells());
   EXPECT_EQ(head->doorbells[1], 0U);
   std::set<std::uint32_t> firsts;
   for (int round = 0; round < 100; ++round) {
     std::vector<std::uint32_t> named;
-    std::uint32_t cursor = of.begin_round();
-    while (const auto peer = of.next_pending(cursor)) named.push_back(*peer);
+    std::uint32_t cursor = set.begin_round();
+    while (const auto peer = set.next_pending(cursor)) named.push_back(*peer);
     ASSERT_EQ(named.size(), 38U);
     ASSERT_EQ(std::set<std::uint32_t>(named.begin(), named.end()).size(), 38U);
     ASSERT_LT(*std::max_element(named.begin(), named.end()), 100U);
     firsts.insert(named.front());
   }
   EXPECT_EQ(firsts.size(), 38U);
-  for (std::uint32_t peer = 0; peer < 100; ++peer) of.set_pending(peer, false);
-  EXPECT_FALSE(of.rung());
+  for (std::uint32_t peer = 0; peer < 100; ++peer) set.set_pending(peer, false);
+  EXPECT_FALSE(set.rung());
 }
 
 }  // namespace

@@ -30,8 +30,11 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
   std::vector<shm_memory_copies::local_peer> local_peers(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
-    const peer_parts& of = *parts.peers[peer];
-    local_peers[peer] = {.theirs = of.theirs, .process = of.process, .able = of.can_copy, .handle = of.handle};
+    const peer_parts& peer_parts = *parts.peers[peer];
+    local_peers[peer] = {.theirs = peer_parts.theirs,
+                         .process = peer_parts.process,
+                         .able = peer_parts.can_copy,
+                         .handle = peer_parts.handle};
     auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
                                             parts.limits);
     monitor_.watch(rank_id(peer), link->liveness_socket());
@@ -43,15 +46,15 @@ shm_endpoint::shm_endpoint(endpoint_parts parts)
 
 const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }
 
-void shm_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < links_.size(), "no such rank");
+void shm_endpoint::submit(rank_id target, message_list& batch) {
+  NACRE_EXPECT(target.value() < links_.size(), "no such rank");
   if (batch.empty()) return;
-  if (to == rank_) {
+  if (target == rank_) {
     own_.append(batch);
     flags_.note_own();
     return wake();
   }
-  peer_link& link = *links_[to.value()];
+  peer_link& link = *links_[target.value()];
   link.submit(batch);
   if (link.ended()) {
     on_end(link);
@@ -91,9 +94,9 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-bool shm_endpoint::receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough) {
+bool shm_endpoint::receive(std::uint32_t peer, channel channel, message_list& arrived, std::size_t enough) {
   peer_link& link = *links_[peer];
-  if (!link.receive(on, arrived, enough)) return false;
+  if (!link.receive(channel, arrived, enough)) return false;
   if (const int refusal = link.take_refusal(); refusal != 0) warn_of_refusal(link, refusal);
   if (link.ended()) on_end(link);
   return true;
@@ -104,18 +107,18 @@ bool shm_endpoint::receive_polled(message_list& arrived, std::size_t enough) {
   bool moved = false;
   std::array<bool, poll_set::places> hits{};
   const std::size_t used = poll_set_.places_used();
-  for (const channel on : {channel::system, channel::application, channel::bulk}) {
+  for (const channel channel : {channel::system, channel::application, channel::bulk}) {
     for (std::size_t i = 0; i < used && arrived.size() < enough; ++i) {
-      const std::size_t at = used == 1 ? 0 : (i + polls_) % used;
-      const auto peer = poll_set_.polled(at);
-      if (!peer || !links_[*peer]->has(on)) continue;
+      const std::size_t index = used == 1 ? 0 : (i + polls_) % used;
+      const auto peer = poll_set_.polled(index);
+      if (!peer || !links_[*peer]->has(channel)) continue;
       const std::size_t share = links_.size() == 2 ? enough : std::min(enough, arrived.size() + messages_a_visit);
-      hits[at] |= receive(*peer, on, arrived, share);
-      moved |= hits[at];
+      hits[index] |= receive(*peer, channel, arrived, share);
+      moved |= hits[index];
     }
   }
   if (poll_set_.uses_doorbells()) {
-    for (std::size_t at = 0; at < poll_set::places; ++at) poll_set_.note(at, hits[at]);
+    for (std::size_t index = 0; index < poll_set::places; ++index) poll_set_.note(index, hits[index]);
   }
   return moved;
 }
@@ -132,8 +135,8 @@ bool shm_endpoint::answer_doorbells(message_list& arrived, std::size_t enough) {
       continue;
     }
     bool hit = false;
-    for (const channel on : {channel::system, channel::application, channel::bulk}) {
-      hit |= receive(*peer, on, arrived, std::min(enough, arrived.size() + messages_a_visit));
+    for (const channel channel : {channel::system, channel::application, channel::bulk}) {
+      hit |= receive(*peer, channel, arrived, std::min(enough, arrived.size() + messages_a_visit));
     }
     moved |= hit;
     if (hit && !link->ended()) promote(*link);
@@ -157,8 +160,8 @@ void shm_endpoint::promote(peer_link& heard) {
 }
 
 bool shm_endpoint::anything_ready() const noexcept {
-  for (std::size_t at = 0; at < poll_set::places; ++at) {
-    const auto peer = poll_set_.polled(at);
+  for (std::size_t index = 0; index < poll_set::places; ++index) {
+    const auto peer = poll_set_.polled(index);
     if (peer && links_[*peer]->ready()) return true;
   }
   return poll_set_.rung();

@@ -41,7 +41,7 @@ class shm_endpoint final : public endpoint {
   rank_id rank() const noexcept override { return rank_; }
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(links_.size()); }
   const capabilities& declared() const noexcept override;
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
@@ -51,7 +51,7 @@ class shm_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  bool receive(std::uint32_t peer, channel on, message_list& arrived, std::size_t enough);
+  bool receive(std::uint32_t peer, channel channel, message_list& arrived, std::size_t enough);
   bool receive_polled(message_list& arrived, std::size_t enough);
   bool answer_doorbells(message_list& arrived, std::size_t enough);
   void promote(peer_link& heard);

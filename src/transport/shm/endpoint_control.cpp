@@ -55,8 +55,8 @@ bool shm_endpoint::drain_the_dying(message_list& arrived, std::size_t enough) {
   bool moved = false;
   for (std::size_t i = 0; i < dying_.size();) {
     peer_link& link = *dying_[i];
-    for (const channel on : {channel::system, channel::application, channel::bulk}) {
-      if (!link.ended()) moved |= link.receive(on, arrived, enough);
+    for (const channel channel : {channel::system, channel::application, channel::bulk}) {
+      if (!link.ended()) moved |= link.receive(channel, arrived, enough);
     }
     link.finish();
     if (link.ended()) {

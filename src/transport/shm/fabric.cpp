@@ -20,17 +20,17 @@
 namespace nacre::transport::shm {
 namespace {
 
-geometry geometry_of(std::uint32_t ranks, const settings& how) {
+geometry geometry_of(std::uint32_t ranks, const settings& settings) {
   if (ranks > ranks_max) {
     throw setup_error({.problem = fmt::format("{} ranks are more than shared memory connects", ranks),
                        .why = "every rank has rings for every other",
                        .remedy = fmt::format("start at most {}, or use --transport tcp", ranks_max)});
   }
-  return geometry::fitting(ranks, how.ring_bytes, how.memory_max);
+  return geometry::fitting(ranks, settings.ring_bytes, settings.memory_max);
 }
 
-writer_limits limits_of(const settings& how) noexcept {
-  return {.held_bytes_max = how.output_max, .fetch_bytes_min = how.single_copy_min};
+writer_limits limits_of(const settings& settings) noexcept {
+  return {.held_bytes_max = settings.output_max, .fetch_bytes_min = settings.single_copy_min};
 }
 
 void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
@@ -42,9 +42,9 @@ void check_one_host(std::uint32_t ranks_on_host, std::uint32_t ranks) {
 
 }  // namespace
 
-local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
-    : in_process_fabric(ranks), settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {
-  const geometry sizes = geometry_of(ranks, how);
+local_fabric::local_fabric(std::uint32_t ranks, const settings& settings)
+    : in_process_fabric(ranks), settings_(settings), liveness_sockets_(net::make_liveness_sockets(ranks)) {
+  const geometry sizes = geometry_of(ranks, settings);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     segments_.push_back(std::make_shared<segment>(segment::create(sizes)));
   }
@@ -59,11 +59,11 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
                        .peers = std::vector<std::optional<peer_parts>>(size()),
                        .launcher = nullptr,
                        .limits = limits_of(settings_)};
-  std::uint64_t here = 1;
-  const auto address = reinterpret_cast<std::uint64_t>(&here);
+  std::uint64_t local_count = 1;
+  const auto address = reinterpret_cast<std::uint64_t>(&local_count);
   std::byte seen{0};
   const bool can_fetch = settings_.single_copy && read_memory(::getpid(), address, &seen, 1);
-  const bool can_copy = can_fetch && can_copy_directly(::getpid(), address, here);
+  const bool can_copy = can_fetch && can_copy_directly(::getpid(), address, local_count);
   for (std::uint32_t peer = 0; peer < size(); ++peer) {
     if (peer == rank.value()) continue;
     parts.peers[peer] = peer_parts{.theirs = segments_[peer],
@@ -76,34 +76,34 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   return std::make_unique<shm_endpoint>(std::move(parts));
 }
 
-std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& how) {
-  const geometry sizes = geometry_of(parts.size, how);
-  auto own = std::make_shared<segment>(segment::create(sizes));
+std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& settings) {
+  const geometry sizes = geometry_of(parts.size, settings);
+  auto rule = std::make_shared<segment>(segment::create(sizes));
   auto peers = exchange_segments({.rank = parts.rank,
-                                  .own = *own,
+                                  .own = *rule,
                                   .sizes = sizes,
-                                  .single_copy = how.single_copy,
+                                  .single_copy = settings.single_copy,
                                   .launcher = parts.launcher.get(),
                                   .deadline = parts.deadline},
                                  std::move(parts.candidates));
   return std::make_unique<shm_endpoint>(endpoint_parts{.rank = parts.rank,
-                                                       .own = std::move(own),
+                                                       .own = std::move(rule),
                                                        .peers = std::move(peers),
                                                        .launcher = std::move(parts.launcher),
-                                                       .limits = limits_of(how)});
+                                                       .limits = limits_of(settings)});
 }
 
-std::unique_ptr<fabric> join_job(const settings& how) {
+std::unique_ptr<fabric> join_job(const settings& settings) {
   launch::membership self;
   check_one_host(self.ranks_on_host(), self.size());
-  // The listener closes with `here`: no connection is accepted once all ranks have joined.
-  return std::make_unique<member_fabric>(std::move(self), how.join, [how](launch::joined_rank here) {
-    return open_on_host({.rank = here.self.rank,
-                         .size = here.self.size,
-                         .candidates = here.take_first_candidates(),
-                         .launcher = std::move(here.launcher),
-                         .deadline = here.deadline},
-                        how);
+  // The listener closes with `rank`: no connection is accepted once all ranks have joined.
+  return std::make_unique<member_fabric>(std::move(self), settings.join, [settings](launch::joined_rank rank) {
+    return open_on_host({.rank = rank.self.rank,
+                         .size = rank.self.size,
+                         .candidates = rank.take_first_candidates(),
+                         .launcher = std::move(rank.launcher),
+                         .deadline = rank.deadline},
+                        settings);
   });
 }
 

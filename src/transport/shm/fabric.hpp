@@ -40,12 +40,12 @@ struct host_parts {
   net::time_point deadline;
 };
 /// Blocks until all ranks of this host have exchanged their segments. Throws setup_error or job_aborted.
-[[nodiscard]] std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& settings);
 
 /// All ranks in this process, which share one mapping of each segment.
 class local_fabric final : public in_process_fabric {
  public:
-  local_fabric(std::uint32_t ranks, const settings& how);
+  local_fabric(std::uint32_t ranks, const settings& settings);
 
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
@@ -59,6 +59,6 @@ class local_fabric final : public in_process_fabric {
 };
 
 /// The fabric of this process's rank in a job on one host. Throws setup_error when the job has several hosts.
-[[nodiscard]] std::unique_ptr<fabric> join_job(const settings& how);
+[[nodiscard]] std::unique_ptr<fabric> join_job(const settings& settings);
 
 }  // namespace nacre::transport::shm

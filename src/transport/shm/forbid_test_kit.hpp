@@ -27,9 +27,9 @@ inline long filter(int system_call, unsigned action, unsigned flags) {
 }
 
 /// From now on, for ever, the call fails with EPERM. False when the kernel does not filter.
-[[nodiscard]] inline bool forbid(int system_call, filter_scope to) {
+[[nodiscard]] inline bool forbid(int system_call, filter_scope filter_scope) {
   return filter(system_call, SECCOMP_RET_ERRNO | EPERM,
-                to == filter_scope::this_process ? SECCOMP_FILTER_FLAG_TSYNC : 0) == 0;
+                filter_scope == filter_scope::this_process ? SECCOMP_FILTER_FLAG_TSYNC : 0) == 0;
 }
 
 }  // namespace nacre::transport::shm

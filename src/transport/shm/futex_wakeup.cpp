@@ -10,10 +10,10 @@
 
 namespace nacre::transport::shm {
 
-void sleep_until_wakeup(segment_head& own, std::chrono::nanoseconds timeout) noexcept {
+void sleep_until_wakeup(segment_head& head, std::chrono::nanoseconds timeout) noexcept {
   const timespec relative{.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000),
                           .tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000)};
-  ::syscall(SYS_futex, &own.futex_wakeup, FUTEX_WAIT, 1, &relative, nullptr, 0);
+  ::syscall(SYS_futex, &head.futex_wakeup, FUTEX_WAIT, 1, &relative, nullptr, 0);
 }
 
 void wake_sleeper(segment_head& head) noexcept {

@@ -19,11 +19,11 @@ namespace nacre::transport::shm {
 ///
 /// Invariant: no wakeup is lost. The waker publishes its work and then reads the word; the sleeper sets the word and
 /// then checks for work. All four accesses are seq_cst, so the sleeper sees the work or the waker sees the 1.
-inline void announce_sleep(segment_head& own) noexcept { shared(own.futex_wakeup).store(1); }
+inline void announce_sleep(segment_head& head) noexcept { shared(head.futex_wakeup).store(1); }
 /// Call it after announce_sleep. It may return early: on a signal, or spuriously.
-void sleep_until_wakeup(segment_head& own, std::chrono::nanoseconds timeout) noexcept;
-inline void end_sleep(segment_head& own) noexcept {
-  shared(own.futex_wakeup).store(0, std::memory_order_relaxed);  // a late 1 costs one needless call
+void sleep_until_wakeup(segment_head& head, std::chrono::nanoseconds timeout) noexcept;
+inline void end_sleep(segment_head& head) noexcept {
+  shared(head.futex_wakeup).store(0, std::memory_order_relaxed);  // a late 1 costs one needless call
 }
 void wake_sleeper(segment_head& head) noexcept;
 inline void wake_if_asleep(segment_head& head) noexcept {

@@ -17,7 +17,7 @@ namespace nacre::transport::shm {
 /// wait_for_one must not be held itself.
 class held_calls {
  public:
-  held_calls(int system_call, filter_scope of) : listener_(hold(system_call, of)) {}
+  held_calls(int system_call, filter_scope filter_scope) : listener_(hold(system_call, filter_scope)) {}
 
   /// False when the kernel cannot hold calls.
   [[nodiscard]] bool able() const noexcept { return static_cast<bool>(listener_); }
@@ -42,9 +42,10 @@ class held_calls {
   }
 
  private:
-  static net::unique_fd hold(int system_call, filter_scope of) {
+  static net::unique_fd hold(int system_call, filter_scope filter_scope) {
     unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    if (of == filter_scope::this_process) flags |= SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+    if (filter_scope == filter_scope::this_process)
+      flags |= SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
     return net::unique_fd(static_cast<int>(filter(system_call, SECCOMP_RET_USER_NOTIF, flags)));
   }
 

@@ -34,8 +34,8 @@ bool exists(const shm_memory_copies::local_peer& peer) noexcept {
 
 }  // namespace
 
-shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers)
-    : self_(self), own_(std::move(own)), peers_(std::move(peers)), taken_(peers_.size()) {
+shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers)
+    : self_(self), own_(std::move(own_segment)), peers_(std::move(peers)), taken_(peers_.size()) {
   for (const local_peer& each : peers_) {
     if (each.able)
       shared(each.theirs->regions(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
@@ -47,53 +47,54 @@ bool shm_memory_copies::reaches(rank_id peer) const noexcept {
          shared(own_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
 }
 
-std::optional<registered_region> shm_memory_copies::register_region(rank_id to, std::span<std::byte> bytes, copy_way) {
-  if (!reaches(to)) return std::nullopt;
+std::optional<registered_region> shm_memory_copies::register_region(rank_id target, std::span<std::byte> bytes,
+                                                                    copy_way) {
+  if (!reaches(target)) return std::nullopt;
   const std::scoped_lock lock(mutex_);
-  std::uint32_t& taken = taken_[to.value()];
+  std::uint32_t& taken = taken_[target.value()];
   if (taken == all_taken) return std::nullopt;
   const auto index = static_cast<std::uint32_t>(std::countr_one(taken));
   taken |= std::uint32_t{1} << index;
   const std::uint64_t id = ++generation_ << index_bits | index;
   // relaxed: the message that brings the id to the peer orders it
-  shared(own_->regions(to.value()).words[index]).store(word_of(id, registered_word), std::memory_order_relaxed);
+  shared(own_->regions(target.value()).words[index]).store(word_of(id, registered_word), std::memory_order_relaxed);
   return registered_region{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
 
-void shm_memory_copies::deregister(rank_id from, const registered_region& what) noexcept {
-  const std::uint64_t index = index_of(what.id);
-  const auto word = shared(own_->regions(from.value()).words[index]);
-  std::uint64_t now = word_of(what.id, registered_word);
+void shm_memory_copies::deregister(rank_id source, const registered_region& region) noexcept {
+  const std::uint64_t index = index_of(region.id);
+  const auto word = shared(own_->regions(source.value()).words[index]);
+  std::uint64_t now = word_of(region.id, registered_word);
   // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
-  if (!word.compare_exchange_strong(now, word_of(what.id, free_word), std::memory_order_acquire)) {
-    for (backoff waiting; now == word_of(what.id, busy_word); now = word.load(std::memory_order_acquire)) {
-      if (waiting.yields() && !exists(peers_[from.value()])) break;
+  if (!word.compare_exchange_strong(now, word_of(region.id, free_word), std::memory_order_acquire)) {
+    for (backoff waiting; now == word_of(region.id, busy_word); now = word.load(std::memory_order_acquire)) {
+      if (waiting.yields() && !exists(peers_[source.value()])) break;
       waiting.pause();
     }
   }
   const std::scoped_lock lock(mutex_);
-  taken_[from.value()] &= ~(std::uint32_t{1} << index);
+  taken_[source.value()] &= ~(std::uint32_t{1} << index);
 }
 
-copy_outcome shm_memory_copies::copy(const direct_copy& what) {
-  const local_peer& owner = peers_[what.peer.value()];
-  const std::uint64_t index = index_of(what.region.id);
+copy_outcome shm_memory_copies::copy(const direct_copy& copy) {
+  const local_peer& owner = peers_[copy.peer.value()];
+  const std::uint64_t index = index_of(copy.region.id);
   if (!owner.able || index >= word_count) return copy_outcome::failed;
   const auto word = shared(owner.theirs->regions(self_.value()).words[index]);
-  std::uint64_t now = word_of(what.region.id, registered_word);
+  std::uint64_t now = word_of(copy.region.id, registered_word);
   // acquire: no byte is copied before the word is busy
-  if (!word.compare_exchange_strong(now, word_of(what.region.id, busy_word), std::memory_order_acquire)) {
+  if (!word.compare_exchange_strong(now, word_of(copy.region.id, busy_word), std::memory_order_acquire)) {
     return copy_outcome::failed;
   }
   // When the owner has ended, its number may be another process's.
   const bool well =
-      what.way == copy_way::from_region
-          ? read_memory(owner.process, what.region.address, what.own.data(), what.own.size()) && exists(owner)
-          : exists(owner) && write_memory(owner.process, what.region.address, what.own.data(), what.own.size());
+      copy.way == copy_way::from_region
+          ? read_memory(owner.process, copy.region.address, copy.own.data(), copy.own.size()) && exists(owner)
+          : exists(owner) && write_memory(owner.process, copy.region.address, copy.own.data(), copy.own.size());
   if (!well && (errno == EPERM || errno == ENOSYS)) {
     shared(owner.theirs->regions(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
   }
-  word.store(word_of(what.region.id, used_word), std::memory_order_release);  // pairs with the loads of deregister
+  word.store(word_of(copy.region.id, used_word), std::memory_order_release);  // pairs with the loads of deregister
   return well ? copy_outcome::done : copy_outcome::failed;
 }
 

@@ -37,12 +37,12 @@ class shm_memory_copies final : public direct_memory {
     bool able = false;                               ///< the kernel lets this rank copy there
     std::shared_ptr<const process_handle> handle{};  ///< null: its number must do
   };
-  shm_memory_copies(rank_id self, std::shared_ptr<segment> own, std::vector<local_peer> peers);
+  shm_memory_copies(rank_id self, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers);
 
   bool reaches(rank_id peer) const noexcept override;
-  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void deregister(rank_id from, const registered_region& what) noexcept override;
-  copy_outcome copy(const direct_copy& what) override;
+  std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes, copy_way way) override;
+  void deregister(rank_id source, const registered_region& region) noexcept override;
+  copy_outcome copy(const direct_copy& direct_copy) override;
   void stop(std::uint64_t) noexcept override {}
   std::optional<ended_copy> take_ended() override { return std::nullopt; }
 

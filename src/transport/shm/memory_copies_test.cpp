@@ -43,26 +43,26 @@ class region_over_shm : public testing::TestWithParam<copy_way> {
     all[other.value()] = {.theirs = segments_[other.value()], .process = process, .able = true};
     return all;
   }
-  registered_region register_region(bytes& what) {
-    const auto region = owner_->register_region(copier_rank, what, GetParam());
+  registered_region register_region(bytes& bytes) {
+    const auto region = owner_->register_region(copier_rank, bytes, GetParam());
     EXPECT_TRUE(region);
     return region.value_or(registered_region{});
   }
-  copy_outcome copy(const registered_region& region, bytes& own) {
-    return copier_->copy({.peer = owner_rank, .region = region, .way = GetParam(), .own = own, .tag = 1});
+  copy_outcome copy(const registered_region& region, bytes& bytes) {
+    return copier_->copy({.peer = owner_rank, .region = region, .way = GetParam(), .own = bytes, .tag = 1});
   }
   int system_call() const { return GetParam() == copy_way::from_region ? SYS_process_vm_readv : SYS_process_vm_writev; }
 
-  /// Runs `what` in a thread in which the kernel holds the system call; empty when the kernel cannot.
+  /// Runs `action` in a thread in which the kernel holds the system call; empty when the kernel cannot.
   template <class Body>
-  std::optional<held_calls> start(std::thread& in, int call, Body what) {
+  std::optional<held_calls> start(std::thread& in, int call, Body action) {
     std::promise<std::optional<held_calls>> ready;
-    in = std::thread([&ready, call, what] {
+    in = std::thread([&ready, call, action] {
       std::optional<held_calls> hold(std::in_place, call, filter_scope::this_thread);
       if (!hold->able()) hold.reset();
       const bool held = hold.has_value();
       ready.set_value(std::move(hold));
-      if (held) what();
+      if (held) action();
     });
     return ready.get_future().get();
   }
@@ -80,11 +80,11 @@ INSTANTIATE_TEST_SUITE_P(shm, region_over_shm, testing::Values(copy_way::from_re
                          [](const auto& way) { return way.param == copy_way::from_region ? "read" : "written"; });
 
 TEST_P(region_over_shm, is_not_given_back_while_the_peer_copies) {
-  bytes there(10'000, std::byte{1}), own(10'000, std::byte{2});
-  const registered_region region = register_region(there);
+  bytes remote(10'000, std::byte{1}), self(10'000, std::byte{2});
+  const registered_region region = register_region(remote);
   std::thread peer, owner;
-  copy_outcome how = copy_outcome::pending;
-  auto copy_held = start(peer, system_call(), [&] { how = copy(region, own); });
+  copy_outcome outcome = copy_outcome::pending;
+  auto copy_held = start(peer, system_call(), [&] { outcome = copy(region, self); });
   if (!copy_held) {
     peer.join();
     GTEST_SKIP() << "this kernel does not hold system calls";
@@ -94,27 +94,27 @@ TEST_P(region_over_shm, is_not_given_back_while_the_peer_copies) {
   // returns without such a call.
   auto question = start(owner, SYS_kill, [&] {
     owner_->deregister(copier_rank, region);
-    std::fill(there.begin(), there.end(), std::byte{9});
+    std::fill(remote.begin(), remote.end(), std::byte{9});
   });
   EXPECT_TRUE(question && question->wait_for_one()) << "deregister has returned in the middle of the copy";
   copy_held->go_on();
   peer.join();
   question.reset();
   owner.join();
-  EXPECT_EQ(how, copy_outcome::done);
-  EXPECT_EQ(own, bytes(10'000, GetParam() == copy_way::from_region ? std::byte{1} : std::byte{2}));
-  EXPECT_EQ(there, bytes(10'000, std::byte{9}));
+  EXPECT_EQ(outcome, copy_outcome::done);
+  EXPECT_EQ(self, bytes(10'000, GetParam() == copy_way::from_region ? std::byte{1} : std::byte{2}));
+  EXPECT_EQ(remote, bytes(10'000, std::byte{9}));
 }
 
 TEST_P(region_over_shm, is_given_back_when_the_process_that_copies_has_died) {
-  bytes there(10'000, std::byte{1}), own(10'000, std::byte{2});
-  const registered_region region = register_region(there);
+  bytes remote(10'000, std::byte{1}), self(10'000, std::byte{2});
+  const registered_region region = register_region(remote);
   pid_t peer = -1;
   std::thread parent;
   auto copy_held = start(parent, system_call(), [&] {
     peer = ::fork();  // the child is held like this thread
     if (peer != 0) return;
-    static_cast<void>(copy(region, own));
+    static_cast<void>(copy(region, self));
     ::_exit(0);
   });
   if (!copy_held) {
@@ -129,7 +129,7 @@ TEST_P(region_over_shm, is_given_back_when_the_process_that_copies_has_died) {
   ASSERT_TRUE(WIFSIGNALED(status));
   make_copier(peer);
   owner_->deregister(copier_rank, region);
-  EXPECT_EQ(there, bytes(10'000, std::byte{1}));
+  EXPECT_EQ(remote, bytes(10'000, std::byte{1}));
 }
 
 /// The number of the owner is that of a process in which the memory could be copied: this one.
@@ -147,81 +147,81 @@ TEST_P(region_over_shm, is_not_copied_when_its_owner_has_ended_and_another_proce
   auto to_owner = peers(owner_rank, ::getpid());
   to_owner[owner_rank.value()].handle = handle;
   copier_.emplace(copier_rank, segments_[1], to_owner);
-  bytes there(100, std::byte{1}), own(100, std::byte{2});
-  const registered_region region = register_region(there);
-  EXPECT_EQ(copy(region, own), copy_outcome::failed);
-  EXPECT_EQ(there, bytes(100, std::byte{1}));
+  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  const registered_region region = register_region(remote);
+  EXPECT_EQ(copy(region, self), copy_outcome::failed);
+  EXPECT_EQ(remote, bytes(100, std::byte{1}));
   owner_->deregister(copier_rank, region);
 }
 
 TEST_P(region_over_shm, is_one_of_at_most_so_many_for_a_peer_each_with_an_id_of_its_own) {
-  bytes there(100, std::byte{1}), own(100, std::byte{2});
+  bytes there(100, std::byte{1}), data(100, std::byte{2});
   std::set<std::uint64_t> names;
   std::vector<registered_region> all;
   for (int round = 0; round < 3; ++round) {
     while (all.size() < words) all.push_back(register_region(there));
     EXPECT_FALSE(owner_->register_region(copier_rank, there, GetParam()));
-    for (std::size_t i = 0; i < all.size(); i += 2) EXPECT_EQ(copy(all[i], own), copy_outcome::done);
+    for (std::size_t i = 0; i < all.size(); i += 2) EXPECT_EQ(copy(all[i], data), copy_outcome::done);
     for (const registered_region& each : all) {
       EXPECT_TRUE(names.insert(each.id).second);
       owner_->deregister(copier_rank, each);
-      EXPECT_EQ(copy(each, own), copy_outcome::failed);
+      EXPECT_EQ(copy(each, data), copy_outcome::failed);
     }
     all.clear();
   }
 }
 
 TEST_P(region_over_shm, is_copied_once) {
-  bytes there(100, std::byte{1}), own(100, std::byte{2});
-  const registered_region region = register_region(there);
-  EXPECT_EQ(copy(region, own), copy_outcome::done);
-  EXPECT_EQ(copy(region, own), copy_outcome::failed);
+  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  const registered_region region = register_region(remote);
+  EXPECT_EQ(copy(region, self), copy_outcome::done);
+  EXPECT_EQ(copy(region, self), copy_outcome::failed);
   owner_->deregister(copier_rank, region);
 }
 
 TEST_P(region_over_shm, is_found_by_no_forged_name) {
-  bytes there(100, std::byte{1}), own(100, std::byte{2});
-  const registered_region region = register_region(there);
+  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  const registered_region region = register_region(remote);
   shm_memory_copies(bystander, segments_[2],
                     peers(owner_rank, ::getpid()));  // its word, which is 1, lies behind the last one
   for (const std::uint64_t id :
        {std::uint64_t{words}, region.id | words, region.id + 1, region.id + 32, std::uint64_t{0}}) {
-    EXPECT_EQ(copy({.id = id, .address = region.address}, own), copy_outcome::failed) << id;
+    EXPECT_EQ(copy({.id = id, .address = region.address}, self), copy_outcome::failed) << id;
   }
-  EXPECT_EQ(there, bytes(100, std::byte{1}));
-  EXPECT_EQ(own, bytes(100, std::byte{2}));
+  EXPECT_EQ(remote, bytes(100, std::byte{1}));
+  EXPECT_EQ(self, bytes(100, std::byte{2}));
   owner_->deregister(copier_rank, region);
 }
 
 TEST_P(region_over_shm, is_not_that_of_a_peer_on_another_host) {
-  bytes own(100, std::byte{2});
+  bytes bytes(100, std::byte{2});
   copier_.emplace(copier_rank, segments_[1], std::vector<shm_memory_copies::local_peer>(3));
-  EXPECT_EQ(copy({.id = 32, .address = 0}, own), copy_outcome::failed);
+  EXPECT_EQ(copy({.id = 32, .address = 0}, bytes), copy_outcome::failed);
 }
 
 TEST_P(region_over_shm, that_is_no_memory_makes_the_copy_fail_and_no_other_one) {
-  bytes own(100, std::byte{2}), there(100, std::byte{1});
+  bytes self(100, std::byte{2}), remote(100, std::byte{1});
   void* const hole = ::mmap(nullptr, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hole, MAP_FAILED);
-  const auto region = owner_->register_region(copier_rank, {static_cast<std::byte*>(hole), own.size()}, GetParam());
+  const auto region = owner_->register_region(copier_rank, {static_cast<std::byte*>(hole), self.size()}, GetParam());
   ASSERT_TRUE(region);
-  EXPECT_EQ(copy(*region, own), copy_outcome::failed);
+  EXPECT_EQ(copy(*region, self), copy_outcome::failed);
   owner_->deregister(copier_rank, *region);
-  EXPECT_EQ(own, bytes(100, std::byte{2}));
+  EXPECT_EQ(self, bytes(100, std::byte{2}));
   EXPECT_TRUE(owner_->reaches(copier_rank));
-  EXPECT_EQ(copy(register_region(there), own), copy_outcome::done);
+  EXPECT_EQ(copy(register_region(remote), self), copy_outcome::done);
   ::munmap(hole, page_bytes);
 }
 
 TEST_P(region_over_shm, is_registered_no_more_when_the_kernel_has_refused_a_copy) {
-  bytes there(100, std::byte{1}), own(100, std::byte{2});
+  bytes there(100, std::byte{1}), data(100, std::byte{2});
   const registered_region region = register_region(there);
-  copy_outcome how = copy_outcome::pending;
+  copy_outcome outcome = copy_outcome::pending;
   std::thread([&] {
     ASSERT_TRUE(forbid(system_call(), filter_scope::this_thread));
-    how = copy(region, own);
+    outcome = copy(region, data);
   }).join();
-  EXPECT_EQ(how, copy_outcome::failed);
+  EXPECT_EQ(outcome, copy_outcome::failed);
   EXPECT_FALSE(owner_->reaches(copier_rank));
   EXPECT_FALSE(owner_->register_region(copier_rank, there, GetParam()));
   owner_->deregister(copier_rank, region);

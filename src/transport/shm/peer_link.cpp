@@ -12,14 +12,15 @@ constexpr std::uint32_t payload_bytes_max = 1u << 30;
 
 }  // namespace
 
-peer_link::peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+peer_link::peer_link(rank_id own_rank, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
                      const writer_limits& limits)
-    : own_(own),
+    : own_(own_rank),
       peer_(peer),
       theirs_(std::move(parts.theirs)),
       liveness_socket_(std::move(parts.liveness_socket)),
-      out_{ring_writer(theirs_->ring(own.value(), 0), limits), ring_writer(theirs_->ring(own.value(), 1), limits),
-           ring_writer(theirs_->ring(own.value(), 2), limits)},
+      out_{ring_writer(theirs_->ring(own_rank.value(), 0), limits),
+           ring_writer(theirs_->ring(own_rank.value(), 1), limits),
+           ring_writer(theirs_->ring(own_rank.value(), 2), limits)},
       in_{ring_reader(ours.ring(peer.value(), 0),
                       {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer, parts.handle}),
           ring_reader(ours.ring(peer.value(), 1),
@@ -64,11 +65,11 @@ void peer_link::tell(ring_writer& through) {
   wake_if_asleep(head);
 }
 
-void peer_link::after_receive(ring_reader& from) {
-  if (from.take_wakeup_request()) wake_if_asleep(theirs_->head());
-  if (const int refusal = from.take_refusal(); refusal != 0) refusal_ = refusal;
-  if (const auto error = from.error()) return fail(*error);
-  if (from.over() && std::all_of(in_.begin(), in_.end(), [](const ring_reader& each) { return each.over(); })) {
+void peer_link::after_receive(ring_reader& reader) {
+  if (reader.take_wakeup_request()) wake_if_asleep(theirs_->head());
+  if (const int refusal = reader.take_refusal(); refusal != 0) refusal_ = refusal;
+  if (const auto error = reader.error()) return fail(*error);
+  if (reader.over() && std::all_of(in_.begin(), in_.end(), [](const ring_reader& each) { return each.over(); })) {
     end(state::over);
   }
 }
@@ -91,15 +92,15 @@ void peer_link::finish() {
   if (state_ == state::dying && !ready()) fail("ended without a shutdown");
 }
 
-void peer_link::fail(std::string_view why) {
+void peer_link::fail(std::string_view reason) {
   if (ended()) return;
-  reason_ = why;
+  reason_ = reason;
   end(state::failed);
 }
 
-void peer_link::end(state how) {
+void peer_link::end(state state) {
   if (ended()) return;
-  state_ = how;
+  state_ = state;
   liveness_socket_.reset();
   for (ring_writer& each : out_) each.drop();
 }

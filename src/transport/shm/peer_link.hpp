@@ -48,7 +48,7 @@ class peer_link {
  public:
   enum class state : std::uint8_t { open, dying, over, failed };
 
-  peer_link(rank_id own, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+  peer_link(rank_id own_rank, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
             const writer_limits& limits);
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
@@ -63,21 +63,21 @@ class peer_link {
 
   void submit(message_list& batch);
   /// Receives from one channel until `arrived` holds `enough` messages. True when anything moved.
-  bool receive(channel on, message_list& arrived, std::size_t enough) {
-    ring_reader& from = in_[static_cast<std::size_t>(on)];
-    if (!from.receive(arrived, enough)) return false;
-    after_receive(from);
+  bool receive(channel channel, message_list& arrived, std::size_t enough) {
+    ring_reader& reader = in_[static_cast<std::size_t>(channel)];
+    if (!reader.receive(arrived, enough)) return false;
+    after_receive(reader);
     return true;
   }
   /// Whether `receive` on that channel would move anything.
-  [[nodiscard]] bool has(channel on) const noexcept { return in_[static_cast<std::size_t>(on)].pending(); }
+  [[nodiscard]] bool has(channel channel) const noexcept { return in_[static_cast<std::size_t>(channel)].pending(); }
   /// Whether anything can be received. Any thread.
   [[nodiscard]] bool ready() const noexcept { return in_[0].ready() || in_[1].ready() || in_[2].ready(); }
   /// Whether `receive` on any channel would move anything: it is ready, or has a fetch to continue.
   [[nodiscard]] bool pending() const noexcept { return in_[0].pending() || in_[1].pending() || in_[2].pending(); }
-  void set_mode(attention how) noexcept {
-    polled_ = how == attention::polled;
-    for (ring_reader& each : in_) each.set_mode(how);
+  void set_mode(attention attention) noexcept {
+    polled_ = attention == attention::polled;
+    for (ring_reader& each : in_) each.set_mode(attention);
   }
   [[nodiscard]] bool polled() const noexcept { return polled_; }
 
@@ -102,10 +102,10 @@ class peer_link {
   void finish();
 
  private:
-  void after_receive(ring_reader& from);
+  void after_receive(ring_reader& reader);
   void tell(ring_writer& through);
-  void fail(std::string_view why);
-  void end(state how);
+  void fail(std::string_view reason);
+  void end(state state);
 
   rank_id own_;
   rank_id peer_;

@@ -45,9 +45,9 @@ std::optional<std::size_t> poll_set::idle_place() const noexcept {
   return static_cast<std::size_t>(longest - places_.begin());
 }
 
-void poll_set::assign(std::size_t at, std::uint32_t peer) noexcept {
-  places_[at].peer.store(peer + 1, std::memory_order_relaxed);  // see polled
-  places_[at].misses = 0;
+void poll_set::assign(std::size_t index, std::uint32_t peer) noexcept {
+  places_[index].peer.store(peer + 1, std::memory_order_relaxed);  // see polled
+  places_[index].misses = 0;
 }
 
 bool poll_set::take_doorbells() noexcept {
@@ -67,10 +67,10 @@ std::optional<std::uint32_t> poll_set::next_pending(std::uint32_t& cursor) const
     const std::uint32_t peer = cursor % ranks_;
     const std::uint64_t rest = pending_[peer / word_bits] >> peer % word_bits;
     if (rest != 0) {
-      const std::uint32_t found = peer + static_cast<std::uint32_t>(std::countr_zero(rest));
-      cursor += found - peer + 1;
+      const std::uint32_t found_count = peer + static_cast<std::uint32_t>(std::countr_zero(rest));
+      cursor += found_count - peer + 1;
       if (cursor > round_ + ranks_) continue;
-      return found;
+      return found_count;
     }
     cursor += std::min(word_bits - peer % word_bits, ranks_ - peer);
   }

@@ -35,14 +35,14 @@ class poll_set {
   static constexpr std::size_t places = 4;
 
   /// For a job of that many ranks. `admit` gives its peers their places.
-  poll_set(segment_head& own, std::uint32_t ranks) : own_(own), pending_((ranks + 63) / 64), ranks_(ranks) {}
+  poll_set(segment_head& head, std::uint32_t ranks) : own_(head), pending_((ranks + 63) / 64), ranks_(ranks) {}
 
   /// Whether there are more peers than places.
   [[nodiscard]] bool uses_doorbells() const noexcept { return ranks_ > places + 1; }
 
   /// The peer in a place, if any. Any thread.
-  [[nodiscard]] std::optional<std::uint32_t> polled(std::size_t at) const noexcept {
-    const std::uint32_t value = places_[at].peer.load(std::memory_order_relaxed);  // a view that may be a moment old
+  [[nodiscard]] std::optional<std::uint32_t> polled(std::size_t index) const noexcept {
+    const std::uint32_t value = places_[index].peer.load(std::memory_order_relaxed);  // a view that may be a moment old
     return value == 0 ? std::nullopt : std::optional(value - 1);
   }
   /// The number of places that can have a peer: the first ones. Any thread.
@@ -55,11 +55,11 @@ class poll_set {
   /// The peer has ended: it loses its place, and pends no more.
   void remove(std::uint32_t peer);
   /// Counts a poll of a place, with or without a message.
-  void note(std::size_t at, bool hit) noexcept { places_[at].misses = hit ? 0 : places_[at].misses + 1; }
+  void note(std::size_t index, bool hit) noexcept { places_[index].misses = hit ? 0 : places_[index].misses + 1; }
   /// A place with a peer that may be evicted, because misses_max polls or more in a row have found nothing there.
   [[nodiscard]] std::optional<std::size_t> idle_place() const noexcept;
   /// Gives the place to another peer.
-  void assign(std::size_t at, std::uint32_t peer) noexcept;
+  void assign(std::size_t index, std::uint32_t peer) noexcept;
 
   /// Moves the doorbells that have rung to the pending bits. False when nothing pends.
   bool take_doorbells() noexcept;

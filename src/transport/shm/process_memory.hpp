@@ -26,9 +26,9 @@ class process_handle {
 };
 
 /// Reads the memory of another process. True when all was read; otherwise errno says why not.
-[[nodiscard]] bool read_memory(pid_t process, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
+[[nodiscard]] bool read_memory(pid_t process, std::uint64_t address, std::byte* target, std::size_t bytes) noexcept;
 /// Writes into the memory of another process. True when all was written; otherwise errno says why not.
-[[nodiscard]] bool write_memory(pid_t process, std::uint64_t address, const std::byte* from,
+[[nodiscard]] bool write_memory(pid_t process, std::uint64_t address, const std::byte* source,
                                 std::size_t bytes) noexcept;
 /// Whether this process may read and write the memory of the other one. Tries both on the `word` at `address` there.
 [[nodiscard]] bool can_copy_directly(pid_t process, std::uint64_t address, std::uint64_t word) noexcept;

@@ -18,9 +18,9 @@ namespace {
 /// A copy that the writer cannot change any more.
 slot copy_of(slot& next) noexcept {
   std::array<std::uint64_t, slot_words> words;
-  auto* const from = reinterpret_cast<std::uint64_t*>(&next);
+  auto* const source = reinterpret_cast<std::uint64_t*>(&next);
   // relaxed: follows the load in `ready` that has seen the stamp; every other word is checked
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = shared(from[i]).load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = shared(source[i]).load(std::memory_order_relaxed);
   return std::bit_cast<slot>(words);
 }
 
@@ -172,11 +172,11 @@ void ring_reader::give_up_fetching(int error) {
   announced_ = true;
 }
 
-void ring_reader::copy_data(std::byte* to, std::size_t bytes) {
-  const std::uint64_t at = data_position_ & (ring_.data_bytes - 1);
-  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - at);
-  std::memcpy(to, ring_.data + at, first);
-  std::memcpy(to + first, ring_.data, bytes - first);
+void ring_reader::copy_data(std::byte* target, std::size_t bytes) {
+  const std::uint64_t index = data_position_ & (ring_.data_bytes - 1);
+  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - index);
+  std::memcpy(target, ring_.data + index, first);
+  std::memcpy(target + first, ring_.data, bytes - first);
   data_position_ += rounded(bytes);
 }
 

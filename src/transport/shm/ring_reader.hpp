@@ -83,7 +83,9 @@ class ring_reader {
   /// The errno with which the kernel has refused access to the writer's memory. 0 when it has not, or when an
   /// earlier call has returned the errno.
   [[nodiscard]] int take_refusal() noexcept { return std::exchange(refusal_, 0); }
-  void set_mode(attention how) noexcept { shared(ring_.reader->mode).store(static_cast<std::uint32_t>(how)); }
+  void set_mode(attention attention) noexcept {
+    shared(ring_.reader->mode).store(static_cast<std::uint32_t>(attention));
+  }
   /// Whether the writer asks to be woken and something has been announced since. Clears the request.
   [[nodiscard]] bool take_wakeup_request() noexcept;
 
@@ -106,12 +108,12 @@ class ring_reader {
   void complete(message_ptr m, message_list& arrived);
   void fetch(message_list& arrived);
   void give_up_fetching(int error);
-  void copy_data(std::byte* to, std::size_t bytes);
+  void copy_data(std::byte* target, std::size_t bytes);
   void announce_when_due();
   void tell_fetching(fetching now) noexcept {
     shared(ring_.reader->fetching).store(static_cast<std::uint32_t>(now));  // pairs with the loads in ring_writer
   }
-  void fail(std::string_view why) noexcept { error_ = why; }
+  void fail(std::string_view reason) noexcept { error_ = reason; }
 
   ring_view ring_;
   reader_limits limits_;

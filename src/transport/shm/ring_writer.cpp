@@ -45,7 +45,7 @@ bool ring_writer::advance() {
 }
 
 bool ring_writer::write_all() {
-  const std::uint64_t before = slots_written_;
+  const std::uint64_t previous = slots_written_;
   while (!broken_) {
     message_list& next = again_.empty() || begun_ ? waiting_ : again_;  // a message is never interrupted
     if (next.empty() || !write_front(next)) break;
@@ -54,20 +54,20 @@ bool ring_writer::write_all() {
     put(slot_kind::shutdown, {}, nullptr, 0);
     shutdown_ = shutdown::written;
   }
-  return slots_written_ != before;
+  return slots_written_ != previous;
 }
 
-bool ring_writer::write_front(message_list& from) {
-  message_ptr m = from.pop_front();
+bool ring_writer::write_front(message_list& messages) {
+  message_ptr m = messages.pop_front();
   const std::size_t bytes = held_bytes_of(*m);
-  if (&from == &again_ ? write_fragments(m, slot_kind::again) : write(m)) {
+  if (&messages == &again_ ? write_fragments(m, slot_kind::again) : write(m)) {
     held_bytes_ -= bytes;
     return true;
   }
   message_list rest;
   rest.push_back(std::move(m));
-  rest.append(from);
-  from = std::move(rest);
+  rest.append(messages);
+  messages = std::move(rest);
   return false;
 }
 
@@ -182,20 +182,20 @@ void ring_writer::look_again() {
   data_free_until_ = data + ring_.data_bytes;
 }
 
-void ring_writer::put_data(const std::byte* from, std::size_t bytes) {
-  const std::uint64_t at = data_written_ & (ring_.data_bytes - 1);
-  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - at);
-  std::memcpy(ring_.data + at, from, first);
-  std::memcpy(ring_.data, from + first, bytes - first);
+void ring_writer::put_data(const std::byte* source, std::size_t bytes) {
+  const std::uint64_t index = data_written_ & (ring_.data_bytes - 1);
+  const std::size_t first = std::min<std::size_t>(bytes, ring_.data_bytes - index);
+  std::memcpy(ring_.data + index, source, first);
+  std::memcpy(ring_.data, source + first, bytes - first);
   data_written_ += rounded(bytes);
 }
 
 /// Fills the next slot and publishes the one before it.
 void ring_writer::put(slot_kind kind, const message_header& header, const void* extra, std::size_t extra_bytes) {
   if (unpublished_stamp_ != 0) {
-    slot& before = ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)];
+    slot& previous = ring_.slots[(slots_written_ - 1) & (ring_.slot_count - 1)];
     // release: pairs with the reader's load of the stamp
-    shared(before.stamp).store(unpublished_stamp_, std::memory_order_release);
+    shared(previous.stamp).store(unpublished_stamp_, std::memory_order_release);
     published_ = true;
   }
   slot& next = ring_.slots[slots_written_ & (ring_.slot_count - 1)];

@@ -68,7 +68,7 @@ class ring_writer {
 
   [[nodiscard]] bool write(message_ptr& m);
   [[nodiscard]] bool write_fragments(message_ptr& m, slot_kind first);
-  [[nodiscard]] bool write_front(message_list& from);
+  [[nodiscard]] bool write_front(message_list& messages);
   void pin(message_ptr& m);
   bool take_back();
   [[nodiscard]] bool write_all();
@@ -78,7 +78,7 @@ class ring_writer {
   }
   void look_again();
   void put(slot_kind kind, const message_header& header, const void* extra, std::size_t extra_bytes);
-  void put_data(const std::byte* from, std::size_t bytes);
+  void put_data(const std::byte* source, std::size_t bytes);
   void publish();
   bool release_fetched();
 

@@ -48,10 +48,10 @@ segment segment::create(const geometry& sizes) {
 std::optional<segment> segment::open(pid_t owner, int descriptor, const geometry& sizes) {
   const std::string path = "/proc/" + std::to_string(owner) + "/fd/" + std::to_string(descriptor);
   segment result(sizes, net::unique_fd(::open(path.c_str(), O_RDWR | O_CLOEXEC)));
-  struct stat about {};
-  if (!result.descriptor_ || ::fstat(result.descriptor_.get(), &about) != 0) return std::nullopt;
+  struct stat status {};
+  if (!result.descriptor_ || ::fstat(result.descriptor_.get(), &status) != 0) return std::nullopt;
   const int sealed = ::fcntl(result.descriptor_.get(), F_GET_SEALS);
-  if (sealed < 0 || (sealed & seals) != seals || about.st_size != static_cast<off_t>(sizes.segment_bytes())) {
+  if (sealed < 0 || (sealed & seals) != seals || status.st_size != static_cast<off_t>(sizes.segment_bytes())) {
     errno = EINVAL;
     return std::nullopt;
   }

@@ -39,9 +39,9 @@ struct words {
 };
 static_assert(std::has_unique_object_representations_v<words>);
 
-[[noreturn]] void refuse(const segment_exchange& parts, std::size_t peer, const std::string& what,
+[[noreturn]] void refuse(const segment_exchange& parts, std::size_t peer, const std::string& name,
                          const std::string& remedy) {
-  const std::string trouble = fmt::format("and rank {} cannot share memory: {}", parts.rank.value(), what);
+  const std::string trouble = fmt::format("and rank {} cannot share memory: {}", parts.rank.value(), name);
   launch::give_up_start(parts.launcher, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
                                          .reason = trouble + ": " + remedy,
                                          .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
@@ -50,9 +50,9 @@ static_assert(std::has_unique_object_representations_v<words>);
 }
 
 /// Waits for the words of one peer; meanwhile the launcher may abort the job.
-words receive_words(const segment_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
+words receive_words(const segment_exchange& parts, std::size_t peer, const net::peer_candidate& peer_candidate) {
   std::array<std::byte, sizeof(words)> bytes{};
-  switch (receive_first_words(bytes, from, parts.launcher, parts.deadline)) {
+  switch (receive_first_words(bytes, peer_candidate, parts.launcher, parts.deadline)) {
     case first_words::complete:
       break;
     case first_words::closed:
@@ -100,12 +100,12 @@ std::vector<std::optional<peer_parts>> exchange_segments(const segment_exchange&
   // Where Yama lets only ancestors access a process, the process may admit one more and its descendants.
   if (parts.single_copy) net::allow_descriptors(2 * candidates.size(), "start fewer ranks");  // and a handle for each
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
-  words own{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
-  fill_random(std::as_writable_bytes(std::span(&own.nonce, 1)));
-  own.nonce_at = parts.single_copy ? reinterpret_cast<std::uint64_t>(&parts.own.head().nonce) : 0;
-  parts.own.head().nonce = own.nonce;
+  words self{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
+  fill_random(std::as_writable_bytes(std::span(&self.nonce, 1)));
+  self.nonce_at = parts.single_copy ? reinterpret_cast<std::uint64_t>(&parts.own.head().nonce) : 0;
+  parts.own.head().nonce = self.nonce;
 
-  const auto bytes = std::bit_cast<std::array<std::byte, sizeof(words)>>(own);
+  const auto bytes = std::bit_cast<std::array<std::byte, sizeof(words)>>(self);
   for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
     if (!candidates[peer]) continue;
     // The connection is still empty, so it takes these few bytes at once.

@@ -15,38 +15,38 @@ constexpr std::uint64_t word_bytes = 64;  // of a transfer that carries no memor
 
 }  // namespace
 
-sim_copies::sim_copies(sim_fabric::state& of, std::uint32_t ranks) : shared_(of), rank_states_(ranks) {}
+sim_copies::sim_copies(sim_fabric::state& state, std::uint32_t ranks) : shared_(state), rank_states_(ranks) {}
 
-registered_region sim_copies::register_region(rank_id owner, rank_id to, std::span<std::byte> bytes, copy_way what) {
+registered_region sim_copies::register_region(rank_id owner, rank_id target, std::span<std::byte> bytes, copy_way way) {
   const std::uint64_t id = ++last_id_;
-  rank_states_[owner.value()].regions.emplace(id, region_record{to, bytes, what});
+  rank_states_[owner.value()].regions.emplace(id, region_record{target, bytes, way});
   return {.id = id};
 }
 
-void sim_copies::deregister(rank_id owner, const registered_region& what) noexcept {
-  rank_states_[owner.value()].regions.erase(what.id);
+void sim_copies::deregister(rank_id owner, const registered_region& region) noexcept {
+  rank_states_[owner.value()].regions.erase(region.id);
 }
 
-void sim_copies::start(rank_id by, const direct_copy& what) {
+void sim_copies::start(rank_id rank, const direct_copy& copy) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pending_copies_.size()));
     pending_copies_.emplace_back();
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  pending_copies_[index] = {.by = by, .what = what, .under_way = true};
+  pending_copies_[index] = {.by = rank, .what = copy, .under_way = true};
   ++under_way_;
-  depart(index, what.way == copy_way::to_region);
+  depart(index, copy.way == copy_way::to_region);
 }
 
-void sim_copies::stop(rank_id by, std::uint64_t tag) noexcept {
+void sim_copies::stop(rank_id rank, std::uint64_t tag) noexcept {
   for (pending_copy& each : pending_copies_) {
-    if (each.under_way && each.by == by && each.what.tag == tag) each.stopped = true;
+    if (each.under_way && each.by == rank && each.what.tag == tag) each.stopped = true;
   }
 }
 
-std::optional<direct_memory::ended_copy> sim_copies::take_ended(rank_id by) {
-  std::deque<direct_memory::ended_copy>& ended = rank_states_[by.value()].ended;
+std::optional<direct_memory::ended_copy> sim_copies::take_ended(rank_id rank) {
+  std::deque<direct_memory::ended_copy>& ended = rank_states_[rank.value()].ended;
   if (ended.empty()) return std::nullopt;
   const direct_memory::ended_copy first = ended.front();
   ended.pop_front();
@@ -62,11 +62,11 @@ void sim_copies::close(rank_id rank) noexcept {
   }
 }
 
-machine::transfer sim_copies::transfer_of(const pending_copy& of, bool with_bytes) const noexcept {
-  return {.from = of.returning ? of.what.peer : of.by,
-          .to = of.returning ? of.by : of.what.peer,
+machine::transfer sim_copies::transfer_of(const pending_copy& copy, bool with_bytes) const noexcept {
+  return {.from = copy.returning ? copy.what.peer : copy.by,
+          .to = copy.returning ? copy.by : copy.what.peer,
           .on_channel = channel::bulk,
-          .bytes = word_bytes + (with_bytes ? of.what.own.size() : 0)};
+          .bytes = word_bytes + (with_bytes ? copy.what.own.size() : 0)};
 }
 
 void sim_copies::depart(std::uint32_t index, bool with_bytes) {
@@ -77,54 +77,54 @@ void sim_copies::depart(std::uint32_t index, bool with_bytes) {
 
 void sim_copies::reach(void* self, std::uint64_t index) {
   auto& all = *static_cast<sim_copies*>(self);
-  const pending_copy& of = all.pending_copies_[index];
-  const bool with_bytes = of.returning == (of.what.way == copy_way::from_region);
+  const pending_copy& copy = all.pending_copies_[index];
+  const bool with_bytes = copy.returning == (copy.what.way == copy_way::from_region);
   sim_fabric::state& shared = all.shared_;
-  shared.clock.at(shared.net.arrive(all.transfer_of(of, with_bytes), shared.clock.now()), &complete, self, index);
+  shared.clock.at(shared.net.arrive(all.transfer_of(copy, with_bytes), shared.clock.now()), &complete, self, index);
 }
 
 void sim_copies::complete(void* self, std::uint64_t index) {
   auto& all = *static_cast<sim_copies*>(self);
-  pending_copy& of = all.pending_copies_[index];
-  all.shared_.clock.trace(std::uint64_t{of.by.value()} << 32 | of.what.peer.value(), of.what.tag);
-  if (of.returning) {
-    all.finish(of);
+  pending_copy& copy = all.pending_copies_[index];
+  all.shared_.clock.trace(std::uint64_t{copy.by.value()} << 32 | copy.what.peer.value(), copy.what.tag);
+  if (copy.returning) {
+    all.finish(copy);
     all.free_.push_back(static_cast<std::uint32_t>(index));
     return;
   }
-  all.copy_at_owner(of);
-  of.returning = true;
-  all.depart(static_cast<std::uint32_t>(index), of.what.way == copy_way::from_region);
+  all.copy_at_owner(copy);
+  copy.returning = true;
+  all.depart(static_cast<std::uint32_t>(index), copy.what.way == copy_way::from_region);
 }
 
-void sim_copies::copy_at_owner(pending_copy& of) {
-  auto& regions = rank_states_[of.what.peer.value()].regions;
-  const auto at = regions.find(of.what.region.id);
-  if (of.stopped || at == regions.end()) return;
-  const region_record& piece = at->second;
-  if (piece.to != of.by || piece.what != of.what.way || piece.bytes.size() != of.what.own.size()) return;
-  of.well = true;
-  if (of.what.way == copy_way::from_region) {
-    of.taken.assign(piece.bytes.begin(), piece.bytes.end());
+void sim_copies::copy_at_owner(pending_copy& copy) {
+  auto& regions = rank_states_[copy.what.peer.value()].regions;
+  const auto position = regions.find(copy.what.region.id);
+  if (copy.stopped || position == regions.end()) return;
+  const region_record& piece = position->second;
+  if (piece.to != copy.by || piece.what != copy.what.way || piece.bytes.size() != copy.what.own.size()) return;
+  copy.well = true;
+  if (copy.what.way == copy_way::from_region) {
+    copy.taken.assign(piece.bytes.begin(), piece.bytes.end());
   } else {
-    std::copy(of.what.own.begin(), of.what.own.end(), piece.bytes.begin());
+    std::copy(copy.what.own.begin(), copy.what.own.end(), piece.bytes.begin());
   }
-  regions.erase(at);  // it was for one copy
+  regions.erase(position);  // it was for one copy
 }
 
-void sim_copies::finish(pending_copy& of) {
-  if (of.what.way == copy_way::from_region && of.well) {
-    of.well = !of.stopped;
-    if (of.well) std::copy(of.taken.begin(), of.taken.end(), of.what.own.begin());
+void sim_copies::finish(pending_copy& copy) {
+  if (copy.what.way == copy_way::from_region && copy.well) {
+    copy.well = !copy.stopped;
+    if (copy.well) std::copy(copy.taken.begin(), copy.taken.end(), copy.what.own.begin());
   }
-  of.taken = {};
-  of.under_way = false;
-  sim_fabric::state::simulated_rank& initiator = shared_.at(of.by);
+  copy.taken = {};
+  copy.under_way = false;
+  sim_fabric::state::simulated_rank& initiator = shared_.at(copy.by);
   if (initiator.now == sim_fabric::state::phase::closed) {
     --under_way_;
     return;
   }
-  rank_states_[of.by.value()].ended.push_back({.tag = of.what.tag, .well = of.well});
+  rank_states_[copy.by.value()].ended.push_back({.tag = copy.what.tag, .well = copy.well});
   if (initiator.arrived != nullptr) initiator.arrived(initiator.subject);
 }
 

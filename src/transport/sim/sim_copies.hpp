@@ -25,15 +25,16 @@ namespace nacre::transport {
 /// Events alone touch the memory, so `deregister` and `stop` never wait.
 class sim_copies {
  public:
-  explicit sim_copies(sim_fabric::state& of, std::uint32_t ranks);
+  explicit sim_copies(sim_fabric::state& state, std::uint32_t ranks);
 
-  [[nodiscard]] registered_region register_region(rank_id owner, rank_id to, std::span<std::byte> bytes, copy_way what);
-  void deregister(rank_id owner, const registered_region& what) noexcept;
-  /// `what.peer` is another rank than `by`.
-  void start(rank_id by, const direct_copy& what);
-  void stop(rank_id by, std::uint64_t tag) noexcept;
-  [[nodiscard]] bool has_ended(rank_id by) const noexcept { return !rank_states_[by.value()].ended.empty(); }
-  [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id by);
+  [[nodiscard]] registered_region register_region(rank_id owner, rank_id target, std::span<std::byte> bytes,
+                                                  copy_way way);
+  void deregister(rank_id owner, const registered_region& region) noexcept;
+  /// `what.peer` is another rank than `rank`.
+  void start(rank_id rank, const direct_copy& copy);
+  void stop(rank_id rank, std::uint64_t tag) noexcept;
+  [[nodiscard]] bool has_ended(rank_id rank) const noexcept { return !rank_states_[rank.value()].ended.empty(); }
+  [[nodiscard]] std::optional<direct_memory::ended_copy> take_ended(rank_id rank);
   /// Copies that have begun and that take_ended has not returned yet.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
   /// The rank has closed: no copy touches its memory any more.
@@ -59,11 +60,11 @@ class sim_copies {
     std::vector<std::byte> taken{};
   };
   void depart(std::uint32_t index, bool with_bytes);
-  [[nodiscard]] machine::transfer transfer_of(const pending_copy& of, bool with_bytes) const noexcept;
+  [[nodiscard]] machine::transfer transfer_of(const pending_copy& copy, bool with_bytes) const noexcept;
   static void reach(void* self, std::uint64_t index);
   static void complete(void* self, std::uint64_t index);
-  void copy_at_owner(pending_copy& of);
-  void finish(pending_copy& of);
+  void copy_at_owner(pending_copy& copy);
+  void finish(pending_copy& copy);
 
   sim_fabric::state& shared_;
   std::vector<rank_state> rank_states_;      // by rank

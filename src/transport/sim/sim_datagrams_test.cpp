@@ -77,8 +77,8 @@ TEST(sim_datagrams, those_that_find_a_full_buffer_in_the_switch_are_lost) {
   options.network.switch_buffer = 1500;
   job all(4, options);
   std::vector<std::byte> content(1000);
-  for (std::uint32_t from = 1; from <= 3; ++from) {
-    EXPECT_TRUE(all.ends[from]->datagrams()->send(rank_id{0}, 1, content));
+  for (std::uint32_t source = 1; source <= 3; ++source) {
+    EXPECT_TRUE(all.ends[source]->datagrams()->send(rank_id{0}, 1, content));
   }
   all.run();
   EXPECT_EQ(all.fabric.traffic().datagrams_lost, 1U) << "behind the first wait 1000 bytes, behind the second 2000";

@@ -70,13 +70,13 @@ std::uint32_t sim_endpoint::size() const noexcept { return shared_.net.ranks(); 
 
 const capabilities& sim_endpoint::declared() const noexcept { return declaration; }
 
-void sim_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < size(), "no such rank");
+void sim_endpoint::submit(rank_id target, message_list& batch) {
+  NACRE_EXPECT(target.value() < size(), "no such rank");
   NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the shutdown");
-  if (to == rank_) {
+  if (target == rank_) {
     shared_.submit_own(rank_, batch);
   } else {
-    shared_.submit_remote(rank_, to, batch);
+    shared_.submit_remote(rank_, target, batch);
   }
 }
 
@@ -98,8 +98,8 @@ bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 
 bool sim_endpoint::sends_to(rank_id peer) const noexcept { return peer.value() < size() && peer != rank_; }
 
-bool sim_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) {
-  NACRE_EXPECT(sends_to(to), "datagrams go to other ranks of the job");
+bool sim_endpoint::send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) {
+  NACRE_EXPECT(sends_to(target), "datagrams go to other ranks of the job");
   NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
   NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the shutdown");
   message_ptr carried = make_message(bytes.size());
@@ -107,7 +107,7 @@ bool sim_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::by
   carried->header.channel = channel::system;
   carried->header.source = rank_.value();
   carried->header.object = label;
-  return shared_.submit_datagram(rank_, to, std::move(carried));
+  return shared_.submit_datagram(rank_, target, std::move(carried));
 }
 
 std::optional<received_datagram> sim_endpoint::take() {
@@ -121,17 +121,18 @@ std::optional<received_datagram> sim_endpoint::take() {
 
 bool sim_endpoint::reaches(rank_id peer) const noexcept { return peer != rank_; }
 
-std::optional<registered_region> sim_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
-  return shared_.copies.register_region(rank_, to, bytes, what);
+std::optional<registered_region> sim_endpoint::register_region(rank_id target, std::span<std::byte> bytes,
+                                                               copy_way way) {
+  return shared_.copies.register_region(rank_, target, bytes, way);
 }
 
-void sim_endpoint::deregister(rank_id, const registered_region& what) noexcept {
-  shared_.copies.deregister(rank_, what);
+void sim_endpoint::deregister(rank_id, const registered_region& region) noexcept {
+  shared_.copies.deregister(rank_, region);
 }
 
-copy_outcome sim_endpoint::copy(const direct_copy& what) {
-  if (!reaches(what.peer)) return copy_outcome::failed;
-  shared_.copies.start(rank_, what);
+copy_outcome sim_endpoint::copy(const direct_copy& copy) {
+  if (!reaches(copy.peer)) return copy_outcome::failed;
+  shared_.copies.start(rank_, copy);
   return copy_outcome::pending;
 }
 

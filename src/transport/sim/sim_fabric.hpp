@@ -107,7 +107,7 @@ class sim_endpoint final : public endpoint, private direct_memory, private datag
   [[nodiscard]] rank_id rank() const noexcept override { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] const capabilities& declared() const noexcept override;
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   /// Virtual time cannot wait: both abort.
   void wait(std::chrono::nanoseconds timeout) override;
@@ -121,15 +121,15 @@ class sim_endpoint final : public endpoint, private direct_memory, private datag
 
  private:
   bool reaches(rank_id peer) const noexcept override;
-  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void deregister(rank_id from, const registered_region& what) noexcept override;
-  copy_outcome copy(const direct_copy& what) override;
+  std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes, copy_way way) override;
+  void deregister(rank_id source, const registered_region& region) noexcept override;
+  copy_outcome copy(const direct_copy& direct_copy) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
 
-  bool sends_to(rank_id to) const noexcept override;
+  bool sends_to(rank_id target) const noexcept override;
   std::size_t bytes_max() const noexcept override { return 1200; }
-  bool send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) override;
+  bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) override;
   std::optional<received_datagram> take() override;
 
   struct kept_datagram {

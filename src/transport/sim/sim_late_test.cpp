@@ -23,14 +23,15 @@ struct worker {
   std::vector<way> late;    // sent at the end of the work
   std::vector<way> prompt;  // sent meanwhile
   static void work(void* self, std::uint64_t) {
-    auto& of = *static_cast<worker*>(self);
-    of.all->fabric.machine().spend(long_work);
-    for (const way& each : of.late) of.all->send(0, each.to, numbered(1, each.on_channel));
-    of.all->fabric.machine().at(of.all->fabric.machine().event_time() + nanoseconds(5000), &send_now, self, 0);
+    auto& subject = *static_cast<worker*>(self);
+    subject.all->fabric.machine().spend(long_work);
+    for (const way& each : subject.late) subject.all->send(0, each.to, numbered(1, each.on_channel));
+    subject.all->fabric.machine().at(subject.all->fabric.machine().event_time() + nanoseconds(5000), &send_now, self,
+                                     0);
   }
   static void send_now(void* self, std::uint64_t) {
-    auto& of = *static_cast<worker*>(self);
-    for (const way& each : of.prompt) of.all->send(0, each.to, numbered(2, each.on_channel));
+    auto& subject = *static_cast<worker*>(self);
+    for (const way& each : subject.prompt) subject.all->send(0, each.to, numbered(2, each.on_channel));
   }
 };
 
@@ -54,17 +55,17 @@ TEST(sim_late, others_do_not_wait_for_what_leaves_after_long_work) {
 
 TEST(sim_late, messages_of_one_stream_arrive_in_the_order_in_which_they_were_sent_whenever_they_leave) {
   constexpr channel on_channel = channel::application;
-  for (const std::uint32_t to : {0U, 1U}) {
+  for (const std::uint32_t target : {0U, 1U}) {
     job all(2, plain());
-    worker one{&all, {{to, on_channel}, {to, on_channel}}, {{to, on_channel}}};
+    worker one{&all, {{target, on_channel}, {target, on_channel}}, {{target, on_channel}}};
     all.fabric.machine().at(nanoseconds(0), &worker::work, &one, 0);
     EXPECT_FALSE(all.ends[0]->unsent());
     all.run();
-    ASSERT_EQ(all.received[to].size(), 3U);
-    EXPECT_EQ(all.received[to][0].number, 1U);
-    EXPECT_EQ(all.received[to][1].number, 1U);
-    EXPECT_EQ(all.received[to][2].number, 2U) << "behind what was sent before it, though that leaves late";
-    EXPECT_GE(all.received[to][0].when_ns, long_work.count());
+    ASSERT_EQ(all.received[target].size(), 3U);
+    EXPECT_EQ(all.received[target][0].number, 1U);
+    EXPECT_EQ(all.received[target][1].number, 1U);
+    EXPECT_EQ(all.received[target][2].number, 2U) << "behind what was sent before it, though that leaves late";
+    EXPECT_GE(all.received[target][0].when_ns, long_work.count());
     EXPECT_FALSE(all.ends[0]->unsent());
   }
 }

@@ -61,7 +61,7 @@ TEST(sim_links, streams_keep_their_order_on_busy_links) {
   constexpr std::uint32_t each = 40;
   job all(9, options);
   for (std::uint32_t number = 0; number < each; ++number) {
-    for (std::uint32_t from = 0; from < 8; ++from) all.send(from, 8, numbered(from * 1000 + number));
+    for (std::uint32_t source = 0; source < 8; ++source) all.send(source, 8, numbered(source * 1000 + number));
   }
   all.run();
   ASSERT_EQ(all.received[8].size(), 8 * each);

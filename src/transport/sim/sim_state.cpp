@@ -22,8 +22,8 @@ constexpr std::chrono::microseconds far_ahead{10};
 
 constexpr std::uint32_t datagrams_max = 1024;  // of one sender, under way
 
-[[nodiscard]] constexpr std::uint64_t stream_of(rank_id from, rank_id to, channel on_channel) noexcept {
-  return joined(from.value(), to.value()) * channel_count + static_cast<std::uint64_t>(on_channel);
+[[nodiscard]] constexpr std::uint64_t stream_of(rank_id source, rank_id target, channel on_channel) noexcept {
+  return joined(source.value(), target.value()) * channel_count + static_cast<std::uint64_t>(on_channel);
 }
 
 /// A hash that tells a message from others.
@@ -55,14 +55,14 @@ sim_fabric::state::~state() {
   }
 }
 
-void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& batch) {
-  simulated_rank& sender = at(from);
-  const std::chrono::nanoseconds overhead = net.link(from, to).send_overhead;
+void sim_fabric::state::submit_remote(rank_id source, rank_id target, message_list& batch) {
+  simulated_rank& sender = at(source);
+  const std::chrono::nanoseconds overhead = net.link(source, target).send_overhead;
   while (message_ptr next = batch.pop_front()) {
     clock.spend(overhead);
-    clock.spend(net.wait_for_port(from, to, clock.now()));
+    clock.spend(net.wait_for_port(source, target, clock.now()));
     const channel on_channel = next->header.channel;
-    const std::uint32_t index = begin_flight(std::move(next), from, to);
+    const std::uint32_t index = begin_flight(std::move(next), source, target);
     const std::uint32_t bytes = flights_[index].bytes;
     sender.traffic.messages_sent += 1;
     sender.traffic.bytes_sent += bytes;
@@ -72,12 +72,12 @@ void sim_fabric::state::submit_remote(rank_id from, rank_id to, message_list& ba
   }
 }
 
-bool sim_fabric::state::submit_datagram(rank_id from, rank_id to, message_ptr carried) {
-  simulated_rank& sender = at(from);
-  clock.spend(net.link(from, to).send_overhead);
+bool sim_fabric::state::submit_datagram(rank_id source, rank_id target, message_ptr carried) {
+  simulated_rank& sender = at(source);
+  clock.spend(net.link(source, target).send_overhead);
   if (sender.datagrams_under_way >= datagrams_max) return false;
   sender.datagrams_under_way += 1;
-  const std::uint32_t index = begin_flight(std::move(carried), from, to);
+  const std::uint32_t index = begin_flight(std::move(carried), source, target);
   flights_[index].datagram = true;
   traffic.datagrams += 1;
   if (!leaves_later(index, channel::system)) depart(index, channel::system);
@@ -124,16 +124,16 @@ bool sim_fabric::state::leaves_later(std::uint32_t index, channel on_channel) {
   if (!far && late_streams_.empty()) return false;
   const flight& leaving = flights_[index];
   const std::uint64_t stream = stream_of(leaving.from, leaving.to, on_channel);
-  auto found = late_streams_.find(stream);
-  if (found == late_streams_.end()) {
+  auto match = late_streams_.find(stream);
+  if (match == late_streams_.end()) {
     if (!far) return false;
-    found = late_streams_.emplace(stream, late_stream{}).first;
+    match = late_streams_.emplace(stream, late_stream{}).first;
   }
-  found->second.leaves = std::max(now, found->second.leaves + std::chrono::nanoseconds(1));
-  found->second.messages += 1;
+  match->second.leaves = std::max(now, match->second.leaves + std::chrono::nanoseconds(1));
+  match->second.messages += 1;
   simulated_rank& sender = at(leaving.from);
-  sender.tail_leaves_ns = std::max(sender.tail_leaves_ns, found->second.leaves.count());
-  clock.at(found->second.leaves, &leave, this, index);
+  sender.tail_leaves_ns = std::max(sender.tail_leaves_ns, match->second.leaves.count());
+  clock.at(match->second.leaves, &leave, this, index);
   return true;
 }
 
@@ -142,8 +142,8 @@ void sim_fabric::state::leave(void* self, std::uint64_t flight_index) {
   const auto index = static_cast<std::uint32_t>(flight_index);
   const flight& leaving = shared.flights_[index];
   const channel on_channel = leaving.carried->header.channel;
-  const auto found = shared.late_streams_.find(stream_of(leaving.from, leaving.to, on_channel));
-  if (--found->second.messages == 0) shared.late_streams_.erase(found);
+  const auto match = shared.late_streams_.find(stream_of(leaving.from, leaving.to, on_channel));
+  if (--match->second.messages == 0) shared.late_streams_.erase(match);
   if (leaving.from != leaving.to) return shared.depart(index, on_channel);
   simulated_rank& receiver = shared.at(leaving.to);
   shared.deliver(index);
@@ -169,10 +169,10 @@ void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
 
 sim_fabric::state::receipt sim_fabric::state::receive(rank_id rank) {
   const std::uint32_t index = pop(at(rank).inbox);
-  const rank_id from = flights_[index].from;
-  clock.spend(net.link(from, rank).receive_overhead);
+  const rank_id source = flights_[index].from;
+  clock.spend(net.link(source, rank).receive_overhead);
   const bool datagram = flights_[index].datagram;
-  return {.carried = end_flight(index), .from = from, .datagram = datagram};
+  return {.carried = end_flight(index), .from = source, .datagram = datagram};
 }
 
 void sim_fabric::state::close(rank_id rank) noexcept {
@@ -195,8 +195,8 @@ void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
   const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
   if (landing.datagram) return shared.net.admits(passed, shared.clock.now()) ? shared.land(index) : shared.lose(index);
   const std::uint64_t stream = stream_of(landing.from, landing.to, landing.carried->header.channel);
-  const auto behind = shared.dropped_streams_.find(stream);
-  if (behind != shared.dropped_streams_.end()) return behind->second.push_back(index);
+  const auto next = shared.dropped_streams_.find(stream);
+  if (next != shared.dropped_streams_.end()) return next->second.push_back(index);
   if (shared.net.admits(passed, shared.clock.now())) return shared.land(index);
   shared.traffic.switch_drops += 1;
   shared.dropped_streams_[stream].push_back(index);
@@ -256,7 +256,7 @@ void sim_fabric::state::deliver(std::uint32_t index) {
   push(receiver.inbox, index);
 }
 
-std::uint32_t sim_fabric::state::begin_flight(message_ptr carried, rank_id from, rank_id to) {
+std::uint32_t sim_fabric::state::begin_flight(message_ptr carried, rank_id source, rank_id target) {
   const message_header& head = carried->header;
   NACRE_EXPECT(carried->packed(), "live values do not travel through a network");
   NACRE_EXPECT(head.payload_bytes <= capabilities{}.payload_bytes_max, "the layers above split what is larger");
@@ -272,8 +272,8 @@ std::uint32_t sim_fabric::state::begin_flight(message_ptr carried, rank_id from,
     free_ = flights_[index].next;
   }
   flights_[index] = {.carried = carried.release(),
-                     .from = from,
-                     .to = to,
+                     .from = source,
+                     .to = target,
                      .identity = identity,
                      .bytes = bytes,
                      .idle = idle,

@@ -60,10 +60,10 @@ struct sim_fabric::state {
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  void submit_remote(rank_id from, rank_id to, message_list& batch);
+  void submit_remote(rank_id source, rank_id target, message_list& batch);
   void submit_own(rank_id rank, message_list& batch);
   /// A datagram to another rank. False: too many of its sender are under way.
-  [[nodiscard]] bool submit_datagram(rank_id from, rank_id to, message_ptr carried);
+  [[nodiscard]] bool submit_datagram(rank_id source, rank_id target, message_ptr carried);
   /// The oldest message or datagram of the inbox, which must not be empty; spends the receive overhead.
   struct receipt {
     message_ptr carried;
@@ -110,7 +110,7 @@ struct sim_fabric::state {
   void lose(std::uint32_t index);
   [[nodiscard]] bool leaves_later(std::uint32_t index, channel on_channel);
   void depart(std::uint32_t index, channel on_channel);
-  [[nodiscard]] std::uint32_t begin_flight(message_ptr carried, rank_id from, rank_id to);
+  [[nodiscard]] std::uint32_t begin_flight(message_ptr carried, rank_id source, rank_id target);
   [[nodiscard]] message_ptr end_flight(std::uint32_t index) noexcept;
   void push(flight_queue& queue, std::uint32_t index) noexcept;
   [[nodiscard]] std::uint32_t pop(flight_queue& queue) noexcept;

@@ -26,7 +26,8 @@ constexpr std::size_t body = 960;  // with its header a message takes 1000 ns
 
 TEST(sim_switch, a_message_that_finds_a_full_buffer_comes_after_the_time_of_a_retry) {
   job all(4, short_buffer(1500));
-  for (std::uint32_t from = 1; from <= 3; ++from) all.send(from, 0, numbered(from, channel::application, body));
+  for (std::uint32_t source = 1; source <= 3; ++source)
+    all.send(source, 0, numbered(source, channel::application, body));
   all.run();
   // The heads come at once: behind the first message wait 1000 bytes, behind the second 2000.
   ASSERT_EQ(all.received[0].size(), 3U);
@@ -45,7 +46,8 @@ TEST(sim_switch, a_single_sender_at_the_rate_of_its_port_loses_nothing) {
 
 TEST(sim_switch, without_a_bound_nothing_is_dropped) {
   job all(8, short_buffer(0));
-  for (std::uint32_t from = 1; from < 8; ++from) all.send(from, 0, numbered(from, channel::application, body));
+  for (std::uint32_t source = 1; source < 8; ++source)
+    all.send(source, 0, numbered(source, channel::application, body));
   all.run();
   EXPECT_EQ(all.fabric.traffic().switch_drops, 0U);
   EXPECT_EQ(all.received[0].size(), 7U);
@@ -55,15 +57,15 @@ TEST(sim_switch, messages_of_one_stream_stay_in_order_whatever_is_dropped) {
   constexpr std::uint32_t senders = 5, each = 30;
   job all(senders + 1, short_buffer(2000));
   for (std::uint32_t number = 0; number < each; ++number) {
-    for (std::uint32_t from = 1; from <= senders; ++from) {
-      all.send(from, 0, numbered(from * 1000 + number, channel::application, body));
+    for (std::uint32_t source = 1; source <= senders; ++source) {
+      all.send(source, 0, numbered(source * 1000 + number, channel::application, body));
     }
   }
   all.run();
   EXPECT_GT(all.fabric.traffic().switch_drops, 0U);
   std::vector<std::uint32_t> next(senders + 1, 0);
   for (const job::receipt& got : all.received[0]) EXPECT_EQ(got.number % 1000, next[got.number / 1000]++);
-  for (std::uint32_t from = 1; from <= senders; ++from) EXPECT_EQ(next[from], each);
+  for (std::uint32_t source = 1; source <= senders; ++source) EXPECT_EQ(next[source], each);
 }
 
 }  // namespace

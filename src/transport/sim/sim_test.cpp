@@ -44,7 +44,8 @@ TEST(sim, messages_from_many_to_one_are_served_one_after_the_other) {
   sim_options options = plain();
   options.network.remote.send_overhead = nanoseconds(0);
   job all(senders + 1, options);
-  for (std::uint32_t from = 1; from <= senders; ++from) all.send(from, 0, numbered(from, channel::application, 61));
+  for (std::uint32_t source = 1; source <= senders; ++source)
+    all.send(source, 0, numbered(source, channel::application, 61));
   all.run();
   ASSERT_EQ(all.received[0].size(), senders);
   for (std::uint32_t i = 0; i < senders; ++i) EXPECT_EQ(all.received[0][i].when_ns, 1000 + 100 * (i + 1) + 30 * i);
@@ -127,9 +128,9 @@ struct gossip {
     while (const message_ptr m = arrived.pop_front()) {
       ++everyone->received;
       const std::size_t pair = m->header.source * everyone->all.ends.size() + rank;
-      std::uint32_t& before = everyone->last[static_cast<std::size_t>(m->header.channel)][pair];
-      EXPECT_LT(before, m->header.sequence) << "a message has overtaken its own stream";
-      before = m->header.sequence;
+      std::uint32_t& previous = everyone->last[static_cast<std::size_t>(m->header.channel)][pair];
+      EXPECT_LT(previous, m->header.sequence) << "a message has overtaken its own stream";
+      previous = m->header.sequence;
       everyone->pass_on(rank);
     }
   }
@@ -169,13 +170,13 @@ TEST(sim, the_same_seed_gives_the_same_trace_and_other_seeds_others) {
   EXPECT_EQ(std::unique(hashes.begin(), hashes.end()), hashes.end());
 }
 
-/// The trace when one message that `change` has altered goes from rank `from` to rank `to`.
+/// The trace when one message that `change` has altered goes from rank `source` to rank `target`.
 template <class Change>
-[[nodiscard]] std::uint64_t trace_of(std::uint32_t from, std::uint32_t to, Change change) {
+[[nodiscard]] std::uint64_t trace_of(std::uint32_t source, std::uint32_t target, Change change) {
   job three(3, plain());
   message_ptr m = numbered(5);
   change(*m);
-  three.send(from, to, std::move(m));
+  three.send(source, target, std::move(m));
   return three.run();
 }
 
@@ -219,12 +220,12 @@ TEST(sim, poll_hands_out_no_more_than_it_is_asked_for_and_charges_for_no_more) {
   two.ends[1]->set_arrival_hook(nullptr, nullptr);
   for (std::uint32_t i = 0; i < 5; ++i) two.send(0, 1, numbered(i));
   two.run();
-  const nanoseconds before = two.fabric.machine().now();
+  const nanoseconds time = two.fabric.machine().now();
   message_list arrived;
   EXPECT_TRUE(two.ends[1]->poll(arrived, 2));
   EXPECT_EQ(arrived.size(), 2U);
   EXPECT_EQ(two.ends[1]->waiting(), 3U);
-  EXPECT_EQ(two.fabric.machine().now() - before, nanoseconds(200));
+  EXPECT_EQ(two.fabric.machine().now() - time, nanoseconds(200));
   EXPECT_TRUE(two.ends[1]->poll(arrived, 100));
   EXPECT_FALSE(two.ends[1]->poll(arrived, 100));
   EXPECT_EQ(arrived.size(), 5U);
@@ -238,10 +239,10 @@ TEST(sim, each_poll_costs_what_a_look_does_whatever_it_finds) {
   for (std::uint32_t i = 0; i < 3; ++i) two.send(0, 1, numbered(i));
   two.run();
   const auto cost_of_poll = [&](std::size_t messages_max) {
-    const nanoseconds before = two.fabric.machine().now();
+    const nanoseconds time = two.fabric.machine().now();
     message_list arrived;
     static_cast<void>(two.ends[1]->poll(arrived, messages_max));
-    return two.fabric.machine().now() - before;
+    return two.fabric.machine().now() - time;
   };
   EXPECT_EQ(cost_of_poll(2), nanoseconds(7 + 2 * 100));
   EXPECT_EQ(cost_of_poll(2), nanoseconds(7 + 100));
@@ -271,12 +272,12 @@ TEST(sim, the_seed_and_the_network_come_from_the_configuration) {
   config configuration{option_table{"sim", sim_option_rows()}, option_table{"runtime", {&seed_row, 1}}};
   configuration.set("seed", "42");
   configuration.set("sim.latency", "9us");
-  const std::unique_ptr<fabric> made = make_sim_fabric(3, configuration);
-  auto& simulated = dynamic_cast<sim_fabric&>(*made);
+  const std::unique_ptr<fabric> result = make_sim_fabric(3, configuration);
+  auto& simulated = dynamic_cast<sim_fabric&>(*result);
   EXPECT_EQ(simulated.machine().seed(), 42U);
   EXPECT_EQ(simulated.network().options().remote.latency, nanoseconds(9000));
-  EXPECT_EQ(made->size(), 3U);
-  EXPECT_EQ(made->local_ranks().size(), 3U);
+  EXPECT_EQ(result->size(), 3U);
+  EXPECT_EQ(result->local_ranks().size(), 3U);
 }
 
 TEST(sim_death, waiting_for_virtual_time_aborts) {

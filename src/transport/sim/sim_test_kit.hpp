@@ -82,10 +82,10 @@ struct job {
     }
   }
 
-  void send(std::uint32_t from, std::uint32_t to, message_ptr m) {
+  void send(std::uint32_t source, std::uint32_t target, message_ptr m) {
     message_list batch;
     batch.push_back(std::move(m));
-    ends[from]->submit(rank_id{to}, batch);
+    ends[source]->submit(rank_id{target}, batch);
     EXPECT_TRUE(batch.empty());
   }
 

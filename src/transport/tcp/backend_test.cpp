@@ -28,7 +28,8 @@ constexpr seconds patience{30};
 /// Ranks that one thread drives.
 class interleaved_ranks {
  public:
-  explicit interleaved_ranks(std::uint32_t ranks, const settings& how = {}) : fabric_(ranks, how), ends_(ranks) {
+  explicit interleaved_ranks(std::uint32_t ranks, const settings& settings = {})
+      : fabric_(ranks, settings), ends_(ranks) {
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([this, rank] { ends_[rank] = fabric_.open(rank_id(rank)); });
@@ -37,12 +38,12 @@ class interleaved_ranks {
   }
 
   [[nodiscard]] endpoint& at(std::uint32_t rank) { return *ends_[rank]; }
-  void send(std::uint32_t from, std::uint32_t to, channel on = channel::application) {
+  void send(std::uint32_t source, std::uint32_t target, channel channel = channel::application) {
     message_list batch;
     batch.push_back(make_message(8));
-    batch.front()->header.channel = on;
-    batch.front()->header.source = from;
-    at(from).submit(rank_id(to), batch);
+    batch.front()->header.channel = channel;
+    batch.front()->header.source = source;
+    at(source).submit(rank_id(target), batch);
   }
   /// Polls, without a sleep, until a message is there.
   void take(std::uint32_t at_rank) {
@@ -95,17 +96,17 @@ std::size_t received_before_a_system_message() {
   job.at(0).submit(rank_id(1), flood);
   job.send(0, 1, channel::system);
   message_list arrived;
-  std::size_t before = 0;
+  std::size_t previous = 0;
   bool seen = false;
   for (const auto deadline = steady_clock::now() + patience; !seen && steady_clock::now() < deadline;) {
     job.at(1).poll(arrived, 1000);
     while (const message_ptr m = arrived.pop_front()) {
       seen |= m->header.channel == channel::system;
-      before += seen ? 0 : 1;
+      previous += seen ? 0 : 1;
     }
   }
   EXPECT_TRUE(seen);
-  return before;
+  return previous;
 }
 
 TEST(tcp, a_system_message_passes_a_full_application_stream_while_that_is_being_read) {
@@ -156,8 +157,8 @@ TEST(tcp, ranks_with_fewer_sockets_declare_no_separate_channels_and_carry_all_th
   for (const std::uint32_t connections : {1U, 2U, 3U}) {
     interleaved_ranks job(2, {.join = {.connections = connections}});
     EXPECT_EQ(job.at(0).declared().separate_channels, connections == 3);
-    for (const channel on : {channel::bulk, channel::system, channel::application}) {
-      job.send(0, 1, on);
+    for (const channel channel : {channel::bulk, channel::system, channel::application}) {
+      job.send(0, 1, channel);
       job.take(1);
     }
   }

@@ -26,8 +26,8 @@ constexpr std::uint64_t wakeup_tag = ~std::uint64_t{0};
 constexpr std::uint64_t control_tag = wakeup_tag - 1;  // listener and monitor_
 
 /// The number of the connection that carries a channel.
-std::uint32_t place_among(channel which, std::uint32_t connections) noexcept {
-  return std::min(static_cast<std::uint32_t>(which), connections - 1);
+std::uint32_t place_among(channel channel, std::uint32_t connections) noexcept {
+  return std::min(static_cast<std::uint32_t>(channel), connections - 1);
 }
 
 /// The channels that connection `number` carries, as bits: the last one carries all that have none of their own.
@@ -87,16 +87,16 @@ std::size_t tcp_endpoint::place_of(const peer_link& link) const noexcept {
   return std::size_t{link.peer().value()} * connections_ + link.number();
 }
 
-void tcp_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < size_, "no such rank");
+void tcp_endpoint::submit(rank_id target, message_list& batch) {
+  NACRE_EXPECT(target.value() < size_, "no such rank");
   if (batch.empty()) return;
-  if (to == rank_) {
+  if (target == rank_) {
     own_.append(batch);
     flags_.note_own();
     return wake();
   }
-  const channel on = batch.front()->header.channel;
-  peer_link* const link = links_[std::size_t{to.value()} * connections_ + place_among(on, connections_)].get();
+  const channel channel = batch.front()->header.channel;
+  peer_link* const link = links_[std::size_t{target.value()} * connections_ + place_among(channel, connections_)].get();
   if (link == nullptr) return batch.clear();
   const bool was_empty = link->unsent_bytes() == 0;
   link->submit(batch, output_bytes_max_);
@@ -146,10 +146,10 @@ bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-bool tcp_endpoint::receive(peer_link& from, message_list& arrived, std::size_t enough) {
-  const peer_link::state before = from.now();
-  const bool moved = from.receive(arrived, enough);
-  if (from.now() != before) on_state_change(from);
+bool tcp_endpoint::receive(peer_link& link, message_list& arrived, std::size_t enough) {
+  const peer_link::state state = link.now();
+  const bool moved = link.receive(arrived, enough);
+  if (link.now() != state) on_state_change(link);
   return moved;
 }
 
@@ -192,8 +192,8 @@ bool tcp_endpoint::asks_kernel(bool heard_warm) noexcept {
 
 bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) {
   std::array<epoll_event, 64> ready;
-  const int found = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
-  const auto count = static_cast<std::size_t>(std::max(found, 0));
+  const int found_count = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  const auto count = static_cast<std::size_t>(std::max(found_count, 0));
   bool moved = false;
   const auto is_of_system = [&](std::uint64_t tag) { return tag < control_tag && tag % connections_ == 0; };
   for (std::size_t i = 0; i < count; ++i) {
@@ -212,8 +212,8 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
   return moved;
 }
 
-bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t what, message_list& arrived, std::size_t enough) {
-  if (links_[place] == nullptr || (what & ~std::uint32_t{EPOLLOUT}) == 0) return false;
+bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t number, message_list& arrived, std::size_t enough) {
+  if (links_[place] == nullptr || (number & ~std::uint32_t{EPOLLOUT}) == 0) return false;
   if (!receive(*links_[place], arrived, enough)) return false;
   peer_link* const heard = links_[place].get();  // null when it has just ended
   if (heard == nullptr) return true;

@@ -52,7 +52,7 @@ class tcp_endpoint final : public endpoint {
   std::uint32_t size() const noexcept override { return size_; }
   const capabilities& declared() const noexcept override { return declared_; }
 
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
@@ -64,12 +64,12 @@ class tcp_endpoint final : public endpoint {
  private:
   void enrol(rank_id peer, launch::candidates_of_rank& candidates);
   [[nodiscard]] std::size_t place_of(const peer_link& link) const noexcept;
-  bool receive(peer_link& from, message_list& arrived, std::size_t enough);
+  bool receive(peer_link& link, message_list& arrived, std::size_t enough);
   bool poll_warm(message_list& arrived, std::size_t enough);
   void warm_to(peer_link* link);
   [[nodiscard]] bool asks_kernel(bool heard_warm) noexcept;
   bool poll_kernel(message_list& arrived, std::size_t messages_max);
-  bool on_event(std::uint64_t place, std::uint32_t what, message_list& arrived, std::size_t enough);
+  bool on_event(std::uint64_t place, std::uint32_t number, message_list& arrived, std::size_t enough);
   bool flush_backlog();
   void note_blocked(peer_link& link);
   void watch(const peer_link& link, int operation);

@@ -22,9 +22,9 @@ net::refusal_log log_of(rank_id rank, net::line_sink sink) {
 
 }  // namespace
 
-local_fabric::local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log)
-    : in_process_fabric(ranks), settings_(how), log_(std::move(log)), secret_(job_secret::generate()) {
-  net::allow_descriptors(std::size_t{ranks} * ranks * how.join.connections, "start fewer ranks");
+local_fabric::local_fabric(std::uint32_t ranks, const settings& settings, net::line_sink log)
+    : in_process_fabric(ranks), settings_(settings), log_(std::move(log)), secret_(job_secret::generate()) {
+  net::allow_descriptors(std::size_t{ranks} * ranks * settings.join.connections, "start fewer ranks");
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     listening_sockets_.push_back(net::listen_at(net::address::any_port_of_loopback()));
     addresses_.push_back(net::address::of_own_end(listening_sockets_.back().get()).text());
@@ -57,13 +57,13 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
                      settings_);
 }
 
-std::unique_ptr<endpoint> endpoint_of(launch::joined_rank what, const settings& how) {
-  return std::make_unique<tcp_endpoint>(endpoint_parts{.rank = what.self.rank,
-                                                       .candidates = std::move(what.candidates),
-                                                       .connections = how.join.connections,
-                                                       .listener = std::move(what.listener),
-                                                       .launcher = std::move(what.launcher),
-                                                       .output_bytes_max = how.output_bytes_max});
+std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings) {
+  return std::make_unique<tcp_endpoint>(endpoint_parts{.rank = rank.self.rank,
+                                                       .candidates = std::move(rank.candidates),
+                                                       .connections = settings.join.connections,
+                                                       .listener = std::move(rank.listener),
+                                                       .launcher = std::move(rank.launcher),
+                                                       .output_bytes_max = settings.output_bytes_max});
 }
 
 }  // namespace nacre::transport::tcp

@@ -29,7 +29,7 @@ struct settings {
 /// its endpoint, because each `open` waits for all others.
 class local_fabric final : public in_process_fabric {
  public:
-  local_fabric(std::uint32_t ranks, const settings& how, net::line_sink log = net::write_error_line);
+  local_fabric(std::uint32_t ranks, const settings& settings, net::line_sink log = net::write_error_line);
 
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
@@ -46,6 +46,6 @@ class local_fabric final : public in_process_fabric {
 };
 
 /// The endpoint of a rank in the job of this process, over the sockets of the ranks in `what.candidates`.
-[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank what, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings);
 
 }  // namespace nacre::transport::tcp

@@ -210,15 +210,15 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
 }
 
 /// Takes `bytes` bytes off the front of the send queue, as a socket would.
-std::vector<std::byte> write_some(send_queue& from, std::size_t bytes) {
+std::vector<std::byte> write_some(send_queue& queue, std::size_t bytes) {
   std::vector<std::byte> taken;
   std::array<iovec, 3> pieces;
-  const std::size_t count = from.front(pieces);
+  const std::size_t count = queue.front(pieces);
   for (std::size_t i = 0; i < count && taken.size() < bytes; ++i) {
     const auto* const data = static_cast<const std::byte*>(pieces[i].iov_base);
     taken.insert(taken.end(), data, data + std::min(pieces[i].iov_len, bytes - taken.size()));
   }
-  from.written(taken.size());
+  queue.written(taken.size());
   return taken;
 }
 

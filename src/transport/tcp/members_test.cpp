@@ -34,15 +34,15 @@ class rank_with_a_forger {
     EXPECT_EQ(forger_.size(), channel_count);
   }
 
-  void send(std::span<const std::byte> bytes, channel by = channel::application) {
+  void send(std::span<const std::byte> bytes, channel channel = channel::application) {
     while (!bytes.empty()) {
-      const std::ptrdiff_t sent = net::send_some(socket_of(by).get(), bytes.data(), bytes.size());
+      const std::ptrdiff_t sent = net::send_some(socket_of(channel).get(), bytes.data(), bytes.size());
       ASSERT_GE(sent, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     }
   }
   void hang_up() { forger_.clear(); }
-  void hang_up(channel by) { socket_of(by).reset(); }
+  void hang_up(channel channel) { socket_of(channel).reset(); }
 
   [[nodiscard]] std::optional<failure> poll_for_failure(int polls) {
     for (; polls > 0; --polls) {
@@ -65,7 +65,7 @@ class rank_with_a_forger {
   message_list arrived;
 
  private:
-  net::unique_fd& socket_of(channel by) { return forger_[static_cast<std::size_t>(by)]; }
+  net::unique_fd& socket_of(channel channel) { return forger_[static_cast<std::size_t>(channel)]; }
 
   local_fabric fabric_;
   std::vector<net::unique_fd> forger_;  // by channel
@@ -126,12 +126,12 @@ TEST(tcp, a_member_that_uses_the_connection_of_another_channel_is_a_failure_that
 }
 
 TEST(tcp, the_end_of_any_one_connection_without_a_shutdown_is_one_failure_of_its_peer) {
-  for (const channel by : {channel::system, channel::application, channel::bulk}) {
+  for (const channel actor : {channel::system, channel::application, channel::bulk}) {
     rank_with_a_forger job;
     for (const channel other : {channel::system, channel::application, channel::bulk}) {
-      if (other != by) job.send(shutdown_frame(), other);
+      if (other != actor) job.send(shutdown_frame(), other);
     }
-    job.hang_up(by);
+    job.hang_up(actor);
     const auto seen = job.wait_for_failure();
     ASSERT_TRUE(seen);
     EXPECT_EQ(describe(*seen), "rank 1 closed its connection without a shutdown");
@@ -144,12 +144,12 @@ TEST(tcp, the_end_of_any_one_connection_without_a_shutdown_is_one_failure_of_its
 std::vector<std::string> lines_beside(const peer_identity& liar, std::uint8_t connections_before) {
   std::vector<std::string> lines;  // written by rank 0's thread until it has ended
   local_fabric fabric(2, {}, [&](std::string_view line) { lines.emplace_back(line); });
-  std::unique_ptr<endpoint> own;
-  std::thread opener([&] { own = fabric.open(rank_id(0)); });
+  std::unique_ptr<endpoint> self;
+  std::thread opener([&] { self = fabric.open(rank_id(0)); });
   std::vector<net::unique_fd> honest;
-  for (peer_identity who = identity_of(fabric, 1); who.connection < channel_count; ++who.connection) {
-    if (who.connection == connections_before) static_cast<void>(call_rank_zero(fabric, liar));
-    auto outcome = call_rank_zero(fabric, who);
+  for (peer_identity party = identity_of(fabric, 1); party.connection < channel_count; ++party.connection) {
+    if (party.connection == connections_before) static_cast<void>(call_rank_zero(fabric, liar));
+    auto outcome = call_rank_zero(fabric, party);
     EXPECT_TRUE(outcome);
     if (outcome) honest.push_back(std::move(outcome->socket));
   }
@@ -158,12 +158,12 @@ std::vector<std::string> lines_beside(const peer_identity& liar, std::uint8_t co
 }
 
 peer_identity rank_one_with(std::uint8_t connection, std::uint8_t connections) {
-  peer_identity who;
-  who.rank = rank_id(1);
-  who.size = 2;
-  who.connection = connection;
-  who.connections = connections;
-  return who;
+  peer_identity party;
+  party.rank = rank_id(1);
+  party.size = 2;
+  party.connection = connection;
+  party.connections = connections;
+  return party;
 }
 
 TEST(tcp, a_member_that_lies_about_its_channel_or_its_identity_is_refused_in_words_and_the_honest_one_gets_in) {

@@ -34,10 +34,10 @@ static_assert(std::has_unique_object_representations_v<head>);
 /// A host with many devices needs some hundred bytes. An address must fit into the buffer of a new socket.
 constexpr std::uint32_t address_bytes_max = 16384;
 
-[[noreturn]] void refuse(const address_exchange& parts, std::size_t peer, const std::string& what,
+[[noreturn]] void refuse(const address_exchange& parts, std::size_t peer, const std::string& name,
                          const std::string& remedy) {
   const std::string trouble =
-      fmt::format("and rank {} cannot tell each other where UCX reaches them: {}", parts.rank.value(), what);
+      fmt::format("and rank {} cannot tell each other where UCX reaches them: {}", parts.rank.value(), name);
   launch::give_up_start(parts.launcher, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
                                          .reason = trouble + ": " + remedy,
                                          .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
@@ -48,15 +48,15 @@ constexpr std::uint32_t address_bytes_max = 16384;
 /// Reads the addresses of one peer, and polls the launcher connection meanwhile.
 class address_reader {
  public:
-  address_reader(const address_exchange& parts, std::size_t peer, const net::peer_candidate& from)
-      : parts_(parts), peer_(peer), from_(from) {}
+  address_reader(const address_exchange& parts, std::size_t peer, const net::peer_candidate& peer_candidate)
+      : parts_(parts), peer_(peer), from_(peer_candidate) {}
 
-  void read(std::span<std::byte> into) {
-    const std::size_t early = std::min(from_.leftover.size() - taken_, into.size());
-    std::copy_n(from_.leftover.begin() + static_cast<std::ptrdiff_t>(taken_), early, into.begin());
+  void read(std::span<std::byte> target) {
+    const std::size_t early = std::min(from_.leftover.size() - taken_, target.size());
+    std::copy_n(from_.leftover.begin() + static_cast<std::ptrdiff_t>(taken_), early, target.begin());
     taken_ += early;
-    for (std::size_t got = early; got < into.size();) {
-      const std::ptrdiff_t more = net::receive_some(from_.socket.get(), into.data() + got, into.size() - got);
+    for (std::size_t got = early; got < target.size();) {
+      const std::ptrdiff_t more = net::receive_some(from_.socket.get(), target.data() + got, target.size() - got);
       if (more < 0) refuse(parts_, peer_, "it has closed its connection", "look for what it has printed");
       got += static_cast<std::size_t>(more);
       if (more == 0) wait();
@@ -66,7 +66,7 @@ class address_reader {
  private:
   void wait() const {
     if (parts_.launcher != nullptr) {
-      if (const auto why = parts_.launcher->poll()) throw job_aborted(launch::aborted_text(*why));
+      if (const auto aborted = parts_.launcher->poll()) throw job_aborted(launch::aborted_text(*aborted));
     }
     if (std::chrono::steady_clock::now() >= parts_.deadline) {
       refuse(parts_, peer_, "it does not answer", "raise ucx.connect_timeout if the machine is busy");
@@ -83,11 +83,11 @@ class address_reader {
   std::size_t taken_ = 0;
 };
 
-std::vector<std::byte> own_addresses(const port& own) {
+std::vector<std::byte> own_addresses(const port& port) {
   head front;
   std::vector<std::byte> result(sizeof front);
   for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
-    const auto address = own.address(channel_index);
+    const auto address = port.address(channel_index);
     if (address.size() > address_bytes_max) {
       throw setup_error({.problem = fmt::format("the address of a UCX worker has {} bytes", address.size()),
                          .why = fmt::format("Nacre exchanges at most {}", address_bytes_max),
@@ -100,8 +100,9 @@ std::vector<std::byte> own_addresses(const port& own) {
   return result;
 }
 
-peer_addresses receive_addresses(const address_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
-  address_reader reader(parts, peer, from);
+peer_addresses receive_addresses(const address_exchange& parts, std::size_t peer,
+                                 const net::peer_candidate& peer_candidate) {
+  address_reader reader(parts, peer, peer_candidate);
   head front;
   reader.read(std::as_writable_bytes(std::span(&front, 1)));
   peer_addresses result{.key = front.key};
@@ -117,10 +118,10 @@ peer_addresses receive_addresses(const address_exchange& parts, std::size_t peer
 
 }  // namespace
 
-std::vector<peer_addresses> exchange_addresses(const address_exchange& parts, const port& own,
+std::vector<peer_addresses> exchange_addresses(const address_exchange& parts, const port& port,
                                                const std::vector<std::uint64_t>& keys,
                                                const std::vector<std::optional<net::peer_candidate>>& candidates) {
-  std::vector<std::byte> words = own_addresses(own);
+  std::vector<std::byte> words = own_addresses(port);
   for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
     if (!candidates[peer]) continue;
     std::memcpy(words.data(), &keys[peer], sizeof keys[peer]);

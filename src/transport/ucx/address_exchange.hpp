@@ -31,7 +31,7 @@ struct peer_addresses {
 /// Sends each peer candidate the addresses of this rank's channels and the key for that peer (`keys`, by rank). Returns
 /// the answers, by rank. The candidates keep their sockets. Blocks; throws setup_error or job_aborted.
 [[nodiscard]] std::vector<peer_addresses> exchange_addresses(
-    const address_exchange& parts, const port& own, const std::vector<std::uint64_t>& keys,
+    const address_exchange& parts, const port& port, const std::vector<std::uint64_t>& keys,
     const std::vector<std::optional<net::peer_candidate>>& candidates);
 
 }  // namespace nacre::transport::ucx

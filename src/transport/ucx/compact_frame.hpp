@@ -29,38 +29,38 @@ inline constexpr std::uint32_t bits_of_number = 16;
 static_assert(transport::compact_bits == bits_in_form + 32 - bits_of_number);
 
 /// The compact header that a stamp holds.
-[[nodiscard]] inline std::uint32_t header_in(const stamp& of) noexcept {
-  return of.sequence >> bits_of_number << bits_in_form | (of.form & (is_compact - 1));
+[[nodiscard]] inline std::uint32_t header_in(const stamp& stamp) noexcept {
+  return stamp.sequence >> bits_of_number << bits_in_form | (stamp.form & (is_compact - 1));
 }
 }  // namespace detail
 
-[[nodiscard]] inline bool is_compact(const stamp& of) noexcept { return (of.form & detail::is_compact) != 0; }
+[[nodiscard]] inline bool is_compact(const stamp& stamp) noexcept { return (stamp.form & detail::is_compact) != 0; }
 /// The number of bits of the frame's sequence that the stamp holds.
-[[nodiscard]] inline std::uint32_t number_bits(const stamp& of) noexcept {
-  return is_compact(of) ? detail::bits_of_number : 32;
+[[nodiscard]] inline std::uint32_t number_bits(const stamp& stamp) noexcept {
+  return is_compact(stamp) ? detail::bits_of_number : 32;
 }
 
 /// The violation in a compact frame of that length, as one clause; null: none.
-[[nodiscard]] inline const char* fault_of_compact(const stamp& of, std::size_t bytes) noexcept {
+[[nodiscard]] inline const char* fault_of_compact(const stamp& stamp, std::size_t bytes) noexcept {
   return bytes > compact_bytes_max ? "sent a message that is too long"
-                                   : transport::fault_of_compact(detail::header_in(of));
+                                   : transport::fault_of_compact(detail::header_in(stamp));
 }
 
 /// Completes the header of a message that came as a compact frame on that channel. The header has its length and
 /// nothing else yet. Checks nothing.
-inline void expand(const stamp& of, std::uint32_t channel_index, message_header& header) noexcept {
-  transport::expand(detail::header_in(of), of.source, channel_index, header);
+inline void expand(const stamp& stamp, std::uint32_t channel_index, message_header& header) noexcept {
+  transport::expand(detail::header_in(stamp), stamp.source, channel_index, header);
 }
 
-/// Puts the compact header into `with`, which has its source and sequence already. False: a stamp cannot hold this
-/// header, and `with` is unchanged.
-[[nodiscard]] inline bool compress(const message_header& header, std::uint32_t channel_index, stamp& with) noexcept {
+/// Puts the compact header into `stamp`, which has its source and sequence already. False: a stamp cannot hold this
+/// header, and `stamp` is unchanged.
+[[nodiscard]] inline bool compress(const message_header& header, std::uint32_t channel_index, stamp& stamp) noexcept {
   if (header.payload_bytes > compact_bytes_max) return false;
-  const auto compact = transport::compress(header, with.source, channel_index);
+  const auto compact = transport::compress(header, stamp.source, channel_index);
   if (!compact) return false;
   constexpr std::uint32_t numbers = (1u << detail::bits_of_number) - 1;
-  with.form = detail::is_compact | (*compact & (detail::is_compact - 1));
-  with.sequence = *compact >> detail::bits_in_form << detail::bits_of_number | (with.sequence & numbers);
+  stamp.form = detail::is_compact | (*compact & (detail::is_compact - 1));
+  stamp.sequence = *compact >> detail::bits_in_form << detail::bits_of_number | (stamp.sequence & numbers);
   return true;
 }
 

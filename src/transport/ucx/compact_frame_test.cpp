@@ -49,12 +49,12 @@ TEST(compact_frame, is_none_where_the_header_says_more_or_the_payload_is_longer)
 
 TEST(compact_frame, says_what_is_wrong_with_it) {
   for (std::uint32_t form = 128; form < 256; ++form) {
-    const stamp of{.form = form};
+    const stamp stamp{.form = form};
     message_header header;
-    expand(of, channel_index, header);
+    expand(stamp, channel_index, header);
     const bool known = header.kind <= message_kind::reply;
-    EXPECT_EQ(fault_of_compact(of, compact_bytes_max) == nullptr, known) << form;
-    EXPECT_NE(fault_of_compact(of, compact_bytes_max + 1), nullptr) << form;
+    EXPECT_EQ(fault_of_compact(stamp, compact_bytes_max) == nullptr, known) << form;
+    EXPECT_NE(fault_of_compact(stamp, compact_bytes_max + 1), nullptr) << form;
   }
 }
 

@@ -55,10 +55,10 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
   net::watch({.events = events_.get(), .descriptor = wakeup_event_.descriptor(), .tag = wakeup_tag}, EPOLL_CTL_ADD);
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     if (!parts.peers[rank]) continue;
-    peer& made = peers_[rank];
-    made.now = peer::state::present;
-    made.parts = std::move(*parts.peers[rank]);
-    monitor_.watch(rank_id(rank), made.parts.liveness_socket.get());
+    peer& peer = peers_[rank];
+    peer.now = peer::state::present;
+    peer.parts = std::move(*parts.peers[rank]);
+    monitor_.watch(rank_id(rank), peer.parts.liveness_socket.get());
     unheard_ += channels_per_peer;
     ++unready_;
   }
@@ -87,10 +87,10 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 
 /// Polls each busy channel, one that has delivered something lately, every time. Polls the idle ones at intervals, and
 /// before the busy ones, so that a message found on an idle channel does not wait for the busy ones.
-bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
+bool ucx_endpoint::progress(message_list& messages, std::size_t enough) {
   bool moved = false;
   ++polls_;
-  into_ = &into;
+  into_ = &messages;
   for (std::uint32_t channel_index = 0; requests_waiting_ != 0 && channel_index < channels_per_peer; ++channel_index) {
     if (!may_fetch(channel_index)) continue;  // first: all frames that arrived before this poll have been handled
     start_fetches(channel_index);
@@ -101,13 +101,13 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
       std::all_of(busy_polls_left_.begin(), busy_polls_left_.end(), [](std::uint32_t polls) { return polls == 0; });
   if (all_are_idle || idle_poll_interval_.due()) {
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
-      if (busy_polls_left_[channel_index] == 0) moved |= poll_channel(channel_index, into, enough);
+      if (busy_polls_left_[channel_index] == 0) moved |= poll_channel(channel_index, messages, enough);
     }
   }
   for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
     if (busy_polls_left_[channel_index] == 0) continue;
     --busy_polls_left_[channel_index];
-    moved |= poll_channel(channel_index, into, enough);
+    moved |= poll_channel(channel_index, messages, enough);
   }
   into_ = nullptr;
   if (!busy_.empty()) moved |= pump();
@@ -115,12 +115,12 @@ bool ucx_endpoint::progress(message_list& into, std::size_t enough) {
   return moved;
 }
 
-bool ucx_endpoint::poll_channel(std::uint32_t channel_index, message_list& into, std::size_t enough) {
+bool ucx_endpoint::poll_channel(std::uint32_t channel_index, message_list& messages, std::size_t enough) {
   for (std::uint32_t look = 0; look < polls_max; ++look) {
-    const std::size_t before = into.size();
+    const std::size_t previous = messages.size();
     if (!port_->progress(channel_index)) return look != 0;
     busy_polls_left_[channel_index] = busy_polls;
-    if (into.size() < before + frames_of_a_stream || into.size() >= enough) break;
+    if (messages.size() < previous + frames_of_a_stream || messages.size() >= enough) break;
   }
   return true;
 }

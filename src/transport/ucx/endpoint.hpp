@@ -88,7 +88,7 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   rank_id rank() const noexcept override { return rank_; }
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const capabilities& declared() const noexcept override;
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
@@ -173,66 +173,66 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   };
 
   // endpoint_send.cpp
-  [[nodiscard]] bool full(const link& to) const noexcept;
-  void start(place_of where, message_ptr m);
-  [[nodiscard]] bool start_compact(place_of where, const peer& target, link& via, message& m);
-  [[nodiscard]] transfer& begin(transfer::kind what, place_of of);
-  void handle_outcome(transfer& it, outcome how);
-  void release_transfer(transfer& it);
+  [[nodiscard]] bool full(const link& link) const noexcept;
+  void start(place_of place, message_ptr m);
+  [[nodiscard]] bool start_compact(place_of place, const peer& target, link& via, message& m);
+  [[nodiscard]] transfer& begin(transfer::kind kind, place_of place);
+  void handle_outcome(transfer& transfer, outcome outcome);
+  void release_transfer(transfer& transfer);
   void note_complete(link& via, std::uint64_t number);
   bool pump();
-  void forget_waiting(peer& to);
+  void forget_waiting(peer& peer);
 
   // endpoint_receive.cpp: the port's events
-  void arrived(std::uint32_t channel_index, frame_kind what, const stamp& of,
+  void arrived(std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                std::span<const std::byte> frame) noexcept override;
-  place place_for(std::uint32_t channel_index, frame_kind what, const stamp& of, std::size_t byte_count,
+  place place_for(std::uint32_t channel_index, frame_kind kind, const stamp& stamp, std::size_t byte_count,
                   rendezvous_request as) noexcept override;
   void ended(std::uint64_t request_id, bool well) noexcept override;
-  void broken(std::uint32_t peer, std::uint32_t channel_index, const char* why) noexcept override;
-  [[nodiscard]] link* link_of(std::uint32_t channel_index, const stamp& of) noexcept;
-  [[nodiscard]] std::optional<std::uint64_t> number_of(const link& from, const stamp& of) const noexcept;
-  [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id by, std::size_t frame_bytes,
+  void broken(std::uint32_t peer, std::uint32_t channel_index, const char* reason) noexcept override;
+  [[nodiscard]] link* link_of(std::uint32_t channel_index, const stamp& stamp) noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> number_of(const link& link, const stamp& stamp) const noexcept;
+  [[nodiscard]] std::string_view fault_of(const message_header& header, rank_id rank, std::size_t frame_bytes,
                                           std::uint32_t channel_index) const;
-  void receive_frame(link& from, std::uint32_t channel_index, frame_kind what, const stamp& of,
+  void receive_frame(link& link, std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                      std::span<const std::byte> frame);
-  void take(link& from, const stamp& of, message_ptr m);
-  void take_out_of_order(link& from, const stamp& of, message_ptr m);
-  void deliver_held(link& from);
+  void take(link& link, const stamp& stamp, message_ptr m);
+  void take_out_of_order(link& link, const stamp& stamp, message_ptr m);
+  void deliver_held(link& link);
   [[nodiscard]] bool may_fetch(std::uint32_t channel_index) const noexcept;
   void start_fetches(std::uint32_t channel_index);
   void refuse_requests();
-  void take_fetched(transfer& it, bool well);
+  void take_fetched(transfer& transfer, bool well);
 
   // endpoint_direct.cpp
   bool reaches(rank_id far) const noexcept override { return far != rank_; }
-  std::optional<registered_region> register_region(rank_id to, std::span<std::byte> bytes, copy_way what) override;
-  void deregister(rank_id from, const registered_region& what) noexcept override;
-  copy_outcome copy(const direct_copy& what) override;
+  std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes, copy_way way) override;
+  void deregister(rank_id source, const registered_region& region) noexcept override;
+  copy_outcome copy(const direct_copy& direct_copy) override;
   void stop(std::uint64_t tag) noexcept override;
   std::optional<ended_copy> take_ended() override;
-  [[nodiscard]] place place_for_bytes(frame_kind what, copy_id which, std::size_t byte_count);
-  void end_landing(const transfer& it, bool well);
-  void end_leaving(const transfer& it, bool well);
+  [[nodiscard]] place place_for_bytes(frame_kind kind, copy_id id, std::size_t byte_count);
+  void end_landing(const transfer& transfer, bool well);
+  void end_leaving(const transfer& transfer, bool well);
   void send_control_frames();
-  void send_bytes(transfer::kind as, frame_kind what, copy_id which, std::span<const std::byte> bytes);
+  void send_bytes(transfer::kind as, frame_kind kind, copy_id id, std::span<const std::byte> bytes);
   template <class Condition>
-  bool help_until(std::uint32_t far, Condition over);
+  bool help_until(std::uint32_t far, Condition is_over);
 
   // endpoint.cpp
-  bool progress(message_list& into, std::size_t enough);
-  bool poll_channel(std::uint32_t channel_index, message_list& into, std::size_t enough);
+  bool progress(message_list& messages, std::size_t enough);
+  bool poll_channel(std::uint32_t channel_index, message_list& messages, std::size_t enough);
   void sleep(std::chrono::nanoseconds timeout);
 
   // endpoint_control.cpp
   void poll_control();
   void read_liveness_socket(std::uint32_t rank);
-  void suspect(std::uint32_t rank, std::string_view why);
+  void suspect(std::uint32_t rank, std::string_view reason);
   void check_suspects();
   void lose(std::uint32_t rank, std::string_view reason);
   void report_lost_peers();
   template <class Condition>
-  bool progress_until(Condition over, net::time_point deadline, bool joining);
+  bool progress_until(Condition is_over, net::time_point deadline, bool joining);
   void flush_links();
   void leave_to_peers();
   [[nodiscard]] bool flushed() const noexcept;

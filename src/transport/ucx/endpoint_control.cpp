@@ -36,13 +36,14 @@ constexpr milliseconds flush_max{300};
 /// How long an endpoint that has closed waits for the shutdown messages of its peers.
 constexpr std::chrono::seconds close_wait_max{5};
 
-bool send_liveness(const net::unique_fd& liveness_socket, liveness_message what) {
-  return net::send_some(liveness_socket.get(), &what, sizeof what) == std::ptrdiff_t{sizeof what};
+bool send_liveness(const net::unique_fd& liveness_socket, liveness_message message) {
+  return net::send_some(liveness_socket.get(), &message, sizeof message) == std::ptrdiff_t{sizeof message};
 }
 
-[[noreturn]] void throw_apart(rank_id own, std::uint32_t peer, const std::string& what, const std::string& remedy) {
+[[noreturn]] void throw_apart(rank_id own_rank, std::uint32_t peer, const std::string& name,
+                              const std::string& remedy) {
   throw setup_error(
-      {.problem = fmt::format("rank {} and rank {} do not reach each other by UCX: {}", own.value(), peer, what),
+      {.problem = fmt::format("rank {} and rank {} do not reach each other by UCX: {}", own_rank.value(), peer, name),
        .why = "a job begins when all ranks are connected",
        .remedy = remedy});
 }
@@ -53,7 +54,7 @@ bool send_liveness(const net::unique_fd& liveness_socket, liveness_message what)
 /// since a peer may have joined before, and it throws a failure that ends the job. Otherwise it drops arriving
 /// messages.
 template <class Condition>
-bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool joining) {
+bool ucx_endpoint::progress_until(Condition is_over, net::time_point deadline, bool joining) {
   for (;;) {
     bool moved = false;
     {
@@ -61,7 +62,7 @@ bool ucx_endpoint::progress_until(Condition over, net::time_point deadline, bool
       message_list unwanted;
       moved = progress(joining ? seen_ : unwanted, std::size_t{1} << 16);
       poll_control();
-      if (over()) return true;
+      if (is_over()) return true;
     }
     if (const failure* const first = monitor_.first_failure(); joining && first != nullptr) {
       if (!first->peer || first->announced) throw job_aborted(describe(*first));
@@ -80,17 +81,18 @@ void ucx_endpoint::wait_for_peers(net::time_point deadline) {
     for (std::uint32_t rank = 0; rank < size(); ++rank) {
       if (peers_[rank].now != peer::state::present) continue;
       for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
-        transfer& it = begin(transfer::kind::sign, {rank, channel_index});
-        it.with.sequence = 0;
-        handle_outcome(it, port_->send(rank, channel_index, frame_kind::message, it.with, {}, it.request_id));
+        transfer& transfer = begin(transfer::kind::sign, {rank, channel_index});
+        transfer.with.sequence = 0;
+        handle_outcome(transfer,
+                       port_->send(rank, channel_index, frame_kind::message, transfer.with, {}, transfer.request_id));
       }
     }
     flush_links();
   }
   const auto find_missing = [&](auto lacks) {
-    const auto at = std::find_if(peers_.begin(), peers_.end(),
-                                 [&](const peer& p) { return p.now != peer::state::lost && lacks(p); });
-    return static_cast<std::uint32_t>(at == peers_.end() ? rank_.value() : at - peers_.begin());
+    const auto position = std::find_if(peers_.begin(), peers_.end(),
+                                       [&](const peer& p) { return p.now != peer::state::lost && lacks(p); });
+    return static_cast<std::uint32_t>(position == peers_.end() ? rank_.value() : position - peers_.begin());
   };
   constexpr const char* remedy =
       "look for an error of that rank; UCX_LOG_LEVEL=info and UCX_TLS tell and choose how UCX connects";
@@ -115,8 +117,8 @@ void ucx_endpoint::flush_links() {
     if (peers_[rank].now != peer::state::present) continue;
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
       if (std::exchange(peers_[rank].links[channel_index].flushed, true)) continue;
-      transfer& it = begin(transfer::kind::flush, {rank, channel_index});
-      handle_outcome(it, port_->flush(rank, channel_index, it.request_id));
+      transfer& transfer = begin(transfer::kind::flush, {rank, channel_index});
+      handle_outcome(transfer, port_->flush(rank, channel_index, transfer.request_id));
     }
   }
 }
@@ -128,32 +130,32 @@ void ucx_endpoint::poll_control() {
 }
 
 void ucx_endpoint::read_liveness_socket(std::uint32_t rank) {
-  peer& from = peers_[rank];
+  peer& peer = peers_[rank];
   liveness_message heard{};
-  const std::ptrdiff_t got = net::receive_some(from.parts.liveness_socket.get(), &heard, sizeof heard);
+  const std::ptrdiff_t got = net::receive_some(peer.parts.liveness_socket.get(), &heard, sizeof heard);
   if (got == 0) return;
-  if (got > 0 && heard == liveness_message::ready && !from.ready) {
-    from.ready = true;
+  if (got > 0 && heard == liveness_message::ready && !peer.ready) {
+    peer.ready = true;
     --unready_;
     return;
   }
   const bool shutdown = got > 0 && heard == liveness_message::shutdown;
   const std::string reason = got > 0 ? "says what makes no sense" : "closed its connection without a shutdown";
-  from.parts.liveness_socket.reset();  // nothing else comes; epoll forgets it
-  if (shutdown && from.now != peer::state::lost) {
-    if (from.now == peer::state::suspect) --suspects_;
-    from.now = peer::state::left;
-    return forget_waiting(from);
+  peer.parts.liveness_socket.reset();  // nothing else comes; epoll forgets it
+  if (shutdown && peer.now != peer::state::lost) {
+    if (peer.now == peer::state::suspect) --suspects_;
+    peer.now = peer::state::left;
+    return forget_waiting(peer);
   }
   lose(rank, reason);
 }
 
 /// UCX does not reach a peer: it has ended, with a shutdown or without. Its liveness socket decides.
-void ucx_endpoint::suspect(std::uint32_t rank, std::string_view why) {
+void ucx_endpoint::suspect(std::uint32_t rank, std::string_view reason) {
   peer& affected = peers_[rank];
   if (affected.now != peer::state::present) return;
   affected.now = peer::state::suspect;
-  affected.suspicion = why;
+  affected.suspicion = reason;
   affected.suspect_since = steady_clock::now();
   ++suspects_;
   forget_waiting(affected);
@@ -196,8 +198,9 @@ std::optional<failure> ucx_endpoint::failed() {
 }
 
 bool ucx_endpoint::flushed() const noexcept {
-  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& it) {
-           return it.what != transfer::kind::unused && !it.comes_in() && peers_[it.of.peer].now == peer::state::present;
+  return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& transfer) {
+           return transfer.what != transfer::kind::unused && !transfer.comes_in() &&
+                  peers_[transfer.of.peer].now == peer::state::present;
          });
 }
 

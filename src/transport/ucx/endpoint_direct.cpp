@@ -19,27 +19,28 @@ constexpr std::uint32_t quiet_rounds_max = 10'000;
 
 }  // namespace
 
-std::optional<registered_region> ucx_endpoint::register_region(rank_id to, std::span<std::byte> bytes, copy_way what) {
+std::optional<registered_region> ucx_endpoint::register_region(rank_id target, std::span<std::byte> bytes,
+                                                               copy_way way) {
   const std::scoped_lock lock(lock_);
-  return registered_region{.id = copies_.add_region(to.value(), bytes, what)};
+  return registered_region{.id = copies_.add_region(target.value(), bytes, way)};
 }
 
-void ucx_endpoint::deregister(rank_id from, const registered_region& what) noexcept {
-  const auto id = static_cast<std::uint32_t>(what.id);
-  if (help_until(from.value(), [&] { return copies_.remove_idle_region(id); })) return;
+void ucx_endpoint::deregister(rank_id source, const registered_region& region) noexcept {
+  const auto id = static_cast<std::uint32_t>(region.id);
+  if (help_until(source.value(), [&] { return copies_.remove_idle_region(id); })) return;
   const std::scoped_lock lock(lock_);
   copies_.remove_region(id);  // the peer is gone
 }
 
-copy_outcome ucx_endpoint::copy(const direct_copy& what) {
+copy_outcome ucx_endpoint::copy(const direct_copy& copy) {
   const std::scoped_lock lock(lock_);
-  const copy_id which{what.peer.value(), static_cast<std::uint32_t>(what.region.id)};
-  if (which.id != what.region.id || peers_[which.far].now != peer::state::present) return copy_outcome::failed;
-  if (!copies_.start(which, what)) return copy_outcome::failed;
-  if (what.way == copy_way::from_region) {
+  const copy_id id{copy.peer.value(), static_cast<std::uint32_t>(copy.region.id)};
+  if (id.id != copy.region.id || peers_[id.far].now != peer::state::present) return copy_outcome::failed;
+  if (!copies_.start(id, copy)) return copy_outcome::failed;
+  if (copy.way == copy_way::from_region) {
     send_control_frames();
   } else {
-    send_bytes(transfer::kind::own_leaves, frame_kind::given, which, what.own);
+    send_bytes(transfer::kind::own_leaves, frame_kind::given, id, copy.own);
   }
   return copy_outcome::pending;
 }
@@ -67,13 +68,13 @@ std::optional<direct_memory::ended_copy> ucx_endpoint::take_ended() {
 /// Makes progress until the condition, which is called under the lock, holds: true. False: the peer is gone, and all
 /// that it had in flight has arrived. Messages that arrive meanwhile are left to the next poll.
 template <class Condition>
-bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
+bool ucx_endpoint::help_until(std::uint32_t far, Condition is_over) {
   backoff waiting;
   std::uint32_t quiet_rounds = 0;
   for (std::uint32_t rounds = 0;; ++rounds) {
     {
       const std::scoped_lock lock(lock_);
-      const bool ended = over();
+      const bool ended = is_over();
       if (ended || quiet_rounds == quiet_rounds_max) {
         if (!seen_.empty() || copies_.has_ended()) wake();
         return ended;
@@ -87,14 +88,14 @@ bool ucx_endpoint::help_until(std::uint32_t far, Condition over) {
   }
 }
 
-void ucx_endpoint::send_bytes(transfer::kind as, frame_kind what, copy_id which, std::span<const std::byte> bytes) {
-  transfer& it = begin(as, {which.far, bulk_channel});
-  it.with.sequence = which.id;
-  it.number = which.id;
-  peers_[which.far].links[bulk_channel].flushed = false;
-  const outcome how = port_->send(which.far, bulk_channel, what, it.with, bytes, it.request_id);
-  if (how != outcome::pending && as != transfer::kind::control) end_leaving(it, how == outcome::done);
-  handle_outcome(it, how);
+void ucx_endpoint::send_bytes(transfer::kind as, frame_kind kind, copy_id id, std::span<const std::byte> bytes) {
+  transfer& transfer = begin(as, {id.far, bulk_channel});
+  transfer.with.sequence = id.id;
+  transfer.number = id.id;
+  peers_[id.far].links[bulk_channel].flushed = false;
+  const outcome outcome = port_->send(id.far, bulk_channel, kind, transfer.with, bytes, transfer.request_id);
+  if (outcome != outcome::pending && as != transfer::kind::control) end_leaving(transfer, outcome == outcome::done);
+  handle_outcome(transfer, outcome);
 }
 
 void ucx_endpoint::send_control_frames() {
@@ -107,24 +108,24 @@ void ucx_endpoint::send_control_frames() {
 }
 
 /// Starts to receive bytes that are no message, if they have a destination.
-port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind what, copy_id which, std::size_t byte_count) {
-  std::byte* const into = copies_.destination(what, which, byte_count);
-  if (into == nullptr) return {};
-  transfer& it = begin(transfer::kind::landing, {which.far, bulk_channel});
-  it.number = which.id;
-  it.as = what;
-  return {.at = into, .request_id = it.request_id};
+port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind kind, copy_id id, std::size_t byte_count) {
+  std::byte* const target = copies_.destination(kind, id, byte_count);
+  if (target == nullptr) return {};
+  transfer& transfer = begin(transfer::kind::landing, {id.far, bulk_channel});
+  transfer.number = id.id;
+  transfer.as = kind;
+  return {.at = target, .request_id = transfer.request_id};
 }
 
-void ucx_endpoint::end_landing(const transfer& it, bool well) {
-  copies_.landed(it.as, {it.of.peer, static_cast<std::uint32_t>(it.number)}, well);
-  if (!well) suspect(it.of.peer, "bytes of memory did not arrive");
+void ucx_endpoint::end_landing(const transfer& transfer, bool well) {
+  copies_.landed(transfer.as, {transfer.of.peer, static_cast<std::uint32_t>(transfer.number)}, well);
+  if (!well) suspect(transfer.of.peer, "bytes of memory did not arrive");
 }
 
-void ucx_endpoint::end_leaving(const transfer& it, bool well) {
-  const copy_id which{it.of.peer, static_cast<std::uint32_t>(it.number)};
-  if (it.what == transfer::kind::region_leaves) return copies_.region_left(which);
-  copies_.own_left(which, well);
+void ucx_endpoint::end_leaving(const transfer& transfer, bool well) {
+  const copy_id id{transfer.of.peer, static_cast<std::uint32_t>(transfer.number)};
+  if (transfer.what == transfer::kind::region_leaves) return copies_.region_left(id);
+  copies_.own_left(id, well);
 }
 
 }  // namespace nacre::transport::ucx

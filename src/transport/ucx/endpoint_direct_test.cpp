@@ -22,8 +22,8 @@ class copies_over_played_ucx : public end_over_played_ucx {
   }
 
   direct_memory& direct() { return *end_->direct(); }
-  std::uint32_t register_region(copy_way what) {
-    const auto region = direct().register_region(rank_id(1), memory_, what);
+  std::uint32_t register_region(copy_way way) {
+    const auto region = direct().register_region(rank_id(1), memory_, way);
     EXPECT_TRUE(region);
     return static_cast<std::uint32_t>(region->id);
   }
@@ -33,39 +33,40 @@ class copies_over_played_ucx : public end_over_played_ucx {
 
   /// A peer sends a frame without bytes. Returns the frames that it is sent in answer.
   std::vector<frame_kind> hear(frame_kind what, std::uint32_t id, std::uint32_t from = 1) {
-    ucx_.next.push_back(
-        [=](port_callbacks& to) { to.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {}); });
+    ucx_.next.push_back([=](port_callbacks& callbacks) {
+      callbacks.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {});
+    });
     return said(from);
   }
   /// A peer announces so many bytes. Returns their destination.
-  port_callbacks::place offer(frame_kind what, std::uint32_t id, std::size_t bytes, std::uint32_t from = 1) {
-    port_callbacks::place into;
-    ucx_.next.push_back([&into, what, id, bytes, from](port_callbacks& to) {
-      into = to.place_for(bulk, what, {.key = from, .source = from, .sequence = id}, bytes, {});
+  port_callbacks::place offer(frame_kind kind, std::uint32_t id, std::size_t bytes, std::uint32_t source = 1) {
+    port_callbacks::place place;
+    ucx_.next.push_back([&place, kind, id, bytes, source](port_callbacks& callbacks) {
+      place = callbacks.place_for(bulk, kind, {.key = source, .source = source, .sequence = id}, bytes, {});
     });
     receive();
-    return into;
+    return place;
   }
   /// The frames sent to a peer since the last call.
-  std::vector<frame_kind> said(std::uint32_t to = 1) {
+  std::vector<frame_kind> said(std::uint32_t target = 1) {
     receive();
     std::vector<frame_kind> result;
     for (; told_ < ucx_.frames.size(); ++told_) {
-      EXPECT_EQ(ucx_.frames[told_].peer, to);
+      EXPECT_EQ(ucx_.frames[told_].peer, target);
       EXPECT_EQ(ucx_.frames[told_].channel_index, bulk);
       result.push_back(ucx_.frames[told_].what);
     }
     return result;
   }
   void end(std::uint64_t request_id, bool well = true) {
-    ucx_.next.push_back([=](port_callbacks& to) { to.ended(request_id, well); });
+    ucx_.next.push_back([=](port_callbacks& callbacks) { callbacks.ended(request_id, well); });
   }
   /// Whether a message to rank 1 is passed to UCX.
   bool is_present() {
     receive();
-    const std::size_t before = ucx_.frames.size();
+    const std::size_t previous = ucx_.frames.size();
     submit(1, 1, 8, channel::application);
-    return ucx_.frames.size() > before;
+    return ucx_.frames.size() > previous;
   }
   /// Rank 1 has sent its shutdown.
   void leave() {
@@ -109,21 +110,21 @@ TEST_F(copies_over_played_ucx, a_region_leaves_for_the_peer_that_it_was_register
 
 TEST_F(copies_over_played_ucx, bytes_that_are_given_land_in_a_region_registered_for_that_if_they_fit_and_once) {
   const std::uint32_t id = register_region(copy_way::to_region), other = register_region(copy_way::from_region);
-  const auto refused = [&](std::uint32_t as, std::size_t bytes, std::uint32_t by = 1) {
-    const bool nowhere = offer(frame_kind::given, as, bytes, by).at == nullptr;
-    return said(by) == kinds{frame_kind::refused} && nowhere;
+  const auto refused = [&](std::uint32_t as, std::size_t bytes, std::uint32_t step = 1) {
+    const bool nowhere = offer(frame_kind::given, as, bytes, step).at == nullptr;
+    return said(step) == kinds{frame_kind::refused} && nowhere;
   };
   EXPECT_TRUE(refused(id, size, 2)) << "registered for rank 1";
   EXPECT_TRUE(refused(other, size)) << "registered to be read";
   EXPECT_TRUE(refused(77, size)) << "never registered";
   EXPECT_TRUE(refused(id, size + 1));
   EXPECT_TRUE(refused(id, size - 1));
-  const port_callbacks::place into = offer(frame_kind::given, id, size);
-  EXPECT_EQ(into.at, memory_.data());
-  EXPECT_FALSE(into.later);
+  const port_callbacks::place place = offer(frame_kind::given, id, size);
+  EXPECT_EQ(place.at, memory_.data());
+  EXPECT_FALSE(place.later);
   EXPECT_TRUE(refused(id, size)) << "it is being written to";
   EXPECT_EQ(said(), kinds{}) << "nothing has landed yet";
-  end(into.request_id);
+  end(place.request_id);
   EXPECT_EQ(said(), kinds{frame_kind::landed});
   EXPECT_TRUE(refused(id, size)) << "it was written to";
 }
@@ -136,12 +137,12 @@ TEST_F(copies_over_played_ucx, a_copy_out_of_a_region_has_ended_when_its_bytes_a
   EXPECT_EQ(offer(frame_kind::taken, 5, size, 2).at, nullptr) << "not asked of rank 2";
   EXPECT_EQ(hear(frame_kind::landed, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "nothing was given";
-  const port_callbacks::place into = offer(frame_kind::taken, 5, size);
-  EXPECT_EQ(into.at, memory_.data());
+  const port_callbacks::place place = offer(frame_kind::taken, 5, size);
+  EXPECT_EQ(place.at, memory_.data());
   EXPECT_EQ(offer(frame_kind::taken, 5, size).at, nullptr) << "twice";
   EXPECT_EQ(hear(frame_kind::refused, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "UCX is writing";
-  end(into.request_id);
+  end(place.request_id);
   EXPECT_EQ(ends(), tags{9});
 }
 
@@ -181,8 +182,9 @@ TEST_F(copies_over_played_ucx, a_copy_into_a_region_has_ended_when_it_has_left_a
 TEST_F(copies_over_played_ucx, bytes_that_come_unannounced_are_checked_as_those_that_are_announced) {
   copy(5, copy_way::from_region, 9);
   const auto arrive = [&](std::uint32_t id, std::size_t bytes) {
-    ucx_.next.push_back([=](port_callbacks& to) {
-      to.arrived(bulk, frame_kind::taken, {.key = 1, .source = 1, .sequence = id}, std::vector(bytes, std::byte{6}));
+    ucx_.next.push_back([=](port_callbacks& callbacks) {
+      callbacks.arrived(bulk, frame_kind::taken, {.key = 1, .source = 1, .sequence = id},
+                        std::vector(bytes, std::byte{6}));
     });
   };
   arrive(6, size);
@@ -204,14 +206,15 @@ TEST_F(copies_over_played_ucx, names_that_are_none_or_in_use_fail_at_once) {
 TEST_F(copies_over_played_ucx, deregister_returns_when_nothing_reads_or_writes_the_memory_any_more) {
   for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
     const std::uint32_t id = register_region(way);
-    bool over = false;
+    bool is_over = false;
     const std::uint64_t request_id = way == copy_way::to_region ? offer(frame_kind::given, id, size).request_id
                                      : hear(frame_kind::take, id) == kinds{frame_kind::taken}
                                          ? ucx_.frames.back().request_id.value()
                                          : 0;
-    ucx_.next.push_back([&over, request_id](port_callbacks& to) { over = true, to.ended(request_id, true); });
+    ucx_.next.push_back(
+        [&is_over, request_id](port_callbacks& callbacks) { is_over = true, callbacks.ended(request_id, true); });
     direct().deregister(rank_id(1), {.id = id});
-    EXPECT_TRUE(over);
+    EXPECT_TRUE(is_over);
   }
 }
 
@@ -220,14 +223,14 @@ TEST_F(copies_over_played_ucx, stop_returns_when_nothing_reads_or_writes_the_mem
   const std::uint64_t landing = offer(frame_kind::taken, 5, size).request_id;
   copy(6, copy_way::to_region, 2);
   const std::uint64_t leaving = ucx_.frames.back().request_id.value();
-  int over = 0;
-  ucx_.next.push_back([&over, landing](port_callbacks& to) { ++over, to.ended(landing, true); });
+  int excess = 0;
+  ucx_.next.push_back([&excess, landing](port_callbacks& callbacks) { ++excess, callbacks.ended(landing, true); });
   direct().stop(1);
-  EXPECT_EQ(over, 1);
+  EXPECT_EQ(excess, 1);
   EXPECT_EQ(ends(), tags{1});
-  ucx_.next.push_back([&over, leaving](port_callbacks& to) { ++over, to.ended(leaving, true); });
+  ucx_.next.push_back([&excess, leaving](port_callbacks& callbacks) { ++excess, callbacks.ended(leaving, true); });
   direct().stop(2);
-  EXPECT_EQ(over, 2);
+  EXPECT_EQ(excess, 2);
   EXPECT_EQ(ends(), tags{}) << "the owner may still say how it went";
   copy(7, copy_way::from_region, 3);
   direct().stop(3);

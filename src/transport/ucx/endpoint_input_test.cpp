@@ -18,11 +18,12 @@ namespace {
 TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
   wait_for_peers();
   arrive(0, frame(0), application, 2);  // the key of another rank
-  ucx_.next.push_back(
-      [](port_callbacks& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 77}, frame(0)); });
-  ucx_.next.push_back([](port_callbacks& to) {
-    const auto where = to.place_for(application, frame_kind::message, {.key = 5, .source = 1}, 1 << 20, {});
-    EXPECT_TRUE(where.at == nullptr && !where.later);
+  ucx_.next.push_back([](port_callbacks& callbacks) {
+    callbacks.arrived(application, frame_kind::message, {.key = 1, .source = 77}, frame(0));
+  });
+  ucx_.next.push_back([](port_callbacks& callbacks) {
+    const auto place = callbacks.place_for(application, frame_kind::message, {.key = 5, .source = 1}, 1 << 20, {});
+    EXPECT_TRUE(place.at == nullptr && !place.later);
   });
   EXPECT_EQ(receive(), sequences{});
   EXPECT_EQ(failure_of_1(), "");
@@ -31,7 +32,7 @@ TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
 }
 
 struct nonsense {
-  friend void PrintTo(const nonsense& what, std::ostream* out) { *out << what.title; }
+  friend void PrintTo(const nonsense& nonsense, std::ostream* out) { *out << nonsense.title; }
   const char* title;
   const char* words;
   std::function<void(std::vector<std::byte>&)> spoil;
@@ -57,7 +58,7 @@ const nonsense all_nonsense[] = {
 class nonsense_over_played_ucx : public end_over_played_ucx, public testing::WithParamInterface<nonsense> {};
 
 INSTANTIATE_TEST_SUITE_P(each, nonsense_over_played_ucx, testing::ValuesIn(all_nonsense),
-                         [](const auto& which) { return which.param.title; });
+                         [](const auto& selection) { return selection.param.title; });
 
 TEST_P(nonsense_over_played_ucx, is_the_end_of_the_peer_that_sends_it) {
   wait_for_peers();
@@ -86,7 +87,7 @@ TEST_P(nonsense_over_played_ucx, is_found_in_a_long_message_too) {
 TEST_F(end_over_played_ucx, a_peer_that_is_not_reached_any_more_is_judged_by_its_liveness_socket) {
   wait_for_peers();
   for (const std::uint32_t peer : {1U, 2U}) {
-    ucx_.next.push_back([peer](port_callbacks& to) { to.broken(peer, 0, "Connection reset"); });
+    ucx_.next.push_back([peer](port_callbacks& callbacks) { callbacks.broken(peer, 0, "Connection reset"); });
   }
   receive();
   EXPECT_EQ(submit(1, 3, 8, channel::application), 0U);

@@ -96,14 +96,15 @@ TEST_F(end_over_played_ucx, what_the_lost_have_announced_is_refused_and_so_is_th
   ASSERT_EQ(ucx_.fetches.size(), 1U);
   liveness_sockets_[1].reset();
   EXPECT_NE(failure_of_1().find("without a shutdown"), std::string::npos);
-  ucx_.next.push_back([request_id = ucx_.fetches[0].request_id](port_callbacks& to) { to.ended(request_id, true); });
+  ucx_.next.push_back(
+      [request_id = ucx_.fetches[0].request_id](port_callbacks& callbacks) { callbacks.ended(request_id, true); });
   EXPECT_EQ(receive(), sequences{});
   EXPECT_EQ(ucx_.refused, std::vector<std::uintptr_t>{2});
   EXPECT_EQ(ucx_.fetches.size(), 1U);
   for (const std::uint32_t number : {0U, 1U}) {
-    ucx_.next.push_back([=](port_callbacks& to) {
-      to.place_for(application, frame_kind::message, {.key = 2, .source = 2, .sequence = number}, 600 << 10,
-                   {reinterpret_cast<void*>(std::uintptr_t{number} + 11)});
+    ucx_.next.push_back([=](port_callbacks& callbacks) {
+      callbacks.place_for(application, frame_kind::message, {.key = 2, .source = 2, .sequence = number}, 600 << 10,
+                          {reinterpret_cast<void*>(std::uintptr_t{number} + 11)});
     });
   }
   receive();

@@ -26,8 +26,8 @@ TEST_F(end_over_played_ucx, a_message_that_a_peer_may_still_read_outlives_the_en
   ended = 0;
   static constexpr body_ops counting{nullptr, nullptr, [](message&) noexcept { ++ended; }, true};
   wait_for_peers();
-  for (const outcome how : {outcome::pending, outcome::done}) {
-    ucx_.sends_are = how;
+  for (const outcome outcome : {outcome::pending, outcome::done}) {
+    ucx_.sends_are = outcome;
     message_list batch;
     batch.push_back(make_message(5000));
     batch.front()->ops = &counting;
@@ -60,11 +60,11 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
   }
 
   const std::vector<std::byte> payload(8, std::byte{7});
-  ucx_.next.push_back([&](port_callbacks& to) {
-    stamp of = ucx_.frames[0].with;
-    of.key = 1;
-    of.source = 1;
-    to.arrived(application, frame_kind::message, of, payload);
+  ucx_.next.push_back([&](port_callbacks& callbacks) {
+    stamp stamp = ucx_.frames[0].with;
+    stamp.key = 1;
+    stamp.source = 1;
+    callbacks.arrived(application, frame_kind::message, stamp, payload);
   });
   message_list arrived;
   while (arrived.empty()) end_->poll(arrived, 100);
@@ -76,14 +76,14 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
 
 TEST_F(end_over_played_ucx, a_compact_frame_that_may_not_be_is_the_end_of_the_peer_that_sends_it) {
   wait_for_peers();
-  ucx_.next.push_back([](port_callbacks& to) {
-    to.arrived(application, frame_kind::message, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {});
+  ucx_.next.push_back([](port_callbacks& callbacks) {
+    callbacks.arrived(application, frame_kind::message, {.key = 1, .source = 1, .form = 0x80 | 15 << 3}, {});
   });
   receive();
   EXPECT_NE(failure_of_1().find("unknown kind"), std::string::npos);
   const std::vector<std::byte> long_one(compact_bytes_max + 1);
-  ucx_.next.push_back([&](port_callbacks& to) {
-    to.arrived(application, frame_kind::message, {.key = 2, .source = 2, .form = 0x80}, long_one);
+  ucx_.next.push_back([&](port_callbacks& callbacks) {
+    callbacks.arrived(application, frame_kind::message, {.key = 2, .source = 2, .form = 0x80}, long_one);
   });
   receive();
   const auto seen = end_->failed();
@@ -98,11 +98,11 @@ TEST_F(end_over_played_ucx, the_short_numbers_of_small_messages_keep_their_order
   std::size_t seen = 0;
   for (std::uint32_t number = 0; number < 140'000; number += 2) {
     for (const std::uint32_t now : {number + 1, number}) {  // the first of two comes too late
-      ucx_.next.push_back([=](port_callbacks& to) {
-        stamp of{.key = 1, .source = 1, .sequence = now};
+      ucx_.next.push_back([=](port_callbacks& callbacks) {
+        stamp stamp{.key = 1, .source = 1, .sequence = now};
         message_header header{.handler = now % 1000, .source = 1};
-        EXPECT_TRUE(compress(header, application, of));
-        to.arrived(application, frame_kind::message, of, {});
+        EXPECT_TRUE(compress(header, application, stamp));
+        callbacks.arrived(application, frame_kind::message, stamp, {});
       });
     }
     message_list arrived;
@@ -128,8 +128,9 @@ TEST_F(end_over_played_ucx, what_comes_early_is_held_until_its_turn) {
 }
 
 TEST_F(end_over_played_ucx, what_a_peer_sends_before_this_rank_has_met_all_is_kept) {
-  ucx_.before_first_signs.push_back(
-      [](port_callbacks& to) { to.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame(0)); });
+  ucx_.before_first_signs.push_back([](port_callbacks& callbacks) {
+    callbacks.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame(0));
+  });
   wait_for_peers();
   EXPECT_EQ(receive(), sequences{0});
 }
@@ -147,8 +148,8 @@ TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_other
   submit_small();
   ucx_.takes_at_once = true;
   submit_small();  // behind the one in flight, where it counts for the bounds
-  ucx_.next.push_back([&](port_callbacks& to) { to.ended(*ucx_.frames[1].request_id, true); });
-  ucx_.next.push_back([&](port_callbacks& to) { to.ended(*ucx_.frames[2].request_id, true); });
+  ucx_.next.push_back([&](port_callbacks& callbacks) { callbacks.ended(*ucx_.frames[1].request_id, true); });
+  ucx_.next.push_back([&](port_callbacks& callbacks) { callbacks.ended(*ucx_.frames[2].request_id, true); });
   receive();
   submit_small();
   ASSERT_EQ(ucx_.frames.size(), 4U);
@@ -195,13 +196,15 @@ TEST_F(end_over_played_ucx, what_is_under_way_is_bounded_from_the_oldest_on) {
   EXPECT_TRUE(end_->unsent());
   // All but the oldest end: the receiver may hold them, so no other may follow yet.
   for (std::size_t i = 1; i < 10; ++i) {
-    ucx_.next.push_back([request_id = *ucx_.frames[i].request_id](port_callbacks& to) { to.ended(request_id, true); });
+    ucx_.next.push_back(
+        [request_id = *ucx_.frames[i].request_id](port_callbacks& callbacks) { callbacks.ended(request_id, true); });
   }
   receive();
   EXPECT_EQ(ucx_.frames.size(), 10U);
   EXPECT_EQ(submit(1, 1, 8, channel::system), 0U) << "a full channel holds up no other";
   EXPECT_EQ(ucx_.frames.size(), 11U);
-  ucx_.next.push_back([request_id = *ucx_.frames[0].request_id](port_callbacks& to) { to.ended(request_id, true); });
+  ucx_.next.push_back(
+      [request_id = *ucx_.frames[0].request_id](port_callbacks& callbacks) { callbacks.ended(request_id, true); });
   receive();
   EXPECT_EQ(ucx_.frames.size(), 21U);
   for (std::uint32_t number = 0; number < 10; ++number) {

@@ -61,37 +61,37 @@ struct script {
 
 class scripted_port final : public port {
  public:
-  explicit scripted_port(script& by) : by_(by) {}
+  explicit scripted_port(script& script) : by_(script) {}
   void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
-  outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind what, const stamp& with,
+  outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                std::span<const std::byte> frame, std::uint64_t request_id) noexcept override {
-    if (frame.empty() && what == frame_kind::message && !is_compact(with)) {  // a sign of life is answered by one
+    if (frame.empty() && kind == frame_kind::message && !is_compact(stamp)) {  // a sign of life is answered by one
       for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
-      by_.next.push_back([=](port_callbacks& to) {
-        to.arrived(channel_index, frame_kind::message, {.key = peer, .source = peer}, {});
+      by_.next.push_back([=](port_callbacks& callbacks) {
+        callbacks.arrived(channel_index, frame_kind::message, {.key = peer, .source = peer}, {});
       });
       return outcome::done;
     }
-    by_.frames.push_back({peer, channel_index, what, with, frame.size(), request_id});
+    by_.frames.push_back({peer, channel_index, kind, stamp, frame.size(), request_id});
     return by_.sends_are;
   }
   bool send_at_once(std::uint32_t peer, std::uint32_t channel_index,
                     std::span<const std::byte> stamped) noexcept override {
-    stamp with;
-    std::memcpy(&with, stamped.data(), sizeof with);
-    const std::size_t bytes = stamped.size() - sizeof with;
-    if (by_.takes_at_once) by_.frames.push_back({peer, channel_index, frame_kind::message, with, bytes, {}});
+    stamp stamp;
+    std::memcpy(&stamp, stamped.data(), sizeof stamp);
+    const std::size_t bytes = stamped.size() - sizeof stamp;
+    if (by_.takes_at_once) by_.frames.push_back({peer, channel_index, frame_kind::message, stamp, bytes, {}});
     return by_.takes_at_once;
   }
-  outcome fetch(std::uint32_t, rendezvous_request what, std::span<std::byte> to,
+  outcome fetch(std::uint32_t, rendezvous_request request, std::span<std::byte> target,
                 std::uint64_t request_id) noexcept override {
-    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(what.which), to, request_id});
+    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(request.which), target, request_id});
     return outcome::pending;
   }
-  void refuse(std::uint32_t, rendezvous_request what) noexcept override {
-    by_.refused.push_back(reinterpret_cast<std::uintptr_t>(what.which));
+  void refuse(std::uint32_t, rendezvous_request request) noexcept override {
+    by_.refused.push_back(reinterpret_cast<std::uintptr_t>(request.which));
   }
   outcome flush(std::uint32_t peer, std::uint32_t channel_index, std::uint64_t) noexcept override {
     by_.flushes.emplace_back(peer, channel_index);
@@ -100,9 +100,9 @@ class scripted_port final : public port {
   bool progress(std::uint32_t channel_index) noexcept override {
     ++by_.looks[channel_index];
     if (by_.next.empty() || by_.speaks_on.value_or(channel_index) != channel_index) return false;
-    const auto what = std::move(by_.next.front());
+    const auto remove_reference = std::move(by_.next.front());
     by_.next.pop_front();
-    what(*to_);
+    remove_reference(*to_);
     return true;
   }
   bool arm(std::uint32_t) noexcept override { return by_.arms && by_.next.empty(); }
@@ -120,8 +120,8 @@ class scripted_port final : public port {
 
 /// The frame of a message; all bytes of its payload are its sequence.
 inline std::vector<std::byte> frame(std::uint32_t sequence, std::uint32_t payload_bytes = 8,
-                                    channel on = channel::application) {
-  const message_header header{.payload_bytes = payload_bytes, .source = 1, .sequence = sequence, .channel = on};
+                                    channel channel = channel::application) {
+  const message_header header{.payload_bytes = payload_bytes, .source = 1, .sequence = sequence, .channel = channel};
   std::vector<std::byte> bytes(sizeof header + payload_bytes, static_cast<std::byte>(sequence));
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
@@ -154,22 +154,23 @@ class end_over_played_ucx : public testing::Test {
     for (std::uint32_t peer = 1; peer < ranks; ++peer) say(peer, ready);
     end_->wait_for_peers(std::chrono::steady_clock::now() + std::chrono::seconds(30));
   }
-  void say(std::uint32_t peer, std::byte what) { EXPECT_EQ(::send(liveness_sockets_[peer].get(), &what, 1, 0), 1); }
+  void say(std::uint32_t peer, std::byte data) { EXPECT_EQ(::send(liveness_sockets_[peer].get(), &data, 1, 0), 1); }
 
   /// Rank 1 sends a frame with that number in its stamp.
   void arrive(std::uint32_t number, std::vector<std::byte> bytes, std::uint32_t channel_index = application,
               std::uint64_t key = 1) {
-    ucx_.next.push_back([=, bytes = std::move(bytes)](port_callbacks& to) {
-      to.arrived(channel_index, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
+    ucx_.next.push_back([=, bytes = std::move(bytes)](port_callbacks& callbacks) {
+      callbacks.arrived(channel_index, frame_kind::message, {.key = key, .source = 1, .sequence = number}, bytes);
     });
   }
 
   /// Rank 1 announces a frame with that number in its stamp, as rendezvous request 1 + that number.
   void announce(std::uint32_t number, std::size_t byte_count, std::uint32_t channel_index = application) {
-    ucx_.next.push_back([=](port_callbacks& to) {
-      const auto where = to.place_for(channel_index, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
-                                      byte_count, {reinterpret_cast<void*>(std::uintptr_t{number} + 1)});
-      EXPECT_TRUE(where.later || where.at == nullptr);
+    ucx_.next.push_back([=](port_callbacks& callbacks) {
+      const auto place =
+          callbacks.place_for(channel_index, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
+                              byte_count, {reinterpret_cast<void*>(std::uintptr_t{number} + 1)});
+      EXPECT_TRUE(place.later || place.at == nullptr);
     });
   }
   /// UCX has fetched the bytes of that fetch.
@@ -177,8 +178,9 @@ class end_over_played_ucx : public testing::Test {
     ASSERT_LT(fetch, ucx_.fetches.size());
     ASSERT_EQ(ucx_.fetches[fetch].to.size(), bytes.size());
     std::memcpy(ucx_.fetches[fetch].to.data(), bytes.data(), bytes.size());
-    ucx_.next.push_back(
-        [request_id = ucx_.fetches[fetch].request_id](port_callbacks& to) { to.ended(request_id, true); });
+    ucx_.next.push_back([request_id = ucx_.fetches[fetch].request_id](port_callbacks& callbacks) {
+      callbacks.ended(request_id, true);
+    });
   }
 
   /// Polls until UCX has no more events. Returns the sequences of the messages that have arrived.
@@ -205,14 +207,14 @@ class end_over_played_ucx : public testing::Test {
     return seen->reason;
   }
 
-  std::size_t submit(std::uint32_t to, std::size_t count, std::uint32_t payload_bytes, channel on) {
+  std::size_t submit(std::uint32_t target, std::size_t count, std::uint32_t payload_bytes, channel channel) {
     message_list batch;
     for (std::size_t i = 0; i < count; ++i) {
       message_ptr m = make_message(payload_bytes);
-      m->header.channel = on;
+      m->header.channel = channel;
       batch.push_back(std::move(m));
     }
-    end_->submit(rank_id(to), batch);
+    end_->submit(rank_id(target), batch);
     return batch.size();
   }
 

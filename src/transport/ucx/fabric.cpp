@@ -30,23 +30,23 @@ struct connected_rank {
   net::time_point deadline;
 };
 
-std::unique_ptr<port> open_port(library& by, std::uint32_t ranks) {
-  std::array<char, 256> why{};
-  std::unique_ptr<port> result(by.open(ranks, why));
+std::unique_ptr<port> open_port(library& library, std::uint32_t ranks) {
+  std::array<char, 256> text{};
+  std::unique_ptr<port> result(library.open(ranks, text));
   if (result != nullptr) return result;
-  throw setup_error({.problem = fmt::format("{} does not begin: {}", by.name(), why.data()),
+  throw setup_error({.problem = fmt::format("{} does not begin: {}", library.name(), text.data()),
                      .why = "transport ucx was chosen",
                      .remedy = "look at UCX_TLS and UCX_NET_DEVICES; UCX_LOG_LEVEL=info tells more"});
 }
 
-std::unique_ptr<endpoint> join(connected_rank joining, const settings& how) {
-  library& by = load_library(how.modules);
+std::unique_ptr<endpoint> join(connected_rank joining, const settings& settings) {
+  library& library = load_library(settings.modules);
   const auto ranks = static_cast<std::uint32_t>(joining.candidates.size());
   endpoint_parts parts{.rank = joining.rank,
-                       .end = open_port(by, ranks),
+                       .end = open_port(library, ranks),
                        .peers = std::vector<std::optional<peer_parts>>(ranks),
                        .launcher = joining.launcher,
-                       .output_bytes_max = how.output_bytes_max};
+                       .output_bytes_max = settings.output_bytes_max};
   std::vector<std::uint64_t> keys(ranks);
   fill_random(std::as_writable_bytes(std::span(keys)));
   const auto said =
@@ -54,10 +54,10 @@ std::unique_ptr<endpoint> join(connected_rank joining, const settings& how) {
                          *parts.end, keys, joining.candidates);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!joining.candidates[peer]) continue;
-    const reach where =
+    const reach reach =
         net::joins_one_host(joining.candidates[peer]->socket.get()) ? reach::this_host : reach::elsewhere;
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
-      if (parts.end->connect(peer, channel_index, said[peer].addresses[channel_index], where)) continue;
+      if (parts.end->connect(peer, channel_index, said[peer].addresses[channel_index], reach)) continue;
       throw setup_error({.problem = fmt::format("rank {} cannot reach rank {} by UCX: {}", joining.rank.value(), peer,
                                                 parts.end->error()),
                          .why = "UCX found no way between them that it can watch, too",
@@ -74,8 +74,8 @@ std::unique_ptr<endpoint> join(connected_rank joining, const settings& how) {
 
 }  // namespace
 
-local_fabric::local_fabric(std::uint32_t ranks, const settings& how)
-    : in_process_fabric(ranks), settings_(how), liveness_sockets_(net::make_liveness_sockets(ranks)) {}
+local_fabric::local_fabric(std::uint32_t ranks, const settings& settings)
+    : in_process_fabric(ranks), settings_(settings), liveness_sockets_(net::make_liveness_sockets(ranks)) {}
 
 std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank.value() < size(), "no such rank");
@@ -92,12 +92,12 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   return join(std::move(joining), settings_);
 }
 
-std::unique_ptr<endpoint> endpoint_of(launch::joined_rank here, const settings& how) {
-  connected_rank joining{.rank = here.self.rank,
-                         .candidates = here.take_first_candidates(),
-                         .launcher = std::move(here.launcher),
-                         .deadline = here.deadline};
-  return join(std::move(joining), how);
+std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings) {
+  connected_rank joining{.rank = rank.self.rank,
+                         .candidates = rank.take_first_candidates(),
+                         .launcher = std::move(rank.launcher),
+                         .deadline = rank.deadline};
+  return join(std::move(joining), settings);
 }
 
 }  // namespace nacre::transport::ucx

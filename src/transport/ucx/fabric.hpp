@@ -27,7 +27,7 @@ struct settings {
 /// All ranks in this process. Each end must be opened in a thread of its own, because it waits for all others.
 class local_fabric final : public in_process_fabric {
  public:
-  local_fabric(std::uint32_t ranks, const settings& how);
+  local_fabric(std::uint32_t ranks, const settings& settings);
 
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
@@ -39,6 +39,6 @@ class local_fabric final : public in_process_fabric {
 /// The endpoint of a rank in the job that this process belongs to, over UCX to those ranks that are peer candidates.
 /// The first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks until all are
 /// connected. Throws setup_error or job_aborted.
-[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank here, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings);
 
 }  // namespace nacre::transport::ucx

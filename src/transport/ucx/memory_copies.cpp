@@ -6,26 +6,26 @@
 
 namespace nacre::transport::ucx {
 
-std::uint32_t memory_copies::add_region(std::uint32_t to, std::span<std::byte> bytes, copy_way what) {
+std::uint32_t memory_copies::add_region(std::uint32_t target, std::span<std::byte> bytes, copy_way way) {
   do ++last_region_;
   while (regions_.contains(last_region_));
-  regions_.emplace(last_region_, region{.to = to, .bytes = bytes, .what = what});
+  regions_.emplace(last_region_, region{.to = target, .bytes = bytes, .what = way});
   return last_region_;
 }
 
 bool memory_copies::remove_idle_region(std::uint32_t id) {
-  const auto at = regions_.find(id);
-  if (at == regions_.end()) return true;
-  if (at->second.now == region::state::busy) return false;
-  regions_.erase(at);
+  const auto position = regions_.find(id);
+  if (position == regions_.end()) return true;
+  if (position->second.now == region::state::busy) return false;
+  regions_.erase(position);
   return true;
 }
 
-bool memory_copies::start(copy_id which, const direct_copy& what) {
-  const auto [at, is_new] = copies_.emplace(which, active_copy{.what = what});
+bool memory_copies::start(copy_id id, const direct_copy& copy) {
+  const auto [at, is_new] = copies_.emplace(id, active_copy{.what = copy});
   if (!is_new) return false;
-  if (what.way == copy_way::from_region) {
-    frames_.push_back({frame_kind::take, which});
+  if (copy.way == copy_way::from_region) {
+    frames_.push_back({frame_kind::take, id});
   } else {
     at->second.leaving = true;
   }
@@ -33,81 +33,83 @@ bool memory_copies::start(copy_id which, const direct_copy& what) {
 }
 
 std::optional<copy_id> memory_copies::find(std::uint64_t tag) const {
-  const auto at =
+  const auto position =
       std::find_if(copies_.begin(), copies_.end(), [&](const auto& each) { return each.second.what.tag == tag; });
-  if (at == copies_.end()) return std::nullopt;
-  return at->first;
+  if (position == copies_.end()) return std::nullopt;
+  return position->first;
 }
 
-void memory_copies::stop(copy_id which) {
-  if (!in_use(which) && copies_.at(which).what.way == copy_way::from_region) end(which, false);
+void memory_copies::stop(copy_id id) {
+  if (!in_use(id) && copies_.at(id).what.way == copy_way::from_region) end(id, false);
 }
 
-bool memory_copies::in_use(copy_id which) const {
-  const auto at = copies_.find(which);
-  return at != copies_.end() && (at->second.landing || at->second.leaving);
+bool memory_copies::in_use(copy_id id) const {
+  const auto position = copies_.find(id);
+  return position != copies_.end() && (position->second.landing || position->second.leaving);
 }
 
-memory_copies::region* memory_copies::usable(copy_id which, copy_way what) {
-  const auto at = regions_.find(which.id);
-  if (at == regions_.end()) return nullptr;
-  region& own = at->second;
-  return own.to == which.far && own.what == what && own.now == region::state::idle ? &own : nullptr;
+memory_copies::region* memory_copies::usable(copy_id id, copy_way way) {
+  const auto position = regions_.find(id.id);
+  if (position == regions_.end()) return nullptr;
+  region& region = position->second;
+  return region.to == id.far && region.what == way && region.now == region::state::idle ? &region : nullptr;
 }
 
-void memory_copies::receive(frame_kind what, copy_id which) {
-  if (what == frame_kind::take) {
-    region* const own = usable(which, copy_way::from_region);
-    if (own != nullptr) own->now = region::state::busy;
-    frames_.push_back({own != nullptr ? frame_kind::taken : frame_kind::refused, which});
+void memory_copies::receive(frame_kind kind, copy_id id) {
+  if (kind == frame_kind::take) {
+    region* const region = usable(id, copy_way::from_region);
+    if (region != nullptr) region->now = region::state::busy;
+    frames_.push_back({region != nullptr ? frame_kind::taken : frame_kind::refused, id});
     return;
   }
-  const auto at = copies_.find(which);
-  if (at == copies_.end()) return;
-  const bool well = what == frame_kind::landed;
-  if (at->second.landing || (well && at->second.what.way == copy_way::from_region)) return;
-  if (at->second.leaving) {
-    at->second.answer = well;
+  const auto position = copies_.find(id);
+  if (position == copies_.end()) return;
+  const bool well = kind == frame_kind::landed;
+  if (position->second.landing || (well && position->second.what.way == copy_way::from_region)) return;
+  if (position->second.leaving) {
+    position->second.answer = well;
   } else {
-    end(which, well);
+    end(id, well);
   }
 }
 
-std::byte* memory_copies::destination(frame_kind what, copy_id which, std::size_t byte_count) {
-  if (what == frame_kind::given) {
-    region* const own = usable(which, copy_way::to_region);
-    if (own == nullptr || own->bytes.size() != byte_count) {
-      frames_.push_back({frame_kind::refused, which});
+std::byte* memory_copies::destination(frame_kind kind, copy_id id, std::size_t byte_count) {
+  if (kind == frame_kind::given) {
+    region* const region = usable(id, copy_way::to_region);
+    if (region == nullptr || region->bytes.size() != byte_count) {
+      frames_.push_back({frame_kind::refused, id});
       return nullptr;
     }
-    own->now = region::state::busy;
-    return own->bytes.data();
+    region->now = region::state::busy;
+    return region->bytes.data();
   }
-  const auto at = copies_.find(which);
-  if (at == copies_.end() || at->second.what.way != copy_way::from_region || at->second.landing) return nullptr;
-  if (at->second.what.own.size() != byte_count) {
-    end(which, false);
+  const auto position = copies_.find(id);
+  if (position == copies_.end() || position->second.what.way != copy_way::from_region || position->second.landing)
+    return nullptr;
+  if (position->second.what.own.size() != byte_count) {
+    end(id, false);
     return nullptr;
   }
-  at->second.landing = true;
-  return at->second.what.own.data();
+  position->second.landing = true;
+  return position->second.what.own.data();
 }
 
-void memory_copies::landed(frame_kind what, copy_id which, bool well) {
-  if (what == frame_kind::taken) return end(which, well);
-  region_left(which);
-  if (well) frames_.push_back({frame_kind::landed, which});  // else the peer cannot be reached any more
+void memory_copies::landed(frame_kind kind, copy_id id, bool well) {
+  if (kind == frame_kind::taken) return end(id, well);
+  region_left(id);
+  if (well) frames_.push_back({frame_kind::landed, id});  // else the peer cannot be reached any more
 }
 
 /// The region is gone if `remove_region` has removed it because its peer was lost.
-void memory_copies::region_left(copy_id which) {
-  if (const auto at = regions_.find(which.id); at != regions_.end()) at->second.now = region::state::used;
+void memory_copies::region_left(copy_id id) {
+  if (const auto position = regions_.find(id.id); position != regions_.end())
+    position->second.now = region::state::used;
 }
 
-void memory_copies::own_left(copy_id which, bool well) {
-  active_copy& of = copies_.at(which);
+void memory_copies::own_left(copy_id id, bool well) {
+  active_copy& of = copies_.at(id);
   of.leaving = false;
-  if (of.answer || !well) end(which, well && *of.answer);
+  if (of.answer || !well) end(id, well && *of.answer);
 }
 
 std::optional<memory_copies::frame> memory_copies::next_frame() {
@@ -115,7 +117,8 @@ std::optional<memory_copies::frame> memory_copies::next_frame() {
   frame first = frames_.front();
   frames_.pop_front();
   if (first.what != frame_kind::taken) return first;
-  if (const auto at = regions_.find(first.of.id); at != regions_.end()) first.bytes = at->second.bytes;
+  if (const auto position = regions_.find(first.of.id); position != regions_.end())
+    first.bytes = position->second.bytes;
   return first;
 }
 
@@ -126,10 +129,10 @@ std::optional<direct_memory::ended_copy> memory_copies::take_ended() {
   return first;
 }
 
-void memory_copies::end(copy_id which, bool well) {
-  const auto at = copies_.find(which);
-  ended_.push_back({.tag = at->second.what.tag, .well = well});
-  copies_.erase(at);
+void memory_copies::end(copy_id id, bool well) {
+  const auto position = copies_.find(id);
+  ended_.push_back({.tag = position->second.what.tag, .well = well});
+  copies_.erase(position);
 }
 
 }  // namespace nacre::transport::ucx

@@ -50,7 +50,7 @@ class memory_copies {
   };
 
   /// Returns the region's id.
-  [[nodiscard]] std::uint32_t add_region(std::uint32_t to, std::span<std::byte> bytes, copy_way what);
+  [[nodiscard]] std::uint32_t add_region(std::uint32_t target, std::span<std::byte> bytes, copy_way way);
   /// Returns false while a copy of the peer uses the region.
   [[nodiscard]] bool remove_idle_region(std::uint32_t id);
   /// For a region whose peer is gone.
@@ -58,23 +58,23 @@ class memory_copies {
 
   /// Starts a copy. One into a region begins with its bytes, which the caller sends; then own_left must follow. Returns
   /// false when this rank copies from or to that region already.
-  [[nodiscard]] bool start(copy_id which, const direct_copy& what);
+  [[nodiscard]] bool start(copy_id id, const direct_copy& copy);
   [[nodiscard]] std::optional<copy_id> find(std::uint64_t tag) const;
   /// Gives up a copy out of a region whose bytes do not come yet.
-  void stop(copy_id which);
+  void stop(copy_id id);
   /// UCX reads or writes this rank's memory for the copy.
-  [[nodiscard]] bool in_use(copy_id which) const;
+  [[nodiscard]] bool in_use(copy_id id) const;
 
   /// Handles a frame without bytes.
-  void receive(frame_kind what, copy_id which);
+  void receive(frame_kind kind, copy_id id);
   /// The destination of announced bytes, for which `landed` must follow; null: they must not land.
-  [[nodiscard]] std::byte* destination(frame_kind what, copy_id which, std::size_t byte_count);
+  [[nodiscard]] std::byte* destination(frame_kind kind, copy_id id, std::size_t byte_count);
   /// The announced bytes are there, or will never be.
-  void landed(frame_kind what, copy_id which, bool well);
+  void landed(frame_kind kind, copy_id id, bool well);
   /// The bytes of a region have left, or will never leave.
-  void region_left(copy_id which);
+  void region_left(copy_id id);
   /// The bytes of a copy that this rank has started have left, or will never leave.
-  void own_left(copy_id which, bool well);
+  void own_left(copy_id id, bool well);
 
   [[nodiscard]] bool has_frames() const noexcept { return !frames_.empty(); }
   [[nodiscard]] std::optional<frame> next_frame();
@@ -98,8 +98,8 @@ class memory_copies {
   };
 
   /// The region, if the peer may use it that way now; else null.
-  [[nodiscard]] region* usable(copy_id which, copy_way what);
-  void end(copy_id which, bool well);
+  [[nodiscard]] region* usable(copy_id id, copy_way way);
+  void end(copy_id id, bool well);
 
   std::map<std::uint32_t, region> regions_;  // by id
   std::map<copy_id, active_copy> copies_;

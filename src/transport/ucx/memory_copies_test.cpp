@@ -70,17 +70,17 @@ class two_ends {
     if (offers_[rank].empty()) return;
     const offer taken = offers_[rank].front();
     offers_[rank].pop_front();
-    const copy_id which{1 - rank, taken.id};
-    const direct_copy what{.peer = rank_id(1 - rank),
+    const copy_id id{1 - rank, taken.id};
+    const direct_copy copy{.peer = rank_id(1 - rank),
                            .region = {.id = taken.id},
                            .way = taken.way,
                            .own = memory_[rank],
                            .tag = ++last_tag_};
-    ASSERT_TRUE(ends_[rank].start(which, what));
-    EXPECT_FALSE(ends_[rank].start(which, what)) << "one copy for each region";
+    ASSERT_TRUE(ends_[rank].start(id, copy));
+    EXPECT_FALSE(ends_[rank].start(id, copy)) << "one copy for each region";
     started_.insert(last_tag_);
     if (taken.way == copy_way::to_region) {
-      channel_[rank].push_back({{frame_kind::given, which, memory_[rank]}, true, false});
+      channel_[rank].push_back({{frame_kind::given, id, memory_[rank]}, true, false});
     }
   }
   void deregister(std::uint32_t rank) {
@@ -110,19 +110,19 @@ class two_ends {
     }
     take_ended(rank);
   }
-  void arrive(std::uint32_t from, const flying& what) {
-    memory_copies& to = ends_[1 - from];
-    const copy_id seen_there{from, what.what.of.id};
-    if (!what.bytes) return to.receive(what.what.what, seen_there);
-    if (std::byte* const into = to.destination(what.what.what, seen_there, what.what.bytes.size())) {
-      EXPECT_EQ(into, memory_[1 - from].data());
-      to.landed(what.what.what, seen_there, true);
+  void arrive(std::uint32_t source, const flying& flying) {
+    memory_copies& memory_copies = ends_[1 - source];
+    const copy_id seen_there{source, flying.what.of.id};
+    if (!flying.bytes) return memory_copies.receive(flying.what.what, seen_there);
+    if (std::byte* const target = memory_copies.destination(flying.what.what, seen_there, flying.what.bytes.size())) {
+      EXPECT_EQ(target, memory_[1 - source].data());
+      memory_copies.landed(flying.what.what, seen_there, true);
     }
-    if (what.of_region) {
-      reads_[from].erase(what.what.of.id);
-      ends_[from].region_left(what.what.of);
+    if (flying.of_region) {
+      reads_[source].erase(flying.what.of.id);
+      ends_[source].region_left(flying.what.of);
     } else {
-      ends_[from].own_left(what.what.of, true);
+      ends_[source].own_left(flying.what.of, true);
     }
   }
   void take_ended(std::uint32_t rank) {

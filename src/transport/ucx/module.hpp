@@ -60,7 +60,7 @@ struct rendezvous_request {
 class port_callbacks {
  public:
   /// A frame has arrived. The endpoint must copy it before it returns.
-  virtual void arrived(std::uint32_t channel_index, frame_kind what, const stamp& of,
+  virtual void arrived(std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                        std::span<const std::byte> frame) noexcept = 0;
   /// The destination of a frame.
   struct place {
@@ -69,11 +69,11 @@ class port_callbacks {
     bool later = false;  ///< the endpoint keeps the request, and will fetch or refuse it; `at` means nothing
   };
   /// A longer frame stays at its sender until there is a place for it. `ended` is called when it has arrived.
-  virtual place place_for(std::uint32_t channel_index, frame_kind what, const stamp& of, std::size_t byte_count,
+  virtual place place_for(std::uint32_t channel_index, frame_kind kind, const stamp& stamp, std::size_t byte_count,
                           rendezvous_request as) noexcept = 0;
   virtual void ended(std::uint64_t request_id, bool well) noexcept = 0;
-  /// No message reaches this peer on this channel any more. `why` is valid during the call only.
-  virtual void broken(std::uint32_t peer, std::uint32_t channel_index, const char* why) noexcept = 0;
+  /// No message reaches this peer on this channel any more. `reason` is valid during the call only.
+  virtual void broken(std::uint32_t peer, std::uint32_t channel_index, const char* reason) noexcept = 0;
 
  protected:
   ~port_callbacks() = default;
@@ -100,9 +100,9 @@ class port {
   [[nodiscard]] virtual std::span<const std::byte> address(std::uint32_t channel_index) const noexcept = 0;
   /// False: see error().
   virtual bool connect(std::uint32_t peer, std::uint32_t channel_index, std::span<const std::byte> address,
-                       reach where) noexcept = 0;
+                       reach reach) noexcept = 0;
 
-  virtual outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind what, const stamp& with,
+  virtual outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                        std::span<const std::byte> frame, std::uint64_t request_id) noexcept = 0;
   /// Sends a short frame as a message; `stamped` is its stamp and, right behind, the frame. True: it has been sent, and
   /// the caller owns the bytes again. False: UCX does not take it at once, or not at all, and nothing has happened.
@@ -110,12 +110,12 @@ class port {
                             std::span<const std::byte> stamped) noexcept = 0;
   /// Ends when every byte sent to that peer on that channel has left this process.
   virtual outcome flush(std::uint32_t peer, std::uint32_t channel_index, std::uint64_t request_id) noexcept = 0;
-  /// Starts to fetch an announced frame of this channel into `to`, which has its length, as place_for does when it
+  /// Starts to fetch an announced frame of this channel into `target`, which has its length, as place_for does when it
   /// returns a place. Not within an event.
-  virtual outcome fetch(std::uint32_t channel_index, rendezvous_request what, std::span<std::byte> to,
+  virtual outcome fetch(std::uint32_t channel_index, rendezvous_request request, std::span<std::byte> target,
                         std::uint64_t request_id) noexcept = 0;
   /// Drops an announced frame of this channel. UCX tells the sender that the frame has left.
-  virtual void refuse(std::uint32_t channel_index, rendezvous_request what) noexcept = 0;
+  virtual void refuse(std::uint32_t channel_index, rendezvous_request request) noexcept = 0;
   /// Progresses the channel, and reports its events. False: there was nothing to do.
   virtual bool progress(std::uint32_t channel_index) noexcept = 0;
 
@@ -138,9 +138,9 @@ class library {
   virtual ~library() = default;
   /// "UCX 1.13.1".
   [[nodiscard]] virtual const char* name() const noexcept = 0;
-  /// Opens an endpoint for a rank of a job with so many ranks. The caller owns it. Null: `why` has the message, cut to
+  /// Opens an endpoint for a rank of a job with so many ranks. The caller owns it. Null: `text` has the message, cut to
   /// its room and ended by 0.
-  [[nodiscard]] virtual port* open(std::uint32_t ranks, std::span<char> why) noexcept = 0;
+  [[nodiscard]] virtual port* open(std::uint32_t ranks, std::span<char> text) noexcept = 0;
 };
 
 /// The only symbol of the module: library* (std::uint32_t version). Null: the module was built for another version than

@@ -59,11 +59,11 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
   return std::make_unique<local_fabric>(ranks, read_settings(configuration));
 }
 
-std::unique_ptr<fabric> join_job(const config& configuration, const program& own) {
-  settings how = read_settings(configuration);
-  how.join.handlers = own.handlers;
-  return std::make_unique<member_fabric>(how.join,
-                                         [how](launch::joined_rank here) { return endpoint_of(std::move(here), how); });
+std::unique_ptr<fabric> join_job(const config& configuration, const program& program) {
+  settings settings = read_settings(configuration);
+  settings.join.handlers = program.handlers;
+  return std::make_unique<member_fabric>(
+      settings.join, [settings](launch::joined_rank rank) { return endpoint_of(std::move(rank), settings); });
 }
 
 std::uint32_t checked_mtu(std::int64_t bytes) {

@@ -28,9 +28,9 @@ class congestion_window {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// A datagram sent at `when` was acknowledged. `in_use`: the window has kept others from leaving.
-  void on_acknowledged(std::uint64_t bytes, time_point when, bool in_use) noexcept {
-    if (in_recovery(when) || !in_use) return;
+  /// A datagram sent at `time` was acknowledged. `in_use`: the window has kept others from leaving.
+  void on_acknowledged(std::uint64_t bytes, time_point time, bool in_use) noexcept {
+    if (in_recovery(time) || !in_use) return;
     if (bytes_ < threshold_) {
       bytes_ += bytes;
     } else if ((acknowledged_ += bytes) >= bytes_) {
@@ -39,9 +39,9 @@ class congestion_window {
     }
     bytes_ = std::min(bytes_, most);
   }
-  /// A datagram sent at `when` is lost.
-  void on_lost(time_point when, time_point now) noexcept {
-    if (in_recovery(when)) return;
+  /// A datagram sent at `time` is lost.
+  void on_lost(time_point time, time_point now) noexcept {
+    if (in_recovery(time)) return;
     recovering_ = true;
     recovery_began_ = now;
     threshold_ = bytes_ = std::max(bytes_ / 2, least_);

@@ -14,17 +14,17 @@
 namespace nacre::transport::udp {
 namespace {
 
-constexpr channel other_of(channel on) noexcept {
-  return on == channel::application ? channel::bulk : channel::application;
+constexpr channel other_of(channel traffic_channel) noexcept {
+  return traffic_channel == channel::application ? channel::bulk : channel::application;
 }
 constexpr std::size_t usual_ranges = 2;        // room is kept for two, so that bytes sent again fit as before
 constexpr std::size_t apart_min = 8192;        // shorter stretches are copied behind the head in less time
 constexpr std::uint32_t patient_silences = 6;  // so many in a row may only mean that the peer waits for a processor
 
-constexpr std::size_t place_of(channel on) noexcept { return static_cast<std::size_t>(on); }
+constexpr std::size_t place_of(channel channel) noexcept { return static_cast<std::size_t>(channel); }
 
-frame_limits of_channel(frame_limits limits, channel on) noexcept {
-  limits.channels = 1u << place_of(on);
+frame_limits of_channel(frame_limits limits, channel channel) noexcept {
+  limits.channels = 1u << place_of(channel);
   return limits;
 }
 
@@ -61,9 +61,9 @@ void connection::submit(message_list& batch, std::uint64_t held_bytes_max) {
 
 /// The windows of the network and of the peer's socket. System messages find room in both when the others have filled
 /// their share, so that they wait for nobody.
-bool connection::may_leave(channel on, std::size_t bytes) noexcept {
+bool connection::may_leave(channel channel, std::size_t bytes) noexcept {
   if (sent_.in_flight() == 0 || probe_) return true;
-  const bool system = on == channel::system;
+  const bool system = channel == channel::system;
   const std::uint64_t window = window_.bytes() + (system ? 2 * std::uint64_t{limits_.datagram_bytes} : 0);
   const std::uint64_t buffer = limits_.peer_buffer_bytes - (system ? 0 : limits_.peer_buffer_bytes / 8);
   const bool fits = sent_.bytes_in_flight() + bytes <= window;
@@ -90,12 +90,12 @@ bool connection::choose(datagram& next) {
   const std::size_t front = overhead_of(next.acknowledged.size());
   if (!left_ && !failed_) {
     bool some = false;
-    for (const channel on : {channel::system, turn_, other_of(turn_)}) {
-      const std::size_t bytes = to_peer_[place_of(on)].available(room_for_bytes(next.acknowledged.size()));
+    for (const channel channel : {channel::system, turn_, other_of(turn_)}) {
+      const std::size_t bytes = to_peer_[place_of(channel)].available(room_for_bytes(next.acknowledged.size()));
       some |= bytes != 0;
-      if (bytes == 0 || !may_leave(on, front + bytes)) continue;
+      if (bytes == 0 || !may_leave(channel, front + bytes)) continue;
       next.kind = datagram_kind::stream;
-      next.on = on;
+      next.on = channel;
       return true;
     }
     window_blocks_ &= some;
@@ -117,8 +117,8 @@ void connection::acknowledge_into(datagram& next, time_point now) noexcept {
   next.ack_delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 1'000'000));
 }
 
-std::size_t connection::next_datagram(std::span<std::byte> into, time_point now, datagram_pieces* apart) {
-  NACRE_ASSERT(into.size() >= limits_.datagram_bytes, "there is room for a datagram");
+std::size_t connection::next_datagram(std::span<std::byte> target, time_point now, datagram_pieces* apart) {
+  NACRE_ASSERT(target.size() >= limits_.datagram_bytes, "there is room for a datagram");
   if (apart != nullptr) apart->count = 0;
   datagram next{.number = sent_.next_number()};
   acknowledge_into(next, now);
@@ -128,18 +128,20 @@ std::size_t connection::next_datagram(std::span<std::byte> into, time_point now,
     taken = to_peer_[place_of(next.on)].take(room_for_bytes(next.acknowledged.size()));
     next.offset = taken.offset;
   }
-  const std::size_t written = write(next, taken, into, apart);
+  const std::size_t written = write(next, taken, target, apart);
   const bool is_apart = apart != nullptr && apart->count != 0;
   note_sent(next, taken, written + (is_apart ? taken.bytes : 0), now);
   return written;
 }
 
 /// Writes and signs a datagram, or only its head, when its bytes stay apart. Returns the number of bytes written.
-std::size_t connection::write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart) {
-  const std::size_t head = write_head(next, into);  // may leave out ranges that are too old for the format
-  if (next.kind == datagram_kind::ping && ping_) {  // as long as any datagram, to show that the path carries it
-    std::fill(into.begin() + static_cast<std::ptrdiff_t>(head), into.begin() + limits_.datagram_bytes, std::byte{0});
-    outgoing_.sign(into.first(limits_.datagram_bytes));
+std::size_t connection::write(const datagram& next, stretch taken, std::span<std::byte> target,
+                              datagram_pieces* apart) {
+  const std::size_t head = write_head(next, target);  // may leave out ranges that are too old for the format
+  if (next.kind == datagram_kind::ping && ping_) {    // as long as any datagram, to show that the path carries it
+    std::fill(target.begin() + static_cast<std::ptrdiff_t>(head), target.begin() + limits_.datagram_bytes,
+              std::byte{0});
+    outgoing_.sign(target.first(limits_.datagram_bytes));
     return limits_.datagram_bytes;
   }
   if (next.kind == datagram_kind::stream) {
@@ -147,40 +149,40 @@ std::size_t connection::write(const datagram& next, stretch taken, std::span<std
     if (apart != nullptr && taken.bytes >= apart_min && outgoing_.takes_pieces())
       apart->count = stream.places_of(taken, apart->each);
     if (apart != nullptr && apart->count != 0) {
-      outgoing_.sign(into.first(head), apart->view());
+      outgoing_.sign(target.first(head), apart->view());
       return head;
     }
-    stream.copy(taken, into.subspan(head));
+    stream.copy(taken, target.subspan(head));
   }
-  outgoing_.sign(into.first(head + taken.bytes));
+  outgoing_.sign(target.first(head + taken.bytes));
   return head + taken.bytes;
 }
 
-void connection::note_sent(const datagram& what, stretch taken, std::size_t bytes, time_point now) {
+void connection::note_sent(const datagram& datagram, stretch taken, std::size_t bytes, time_point now) {
   unacknowledged_ = 0;
   unacknowledged_bytes_ = 0;
   ack_deadline_ = never;
-  const bool asks = what.kind != datagram_kind::acknowledgement;
+  const bool asks = datagram.kind != datagram_kind::acknowledgement;
   if (asks) probe_ = false;
-  if (what.kind == datagram_kind::ping) ping_ = false;
+  if (datagram.kind == datagram_kind::ping) ping_ = false;
   if (asks) {
     mark_ = false;
     unreliable_marked_ = unreliable_sent_;
   }
-  if (what.kind == datagram_kind::stream && what.on != channel::system) turn_ = other_of(what.on);
+  if (datagram.kind == datagram_kind::stream && datagram.on != channel::system) turn_ = other_of(datagram.on);
   sent_.add({.when = now,
-             .offset = what.offset,
+             .offset = datagram.offset,
              .stream_bytes = static_cast<std::uint32_t>(taken.bytes),
              .bytes = static_cast<std::uint32_t>(bytes),
              .buffer_bytes = buffer_bytes_of(bytes),
-             .on = what.on,
+             .on = datagram.on,
              .ack_end = received_.end(),
              .unreliable_before = unreliable_sent_,
              .in_flight = asks});
 }
 
-void connection::return_to_streams(std::span<const sent_datagram> which) {
-  for (const sent_datagram& each : which) {
+void connection::return_to_streams(std::span<const sent_datagram> sent_datagrams) {
+  for (const sent_datagram& each : sent_datagrams) {
     if (each.stream_bytes == 0) {
       (each.bytes == limits_.datagram_bytes ? ping_ : mark_) = true;
     } else if (!left_) {

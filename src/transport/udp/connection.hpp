@@ -106,12 +106,12 @@ class connection {
   /// has read all that left before.
   void note_unreliable(std::size_t bytes) noexcept;
 
-  /// Writes the next datagram into `into`, which has room for limits.datagram_bytes, and returns its length. 0: there
+  /// Writes the next datagram into `target`, which has room for limits.datagram_bytes, and returns its length. 0: there
   /// is none that may leave now.
-  std::size_t next_datagram(std::span<std::byte> into, time_point now) { return next_datagram(into, now, nullptr); }
+  std::size_t next_datagram(std::span<std::byte> target, time_point now) { return next_datagram(target, now, nullptr); }
   /// Leaves long stretches of bytes where they are. Then it writes the head only and returns the head's length, and
   /// `apart` tells where the bytes lie until this connection is called next.
-  std::size_t next_datagram(std::span<std::byte> into, time_point now, datagram_pieces* apart);
+  std::size_t next_datagram(std::span<std::byte> target, time_point now, datagram_pieces* apart);
   /// The number that the next datagram gets.
   [[nodiscard]] std::uint64_t next_number() const noexcept { return sent_.next_number(); }
   /// The datagrams from this number on have not left: the network took no more.
@@ -124,9 +124,9 @@ class connection {
   [[nodiscard]] landing next_landing() noexcept;
   /// Whether the datagram claims to belong there; on_landed checks the claim. If not, join its parts and call
   /// on_datagram.
-  [[nodiscard]] static bool fits(const landed_datagram& what, const landing& where) noexcept;
+  [[nodiscard]] static bool fits(const landed_datagram& datagram, const landing& landing) noexcept;
   /// As on_datagram, for one that fits next_landing. Other bytes at that place do no harm.
-  [[nodiscard]] arrival on_landed(const landed_datagram& what, const landing& where, time_point now,
+  [[nodiscard]] arrival on_landed(const landed_datagram& datagram, const landing& landing, time_point now,
                                   messages_by_channel& arrived);
 
   /// The time at which `on_deadline` wants to be called, and then next_datagram.
@@ -147,19 +147,19 @@ class connection {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  [[nodiscard]] bool may_leave(channel on, std::size_t bytes) noexcept;
+  [[nodiscard]] bool may_leave(channel channel, std::size_t bytes) noexcept;
   [[nodiscard]] std::size_t room_for_bytes(std::size_t ranges) const noexcept;
   [[nodiscard]] bool choose(datagram& next);
   void acknowledge_into(datagram& next, time_point now) noexcept;
-  std::size_t write(const datagram& next, stretch taken, std::span<std::byte> into, datagram_pieces* apart);
-  void note_sent(const datagram& what, stretch taken, std::size_t bytes, time_point now);
+  std::size_t write(const datagram& next, stretch taken, std::span<std::byte> target, datagram_pieces* apart);
+  void note_sent(const datagram& datagram, stretch taken, std::size_t bytes, time_point now);
   template <class TakeBytes>
-  arrival take(const datagram& what, std::size_t bytes, time_point now, TakeBytes take_bytes);
+  arrival take(const datagram& datagram, std::size_t bytes, time_point now, TakeBytes take_bytes);
   [[nodiscard]] bool accept_bytes(std::optional<frame_error> error);
-  [[nodiscard]] bool take_acknowledgement(const datagram& from, time_point now);
-  [[nodiscard]] bool take_bytes(const datagram& from, messages_by_channel& arrived);
-  void note_received(const datagram& what, std::size_t bytes, bool in_sequence, time_point now) noexcept;
-  void return_to_streams(std::span<const sent_datagram> which);
+  [[nodiscard]] bool take_acknowledgement(const datagram& datagram, time_point now);
+  [[nodiscard]] bool take_bytes(const datagram& datagram, messages_by_channel& arrived);
+  void note_received(const datagram& datagram, std::size_t bytes, bool in_sequence, time_point now) noexcept;
+  void return_to_streams(std::span<const sent_datagram> sent_datagrams);
   arrival fail(std::string_view reason);
 
   connection_limits limits_;

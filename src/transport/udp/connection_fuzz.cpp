@@ -22,7 +22,7 @@ struct named_faults {
   path_faults what;
 };
 
-void PrintTo(const named_faults& which, std::ostream* out) { *out << which.name; }
+void PrintTo(const named_faults& named_faults, std::ostream* out) { *out << named_faults.name; }
 
 class paths : public ::testing::TestWithParam<named_faults> {};
 
@@ -64,8 +64,8 @@ TEST_P(paths, deliver_everything_once_and_in_order_with_every_seed) {
   std::size_t taken = 0, refused = 0, replayed = 0, gathered = 0, landed = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     rng random(seed);
-    const tag_method by = seed % 2 == 0 || !has_aes() ? tag_method::siphash : tag_method::aes;
-    two_ends ends(seed, GetParam().what, random_limits(random), by);
+    const tag_method method = seed % 2 == 0 || !has_aes() ? tag_method::siphash : tag_method::aes;
+    two_ends ends(seed, GetParam().what, random_limits(random), method);
     exchange(ends);
     ASSERT_TRUE(ends.over()) << "seed " << seed << " has not come to an end";
     ASSERT_EQ(ends.arrivals(arrival::failed), 0U) << "seed " << seed;

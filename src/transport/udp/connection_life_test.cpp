@@ -19,8 +19,8 @@ using std::chrono::seconds;
 
 constexpr connection_limits wide_sockets{.frames = {}, .datagram_bytes = 1400, .peer_buffer_bytes = 1u << 28};
 
-void hand_over(two_ends& ends, std::size_t from) {
-  for (const datagram_bytes& each : ends.leaving(from)) static_cast<void>(ends.arrive(1 - from, each));
+void hand_over(two_ends& ends, std::size_t source) {
+  for (const datagram_bytes& each : ends.leaving(source)) static_cast<void>(ends.arrive(1 - source, each));
 }
 
 /// Hands over everything that can leave, and lets the delayed acknowledgements leave, too.
@@ -85,7 +85,7 @@ TEST(udp_connection_life, datagrams_are_as_short_as_ever_after_many_losses) {
   };
   let_both_answer(ends);
   static_cast<void>(answer_bytes());
-  const std::size_t before = answer_bytes();
+  const std::size_t previous = answer_bytes();
   for (int loss = 0; loss < 40; ++loss) {
     ends.send(0, channel::application, 10);
     static_cast<void>(ends.leaving(0));  // lost
@@ -93,7 +93,7 @@ TEST(udp_connection_life, datagrams_are_as_short_as_ever_after_many_losses) {
     EXPECT_TRUE(ends.run(seconds(1)));
   }
   for (int i = 0; i < 3; ++i) static_cast<void>(answer_bytes());
-  EXPECT_LE(answer_bytes(), before + 16);
+  EXPECT_LE(answer_bytes(), previous + 16);
 }
 
 TEST(udp_connection_life, a_loss_is_found_though_only_acknowledgements_follow_it) {
@@ -119,15 +119,15 @@ TEST(udp_connection_life, a_loss_is_found_though_only_acknowledgements_follow_it
 TEST(udp_connection_life, bulk_and_application_take_turns) {
   two_ends ends(1, {}, small_datagrams);
   for (int i = 0; i < 100; ++i) {
-    for (const channel on : {channel::application, channel::bulk}) ends.send(0, on, 1200);
+    for (const channel channel : {channel::application, channel::bulk}) ends.send(0, channel, 1200);
   }
   std::size_t all = 0, of_bulk = 0;
   for (const datagram_bytes& each : ends.leaving(0)) {
     ack_ranges ranges;
-    const auto what = read_datagram(each, ranges);
-    ASSERT_TRUE(what);
+    const auto datagram = read_datagram(each, ranges);
+    ASSERT_TRUE(datagram);
     ++all;
-    of_bulk += what->on == channel::bulk ? 1 : 0;
+    of_bulk += datagram->on == channel::bulk ? 1 : 0;
   }
   EXPECT_GT(all, 6U);
   EXPECT_GE(of_bulk, all / 2);
@@ -142,10 +142,10 @@ TEST(congestion_window, grows_by_a_datagram_for_a_window_of_short_ones_too) {
   window.on_lost(begin, begin);
   const time_point later = begin + milliseconds(1);
   while (window.bytes() < 400'000) window.on_acknowledged(150, later, true);
-  const std::uint64_t before = window.bytes();
-  for (std::uint64_t bytes = 0; bytes < 10 * before; bytes += 150) window.on_acknowledged(150, later, true);
-  EXPECT_GT(window.bytes(), before + 8 * 1400);
-  EXPECT_LE(window.bytes(), before + 10 * 1400);
+  const std::uint64_t previous = window.bytes();
+  for (std::uint64_t bytes = 0; bytes < 10 * previous; bytes += 150) window.on_acknowledged(150, later, true);
+  EXPECT_GT(window.bytes(), previous + 8 * 1400);
+  EXPECT_LE(window.bytes(), previous + 10 * 1400);
 }
 
 constexpr connection_limits long_datagrams{

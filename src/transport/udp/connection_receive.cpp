@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t datagrams_an_acknowledgement = 8;
 constexpr std::size_t landing_min = 16'384;  // a shorter rest of a message is copied in less time
 
-constexpr std::size_t stream_place(channel on) noexcept { return static_cast<std::size_t>(on); }
+constexpr std::size_t stream_place(channel channel) noexcept { return static_cast<std::size_t>(channel); }
 
 }  // namespace
 
@@ -43,13 +43,13 @@ arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now
 
 /// The effects of an authentic datagram.
 template <class TakeBytes>
-arrival connection::take(const datagram& what, std::size_t bytes, time_point now, TakeBytes take_bytes) {
-  if (!received_.is_new(what.number)) return arrival::replayed;
-  const bool in_sequence = what.number == received_.end();
-  if (!take_acknowledgement(what, now)) return fail("acknowledged a datagram that was never sent");
+arrival connection::take(const datagram& datagram, std::size_t bytes, time_point now, TakeBytes take_bytes) {
+  if (!received_.is_new(datagram.number)) return arrival::replayed;
+  const bool in_sequence = datagram.number == received_.end();
+  if (!take_acknowledgement(datagram, now)) return fail("acknowledged a datagram that was never sent");
   if (!take_bytes()) return fail(reason_);
-  static_cast<void>(received_.accept(what.number));
-  note_received(what, bytes, in_sequence, now);
+  static_cast<void>(received_.accept(datagram.number));
+  note_received(datagram, bytes, in_sequence, now);
   return arrival::taken;
 }
 
@@ -61,35 +61,36 @@ landing connection::next_landing() noexcept {
   return {.head_bytes = overhead_of(ranges_before_), .place = place, .offset = stream.next(), .on = on_before_};
 }
 
-bool connection::fits(const landed_datagram& what, const landing& where) noexcept {
-  if (what.written == 0) return false;
+bool connection::fits(const landed_datagram& datagram, const landing& landing) noexcept {
+  if (datagram.written == 0) return false;
   ack_ranges ranges;
-  const auto read = read_datagram(what.head, ranges, what.written + what.behind.size());
-  return read && read->kind == datagram_kind::stream && read->on == where.on && read->offset == where.offset &&
+  const auto read = read_datagram(datagram.head, ranges, datagram.written + datagram.behind.size());
+  return read && read->kind == datagram_kind::stream && read->on == landing.on && read->offset == landing.offset &&
          read->bytes.empty();
 }
 
-arrival connection::on_landed(const landed_datagram& what, const landing& where, time_point now,
+arrival connection::on_landed(const landed_datagram& datagram, const landing& landing, time_point now,
                               messages_by_channel& arrived) {
   if (failed_) return arrival::no_datagram;
-  const std::array<std::span<const std::byte>, 2> rest{where.place.first(what.written), what.behind};
-  if (!incoming_.verify(what.head, rest)) return arrival::no_datagram;
+  const std::array<std::span<const std::byte>, 2> rest{landing.place.first(datagram.written), datagram.behind};
+  if (!incoming_.verify(datagram.head, rest)) return arrival::no_datagram;
   ack_ranges ranges;
-  const std::size_t bytes = what.written + what.behind.size();
-  const auto read = read_datagram(what.head, ranges, bytes);
-  NACRE_EXPECT(read && fits(what, where), "only datagrams that fit have landed");
-  receive_stream& stream = from_peer_[stream_place(where.on)];
-  return take(*read, what.head.size() + bytes, now, [&] {
-    return accept_bytes(stream.add_written(what.written, what.behind, arrived[stream_place(where.on)]));
+  const std::size_t bytes = datagram.written + datagram.behind.size();
+  const auto read = read_datagram(datagram.head, ranges, bytes);
+  NACRE_EXPECT(read && fits(datagram, landing), "only datagrams that fit have landed");
+  receive_stream& stream = from_peer_[stream_place(landing.on)];
+  return take(*read, datagram.head.size() + bytes, now, [&] {
+    return accept_bytes(stream.add_written(datagram.written, datagram.behind, arrived[stream_place(landing.on)]));
   });
 }
 
-bool connection::take_acknowledgement(const datagram& from, time_point now) {
-  if (from.acknowledged.empty()) return true;
-  if (from.acknowledged[0].end > sent_.next_number()) return false;
+bool connection::take_acknowledgement(const datagram& datagram, time_point now) {
+  if (datagram.acknowledged.empty()) return true;
+  if (datagram.acknowledged[0].end > sent_.next_number()) return false;
   arrived_.clear();
   lost_.clear();
-  sent_.on_acknowledgement(from.acknowledged, std::chrono::microseconds(from.ack_delay_us), now, arrived_, lost_);
+  sent_.on_acknowledgement(datagram.acknowledged, std::chrono::microseconds(datagram.ack_delay_us), now, arrived_,
+                           lost_);
   for (const sent_datagram& each : arrived_) {
     window_.on_acknowledged(each.bytes, each.when, window_blocks_);
     unreliable_read_ = std::max(unreliable_read_, each.unreliable_before);
@@ -102,15 +103,15 @@ bool connection::take_acknowledgement(const datagram& from, time_point now) {
   return true;
 }
 
-bool connection::take_bytes(const datagram& from, messages_by_channel& arrived) {
-  on_before_ = from.on;
-  ranges_before_ = from.acknowledged.size();
-  receive_stream& stream = from_peer_[stream_place(from.on)];
-  if (!stream.within_window(from.offset, from.bytes.size())) {
+bool connection::take_bytes(const datagram& datagram, messages_by_channel& arrived) {
+  on_before_ = datagram.on;
+  ranges_before_ = datagram.acknowledged.size();
+  receive_stream& stream = from_peer_[stream_place(datagram.on)];
+  if (!stream.within_window(datagram.offset, datagram.bytes.size())) {
     reason_ = "sent bytes beyond the window of their channel";
     return false;
   }
-  return accept_bytes(stream.add(from.offset, from.bytes, arrived[stream_place(from.on)]));
+  return accept_bytes(stream.add(datagram.offset, datagram.bytes, arrived[stream_place(datagram.on)]));
 }
 
 bool connection::accept_bytes(std::optional<frame_error> error) {
@@ -120,14 +121,14 @@ bool connection::accept_bytes(std::optional<frame_error> error) {
 
 /// Decides when to acknowledge: at once when something is missing or much has come, else together with the next bytes
 /// for the peer, or after ack_delay_max.
-void connection::note_received(const datagram& what, std::size_t bytes, bool in_sequence, time_point now) noexcept {
-  if (what.number + 1 == received_.end()) newest_at_ = now;
-  if (what.kind == datagram_kind::acknowledgement) return;
+void connection::note_received(const datagram& datagram, std::size_t bytes, bool in_sequence, time_point now) noexcept {
+  if (datagram.number + 1 == received_.end()) newest_at_ = now;
+  if (datagram.kind == datagram_kind::acknowledgement) return;
   ++unacknowledged_;
   unacknowledged_bytes_ += bytes;
   const bool much =
       unacknowledged_ >= datagrams_an_acknowledgement || unacknowledged_bytes_ >= limits_.acknowledge_bytes;
-  if (!in_sequence || much || what.kind == datagram_kind::ping) {
+  if (!in_sequence || much || datagram.kind == datagram_kind::ping) {
     ack_deadline_ = time_point::min();
   } else if (ack_deadline_ == never) {
     ack_deadline_ = now + round_trip::ack_delay_max;

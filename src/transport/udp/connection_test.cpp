@@ -20,26 +20,27 @@ using std::chrono::milliseconds;
 two_ends sound_ends(connection_limits limits = small_datagrams) { return {1, {}, limits}; }
 
 /// A datagram that side 1 of a pair of ends may have sent, signed with its key.
-datagram_bytes signed_by_side_one(const datagram& what, std::size_t stream_bytes) {
-  datagram_bytes result(overhead_of(what.acknowledged.size()) + stream_bytes);
-  static_cast<void>(write_head(what, result));
+datagram_bytes signed_by_side_one(const datagram& datagram, std::size_t stream_bytes) {
+  datagram_bytes result(overhead_of(datagram.acknowledged.size()) + stream_bytes);
+  static_cast<void>(write_head(datagram, result));
   key_of(2).sign(result);
   return result;
 }
 
 datagram_bytes signed_frame(const message_header& header, std::uint64_t offset, std::uint64_t number = 0) {
-  const datagram what{.number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
+  const datagram datagram{
+      .number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
   datagram_bytes result(overhead_of(0) + sizeof header);
-  static_cast<void>(write_head(what, result));
+  static_cast<void>(write_head(datagram, result));
   std::memcpy(result.data() + overhead_of(0), &header, sizeof header);
   key_of(2).sign(result);
   return result;
 }
 
 TEST(udp_connection, drops_a_datagram_of_which_any_bit_was_changed_and_takes_the_true_one) {
-  for (const tag_method by : {tag_method::siphash, tag_method::aes}) {
-    if (by == tag_method::aes && !has_aes()) continue;
-    two_ends ends(1, {}, small_datagrams, by);
+  for (const tag_method method : {tag_method::siphash, tag_method::aes}) {
+    if (method == tag_method::aes && !has_aes()) continue;
+    two_ends ends(1, {}, small_datagrams, method);
     ends.send(0, channel::application, 10);
     const datagram_bytes sent = ends.leaving(0).at(0);
     for (std::size_t bit = 0; bit < 8 * sent.size(); ++bit) {

@@ -37,23 +37,23 @@ struct range {
 
 constexpr std::uint64_t count_max = std::numeric_limits<std::uint32_t>::max();
 
-bool makes_sense(const head& what) noexcept {
-  return what.number != std::numeric_limits<std::uint64_t>::max() && what.kind <= datagram_kind::ping &&
-         what.on <= channel::bulk && what.ranges <= ack_ranges_max &&
-         (what.ranges == 0) == (what.acknowledged_end == 0) && what.reserved == 0;
+bool makes_sense(const head& head) noexcept {
+  return head.number != std::numeric_limits<std::uint64_t>::max() && head.kind <= datagram_kind::ping &&
+         head.on <= channel::bulk && head.ranges <= ack_ranges_max &&
+         (head.ranges == 0) == (head.acknowledged_end == 0) && head.reserved == 0;
 }
 
 /// False: the ranges do not lie below each other, or reach below 0.
-bool read_ranges(const head& from, std::span<const std::byte> bytes, ack_ranges& into) noexcept {
-  std::uint64_t above = from.acknowledged_end;
-  into.count = 0;
-  for (std::size_t i = 0; i < from.ranges; ++i) {
+bool read_ranges(const head& head, std::span<const std::byte> bytes, ack_ranges& ack_ranges) noexcept {
+  std::uint64_t above = head.acknowledged_end;
+  ack_ranges.count = 0;
+  for (std::size_t i = 0; i < head.ranges; ++i) {
     range each;
     std::memcpy(&each, bytes.data() + i * sizeof each, sizeof each);
     if ((i == 0) != (each.missing == 0) || each.count == 0) return false;
     if (above < std::uint64_t{each.missing} + each.count) return false;
     const std::uint64_t end = above - each.missing;
-    into.each[into.count++] = {.begin = end - each.count, .end = end};
+    ack_ranges.each[ack_ranges.count++] = {.begin = end - each.count, .end = end};
     above = end - each.count;
   }
   return true;
@@ -63,29 +63,29 @@ bool read_ranges(const head& from, std::span<const std::byte> bytes, ack_ranges&
 
 std::size_t overhead_of(std::size_t ranges) noexcept { return tag_bytes + sizeof(head) + ranges * sizeof(range); }
 
-std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept {
-  NACRE_ASSERT(into.size() >= overhead_of(what.acknowledged.size()), "there is room for the head");
-  head front{.number = what.number,
-             .offset = what.offset,
-             .ack_delay_us = what.ack_delay_us,
-             .kind = what.kind,
-             .on = what.on};
-  std::uint64_t above = what.acknowledged.empty() ? 0 : what.acknowledged[0].end;
+std::size_t write_head(const datagram& datagram, std::span<std::byte> target) noexcept {
+  NACRE_ASSERT(target.size() >= overhead_of(datagram.acknowledged.size()), "there is room for the head");
+  head front{.number = datagram.number,
+             .offset = datagram.offset,
+             .ack_delay_us = datagram.ack_delay_us,
+             .kind = datagram.kind,
+             .on = datagram.on};
+  std::uint64_t above = datagram.acknowledged.empty() ? 0 : datagram.acknowledged[0].end;
   front.acknowledged_end = above;
-  std::byte* at = into.data() + tag_bytes + sizeof front;
-  for (const number_range& received : what.acknowledged) {
+  std::byte* position = target.data() + tag_bytes + sizeof front;
+  for (const number_range& received : datagram.acknowledged) {
     if (above - received.end > count_max) break;  // as far away as this, nothing is in flight any more
     const std::uint64_t count = std::min(received.end - received.begin, count_max);
     const range each{.missing = static_cast<std::uint32_t>(above - received.end),
                      .count = static_cast<std::uint32_t>(count)};
-    std::memcpy(at, &each, sizeof each);
-    at += sizeof each;
+    std::memcpy(position, &each, sizeof each);
+    position += sizeof each;
     ++front.ranges;
     above = received.end - count;
     if (count != received.end - received.begin) break;  // the rest of it is as old
   }
-  std::memcpy(into.data() + tag_bytes, &front, sizeof front);
-  return static_cast<std::size_t>(at - into.data());
+  std::memcpy(target.data() + tag_bytes, &front, sizeof front);
+  return static_cast<std::size_t>(position - target.data());
 }
 
 std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_ranges& ranges,
@@ -102,10 +102,10 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_rang
                   .bytes = bytes.subspan(overhead_of(front.ranges))};
   if (!read_ranges(front, bytes.subspan(overhead_of(0)), ranges)) return std::nullopt;
   result.acknowledged = ranges.view();
-  const std::size_t behind = result.bytes.size() + apart_bytes;
-  if (result.kind == datagram_kind::stream && behind == 0) return std::nullopt;
-  if (result.kind == datagram_kind::acknowledgement && behind != 0) return std::nullopt;
-  if (result.offset > std::numeric_limits<std::uint64_t>::max() - behind) return std::nullopt;
+  const std::size_t rest = result.bytes.size() + apart_bytes;
+  if (result.kind == datagram_kind::stream && rest == 0) return std::nullopt;
+  if (result.kind == datagram_kind::acknowledgement && rest != 0) return std::nullopt;
+  if (result.offset > std::numeric_limits<std::uint64_t>::max() - rest) return std::nullopt;
   return result;
 }
 
@@ -114,10 +114,11 @@ bool is_unreliable(std::span<const std::byte> bytes) noexcept {
          bytes[tag_bytes + offsetof(head, kind)] == static_cast<std::byte>(datagram_kind::unreliable);
 }
 
-void write_unreliable_head(const unreliable_head& what, std::span<std::byte> into) noexcept {
-  NACRE_ASSERT(into.size() >= unreliable_head_bytes, "there is room for the head");
-  const head front{.number = what.number, .offset = what.label, .kind = datagram_kind::unreliable};
-  std::memcpy(into.data() + tag_bytes, &front, sizeof front);
+void write_unreliable_head(const unreliable_head& unreliable_head, std::span<std::byte> target) noexcept {
+  NACRE_ASSERT(target.size() >= unreliable_head_bytes, "there is room for the head");
+  const head front{
+      .number = unreliable_head.number, .offset = unreliable_head.label, .kind = datagram_kind::unreliable};
+  std::memcpy(target.data() + tag_bytes, &front, sizeof front);
 }
 
 std::optional<unreliable_head> read_unreliable_head(std::span<const std::byte> bytes) noexcept {

@@ -71,9 +71,9 @@ struct datagram {
 /// The bytes of a datagram, tag included, whose stream bytes are left out.
 [[nodiscard]] std::size_t overhead_of(std::size_t ranges) noexcept;
 
-/// Writes all but the tag and the stream bytes, which follow what is written. Returns where they begin. `into` has at
+/// Writes all but the tag and the stream bytes, which follow what is written. Returns where they begin. `target` has at
 /// least overhead_of(ranges) bytes.
-std::size_t write_head(const datagram& what, std::span<std::byte> into) noexcept;
+std::size_t write_head(const datagram& datagram, std::span<std::byte> target) noexcept;
 
 /// Reads a datagram whose tag has been verified, and its ranges into `ranges`, which the result refers to. Nothing: it
 /// is too short, or one of its fields makes no sense. Behind `bytes` follow `apart_bytes` more of the stream, which lie
@@ -91,8 +91,8 @@ inline constexpr std::size_t unreliable_head_bytes = 48;
 
 /// Whether a datagram says that it is unreliable. To be asked before any tag is verified.
 [[nodiscard]] bool is_unreliable(std::span<const std::byte> bytes) noexcept;
-/// Writes all of a head but the tag. `into` has at least unreliable_head_bytes.
-void write_unreliable_head(const unreliable_head& what, std::span<std::byte> into) noexcept;
+/// Writes all of a head but the tag. `target` has at least unreliable_head_bytes.
+void write_unreliable_head(const unreliable_head& head, std::span<std::byte> target) noexcept;
 /// Reads a head before its tag is verified. Nothing: it is too short, or not one that a peer writes.
 [[nodiscard]] std::optional<unreliable_head> read_unreliable_head(std::span<const std::byte> bytes) noexcept;
 

@@ -48,9 +48,9 @@ static_assert(sizeof(job_secret::proof) == crypto_aead_aes256gcm_KEYBYTES);
 
 bool has_aes() noexcept { return sodium_init() >= 0 && crypto_aead_aes256gcm_is_available() == 1; }
 
-datagram_key::datagram_key(tag_method by, const job_secret::proof& key) {
+datagram_key::datagram_key(tag_method method, const job_secret::proof& key) {
   static_assert(sizeof short_key_ == crypto_shorthash_siphashx24_KEYBYTES);
-  if (by == tag_method::siphash) {
+  if (method == tag_method::siphash) {
     std::memcpy(short_key_.data(), key.data(), short_key_.size());
     return;
   }
@@ -105,13 +105,13 @@ bool datagram_key::verify_apart(const unreliable_head& head, std::span<const std
 }
 
 void datagram_key::sign(std::span<std::byte> datagram) const noexcept {
-  const datagram_tag made = tag_of(datagram);
-  std::memcpy(datagram.data(), made.data(), made.size());
+  const datagram_tag datagram_tag = tag_of(datagram);
+  std::memcpy(datagram.data(), datagram_tag.data(), datagram_tag.size());
 }
 
 void datagram_key::sign(std::span<std::byte> head, byte_pieces rest) const noexcept {
-  const datagram_tag made = tag_of(head, rest);
-  std::memcpy(head.data(), made.data(), made.size());
+  const datagram_tag datagram_tag = tag_of(head, rest);
+  std::memcpy(head.data(), datagram_tag.data(), datagram_tag.size());
 }
 
 bool datagram_key::verify(std::span<const std::byte> head, byte_pieces rest) const noexcept {

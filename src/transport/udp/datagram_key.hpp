@@ -27,7 +27,7 @@ enum class tag_method : std::uint8_t {
 /// gives its key away when a number repeats. One thread.
 class datagram_key {
  public:
-  datagram_key(tag_method by, const job_secret::proof& key);
+  datagram_key(tag_method method, const job_secret::proof& key);
   datagram_key(datagram_key&&) noexcept;
   datagram_key& operator=(datagram_key&&) = delete;
   ~datagram_key();

@@ -27,8 +27,8 @@ constexpr int refusals_max = 3;
 constexpr std::uint32_t headers_of_ipv4 = 20 + 8;
 constexpr std::uint32_t headers_of_ipv6 = 40 + 8;
 
-[[noreturn]] void throw_no_socket(const char* what) {
-  throw setup_error({.problem = std::string(what) + ": " + net::error_text(errno),
+[[noreturn]] void throw_no_socket(const char* name) {
+  throw setup_error({.problem = std::string(name) + ": " + net::error_text(errno),
                      .why = "the transport udp has a socket for each peer",
                      .remedy = "raise the limit of open files (ulimit -n), or use --transport tcp"});
 }
@@ -143,9 +143,9 @@ std::uint32_t datagram_socket::datagram_bytes(std::uint32_t mtu) const noexcept 
 
 void datagram_socket::use_segmentation(std::uint32_t datagram_bytes) noexcept {
   if (datagram_bytes > segmented_bytes_max) return;
-  const int on = 1;
-  cuts_ = value_of(socket_.get(), IPPROTO_UDP, UDP_SEGMENT, -1) >= 0;               // Linux 4.18
-  joins_ = ::setsockopt(socket_.get(), IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;  // Linux 5.0
+  const int index = 1;
+  cuts_ = value_of(socket_.get(), IPPROTO_UDP, UDP_SEGMENT, -1) >= 0;                     // Linux 4.18
+  joins_ = ::setsockopt(socket_.get(), IPPROTO_UDP, UDP_GRO, &index, sizeof index) == 0;  // Linux 5.0
 }
 
 /// The number of datagrams at the front that the kernel can cut out of one buffer: all as long as the first one, but
@@ -256,35 +256,36 @@ bool datagram_socket::send(std::span<const std::byte> head, std::span<const std:
   return true;  // the network loses it
 }
 
-std::size_t datagram_socket::receive_some(incoming_batch& into) noexcept {
+std::size_t datagram_socket::receive_some(incoming_batch& incoming_batch) noexcept {
   if (joins_) {
     for (std::size_t i = 0; i < incoming_batch::datagrams_max; ++i) {
-      into.headers_[i].msg_hdr.msg_control = into.controls_[i].data();
-      into.headers_[i].msg_hdr.msg_controllen = into.controls_[i].size();
+      incoming_batch.headers_[i].msg_hdr.msg_control = incoming_batch.controls_[i].data();
+      incoming_batch.headers_[i].msg_hdr.msg_controllen = incoming_batch.controls_[i].size();
     }
   }
   if (!many_ && !joins_) {  // half of the time of recvmmsg
-    const ssize_t bytes = receive_one(socket_.get(), into.places_[0]);
+    const ssize_t bytes = receive_one(socket_.get(), incoming_batch.places_[0]);
     many_ = bytes >= 0 && found_;  // two in a row: more may wait
     found_ = bytes >= 0;
     if (bytes < 0) return 0;
-    into.headers_[0].msg_len = static_cast<unsigned>(bytes);
+    incoming_batch.headers_[0].msg_len = static_cast<unsigned>(bytes);
     return 1;
   }
-  const int got = ::recvmmsg(socket_.get(), into.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
+  const int got =
+      ::recvmmsg(socket_.get(), incoming_batch.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
   many_ = got > 1;
   found_ = false;
   return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
 }
 
-std::optional<split_datagram> datagram_socket::receive_split(incoming_batch& into, std::size_t head_bytes,
+std::optional<split_datagram> datagram_socket::receive_split(incoming_batch& incoming_batch, std::size_t head_bytes,
                                                              std::span<std::byte> place) noexcept {
-  const std::span<std::byte> slot(into.memory_.get(), incoming_batch::slot_bytes);
+  const std::span<std::byte> slot(incoming_batch.memory_.get(), incoming_batch::slot_bytes);
   const std::size_t gap = std::min(place.size(), slot.size() - head_bytes);
-  const std::span<std::byte> behind = slot.subspan(head_bytes + gap);
+  const std::span<std::byte> rest = slot.subspan(head_bytes + gap);
   std::array<iovec, 3> places{{{.iov_base = slot.data(), .iov_len = head_bytes},
                                {.iov_base = place.data(), .iov_len = gap},
-                               {.iov_base = behind.data(), .iov_len = behind.size()}}};
+                               {.iov_base = rest.data(), .iov_len = rest.size()}}};
   msghdr header = header_of(places);
   const ssize_t got = ::recvmsg(socket_.get(), &header, MSG_DONTWAIT);
   if (got < 0) return std::nullopt;  // an error is a report about an earlier datagram
@@ -292,14 +293,14 @@ std::optional<split_datagram> datagram_socket::receive_split(incoming_batch& int
   const std::size_t in_head = std::min(bytes, head_bytes);
   const std::size_t elsewhere = std::min(bytes - in_head, gap);
   return split_datagram{
-      .head = slot.first(in_head), .elsewhere = elsewhere, .behind = behind.first(bytes - in_head - elsewhere)};
+      .head = slot.first(in_head), .elsewhere = elsewhere, .behind = rest.first(bytes - in_head - elsewhere)};
 }
 
-std::span<const std::byte> datagram_socket::rejoin(const split_datagram& what,
+std::span<const std::byte> datagram_socket::rejoin(const split_datagram& datagram,
                                                    std::span<const std::byte> place) noexcept {
-  std::byte* const begin = what.head.data();
-  if (what.elsewhere != 0) std::memcpy(begin + what.head.size(), place.data(), what.elsewhere);
-  return {begin, what.head.size() + what.elsewhere + what.behind.size()};
+  std::byte* const begin = datagram.head.data();
+  if (datagram.elsewhere != 0) std::memcpy(begin + datagram.head.size(), place.data(), datagram.elsewhere);
+  return {begin, datagram.head.size() + datagram.elsewhere + datagram.behind.size()};
 }
 
 std::size_t datagram_socket::segment_bytes(const msghdr& header, std::size_t all) noexcept {

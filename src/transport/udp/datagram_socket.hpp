@@ -95,7 +95,7 @@ class datagram_socket {
   /// Prepares for datagrams of that length: whether the kernel is to cut and to join them.
   void use_segmentation(std::uint32_t datagram_bytes) noexcept;
   /// Loses datagrams that are sent, as the network would. For tests.
-  void lose(loss which) { lose_ = std::move(which); }
+  void lose(loss loss) { lose_ = std::move(loss); }
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
@@ -107,22 +107,22 @@ class datagram_socket {
 
   /// Receives one datagram: `head_bytes` into the batch, those behind into `place`, and the rest into the batch again.
   /// Nothing: none is there. For sockets whose datagrams the kernel does not join.
-  [[nodiscard]] std::optional<split_datagram> receive_split(incoming_batch& into, std::size_t head_bytes,
+  [[nodiscard]] std::optional<split_datagram> receive_split(incoming_batch& incoming_batch, std::size_t head_bytes,
                                                             std::span<std::byte> place) noexcept;
   /// Copies the part of a datagram that lies at `place` between the others. Returns the datagram.
-  [[nodiscard]] static std::span<const std::byte> rejoin(const split_datagram& what,
+  [[nodiscard]] static std::span<const std::byte> rejoin(const split_datagram& datagram,
                                                          std::span<const std::byte> place) noexcept;
   /// Whether receive_split may be called.
   [[nodiscard]] bool can_split() const noexcept { return !joins_; }
 
   /// Receives what has arrived, and calls on_datagram(bytes) for each datagram. Returns whether more may be there.
   template <class OnDatagram>
-  bool receive(incoming_batch& into, OnDatagram on_datagram) {
-    const std::size_t count = receive_some(into);
+  bool receive(incoming_batch& incoming_batch, OnDatagram on_datagram) {
+    const std::size_t count = receive_some(incoming_batch);
     for (std::size_t i = 0; i < count; ++i) {
-      std::span<const std::byte> rest(static_cast<const std::byte*>(into.places_[i].iov_base),
-                                      into.headers_[i].msg_len);
-      const std::size_t each = joins_ ? segment_bytes(into.headers_[i].msg_hdr, rest.size()) : rest.size();
+      std::span<const std::byte> rest(static_cast<const std::byte*>(incoming_batch.places_[i].iov_base),
+                                      incoming_batch.headers_[i].msg_len);
+      const std::size_t each = joins_ ? segment_bytes(incoming_batch.headers_[i].msg_hdr, rest.size()) : rest.size();
       for (; rest.size() > each; rest = rest.subspan(each)) on_datagram(rest.first(each));
       on_datagram(rest);
     }
@@ -132,7 +132,7 @@ class datagram_socket {
  private:
   struct system_call;
 
-  [[nodiscard]] std::size_t receive_some(incoming_batch& into) noexcept;
+  [[nodiscard]] std::size_t receive_some(incoming_batch& incoming_batch) noexcept;
   [[nodiscard]] static std::size_t segment_bytes(const msghdr& header, std::size_t all) noexcept;
   [[nodiscard]] std::size_t group_from(std::span<const std::uint32_t> lengths) const noexcept;
   [[nodiscard]] std::size_t send_losing(const outgoing_batch& batch);

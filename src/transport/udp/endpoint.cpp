@@ -54,24 +54,24 @@ udp_endpoint::udp_endpoint(endpoint_parts parts)
   }
 }
 
-void udp_endpoint::submit(rank_id to, message_list& batch) {
-  NACRE_EXPECT(to.value() < size(), "no such rank");
+void udp_endpoint::submit(rank_id destination, message_list& batch) {
+  NACRE_EXPECT(destination.value() < size(), "no such rank");
   if (batch.empty()) return;
-  if (to == rank_) {
+  if (destination == rank_) {
     own_.append(batch);
     flags_.note_own();
     return wake();
   }
-  peer& target = *peers_[to.value()];
+  peer& target = *peers_[destination.value()];
   target.parts.link.submit(batch, output_bytes_max_);
   if (!target.blocked) let_leave(target, steady_clock::now());
 }
 
 /// Sends all datagrams that may leave to that peer now.
-bool udp_endpoint::let_leave(peer& to, time_point now) {
-  if (std::exchange(to.blocked, false)) --blocked_;
+bool udp_endpoint::let_leave(peer& peer, time_point now) {
+  if (std::exchange(peer.blocked, false)) --blocked_;
   bool moved = false;
-  connection& link = to.parts.link;
+  connection& link = peer.parts.link;
   datagram_pieces apart;
   for (bool full = true; full;) {
     outgoing_.clear();
@@ -86,17 +86,17 @@ bool udp_endpoint::let_leave(peer& to, time_point now) {
     }
     const std::size_t count = outgoing_.lengths().size();
     if (count == 0) break;
-    const std::size_t taken = to.parts.socket.send(outgoing_);
+    const std::size_t taken = peer.parts.socket.send(outgoing_);
     moved |= taken > 0;
     if (taken < count) {
       link.withdraw(first + taken);
-      to.blocked = true;
+      peer.blocked = true;
       ++blocked_;
       break;
     }
   }
-  due_[to.rank] = to.blocked ? time_point::min() : link.deadline();
-  publish(to.blocked ? now + blocked_retry : link.deadline());
+  due_[peer.rank] = peer.blocked ? time_point::min() : link.deadline();
+  publish(peer.blocked ? now + blocked_retry : link.deadline());
   return moved;
 }
 
@@ -153,9 +153,9 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
   peer& from = *peers_[rank];
   bool moved = false;
   bool failed = false;
-  const auto note = [&](arrival how) {
-    moved |= how == arrival::taken;
-    failed |= how == arrival::failed;
+  const auto note = [&](arrival arrival) {
+    moved |= arrival == arrival::taken;
+    failed |= arrival == arrival::failed;
   };
   const auto take = [&](std::span<const std::byte> bytes) {
     if (is_unreliable(bytes)) {
@@ -168,21 +168,21 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
   int landings = 0;
   for (int round = 0; more && round < rounds_max && ready_messages() < messages_max && has_room();) {
     const std::size_t kept_before = kept_.size();
-    const landing where = from.parts.socket.can_split() ? from.parts.link.next_landing() : landing{};
-    if (where.place.empty()) {
+    const landing place = from.parts.socket.can_split() ? from.parts.link.next_landing() : landing{};
+    if (place.place.empty()) {
       more = from.parts.socket.receive(batch(), take);
-    } else if (const auto got = from.parts.socket.receive_split(batch(), where.head_bytes, where.place)) {
+    } else if (const auto got = from.parts.socket.receive_split(batch(), place.head_bytes, place.place)) {
       const landed_datagram landed{.head = got->head, .written = got->elsewhere, .behind = got->behind};
-      if (connection::fits(landed, where)) {
-        note(from.parts.link.on_landed(landed, where, now, ready_));
+      if (connection::fits(landed, place)) {
+        note(from.parts.link.on_landed(landed, place, now, ready_));
       } else {
-        take(datagram_socket::rejoin(*got, where.place));
+        take(datagram_socket::rejoin(*got, place.place));
       }
     } else {
       more = false;
     }
     if (kept_.size() != kept_before) ++batches_used_;  // they lie there until the next poll
-    if (where.place.empty() || ++landings % landings_a_round == 0) ++round;
+    if (place.place.empty() || ++landings % landings_a_round == 0) ++round;
   }
   if (moved) from.path.on_heard(now);
   if (failed) lose(rank, from.parts.link.reason());
@@ -193,8 +193,8 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
 /// Reads the sockets that the kernel says are readable. The order rotates, because the bound may cut the last ones off.
 bool udp_endpoint::receive_from_ready(time_point now, std::size_t messages_max) {
   std::array<epoll_event, 64> events;
-  const int found = ::epoll_wait(sockets_.get(), events.data(), static_cast<int>(events.size()), 0);
-  const auto count = static_cast<std::size_t>(std::max(found, 0));
+  const int found_count = ::epoll_wait(sockets_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const auto count = static_cast<std::size_t>(std::max(found_count, 0));
   bool moved = false;
   for (std::size_t i = 0; i < count && ready_messages() < messages_max && has_room(); ++i) {
     const epoll_event& event = events[(first_ready_ + i) % count];

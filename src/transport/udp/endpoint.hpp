@@ -78,7 +78,7 @@ class udp_endpoint final : public endpoint, private datagram_service {
   rank_id rank() const noexcept override { return rank_; }
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const capabilities& declared() const noexcept override { return declared_; }
-  void submit(rank_id to, message_list& batch) override;
+  void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
   void wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
@@ -91,8 +91,8 @@ class udp_endpoint final : public endpoint, private datagram_service {
  private:
   struct peer {
     enum class state : std::uint8_t { present, left, lost };
-    peer(peer_parts from, std::uint32_t number, std::chrono::nanoseconds silence_max)
-        : parts(std::move(from)), rank(number), path(silence_max) {}
+    peer(peer_parts peer_parts, std::uint32_t number, std::chrono::nanoseconds silence_max)
+        : parts(std::move(peer_parts)), rank(number), path(silence_max) {}
     peer_parts parts;
     const std::uint32_t rank;
     path_watch path;
@@ -105,17 +105,17 @@ class udp_endpoint final : public endpoint, private datagram_service {
   [[nodiscard]] std::size_t ready_messages() const noexcept;
   bool receive(std::uint32_t rank, time_point now, std::size_t messages_max);
   bool receive_from_ready(time_point now, std::size_t messages_max);
-  bool let_leave(peer& to, time_point now);
+  bool let_leave(peer& peer, time_point now);
   bool serve_deadlines(time_point now);
   void publish(time_point deadline) noexcept;
   void sleep(std::chrono::nanoseconds timeout);
 
   // endpoint_datagrams.cpp
-  bool sends_to(rank_id to) const noexcept override;
+  bool sends_to(rank_id target) const noexcept override;
   std::size_t bytes_max() const noexcept override { return unreliable_bytes_max_; }
-  bool send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) override;
+  bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) override;
   std::optional<received_datagram> take() override;
-  [[nodiscard]] bool keep(rank_id from, std::span<const std::byte> bytes);
+  [[nodiscard]] bool keep(rank_id source, std::span<const std::byte> bytes);
   void drop_kept() noexcept;
   [[nodiscard]] bool has_room() const noexcept { return batches_used_ < batches_max; }
   [[nodiscard]] incoming_batch& batch();
@@ -124,12 +124,12 @@ class udp_endpoint final : public endpoint, private datagram_service {
   void poll_control();
   void read_liveness_socket(std::uint32_t rank);
   [[nodiscard]] bool take_sign(std::uint32_t rank, std::uint8_t sign);
-  void watch_path(peer& to, time_point now);
+  void watch_path(peer& peer, time_point now);
   void lose(std::uint32_t rank, std::string_view reason);
-  void on_left(peer& which);
+  void on_left(peer& peer);
   [[nodiscard]] std::optional<std::uint32_t> find_peer(bool (*lacks)(const peer&)) const;
-  void join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view what);
-  static void send_sign(const peer& to, std::uint8_t sign);
+  void join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view name);
+  static void send_sign(const peer& peer, std::uint8_t sign);
   void send_sign_to_all(std::uint8_t sign);
   void leave_streams(net::time_point deadline);
 

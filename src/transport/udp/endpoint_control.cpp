@@ -45,11 +45,12 @@ bool on_its_way(int stream) noexcept {
   return ::ioctl(stream, SIOCOUTQ, &left) == 0 && left > 0;
 }
 
-[[noreturn]] void throw_apart(rank_id own, std::uint32_t peer, const std::string& what, const std::string& remedy) {
-  throw setup_error(
-      {.problem = fmt::format("rank {} and rank {} do not reach each other by datagrams: {}", own.value(), peer, what),
-       .why = "a job begins when all ranks are connected",
-       .remedy = remedy});
+[[noreturn]] void throw_apart(rank_id own_rank, std::uint32_t peer, const std::string& name,
+                              const std::string& remedy) {
+  throw setup_error({.problem = fmt::format("rank {} and rank {} do not reach each other by datagrams: {}",
+                                            own_rank.value(), peer, name),
+                     .why = "a job begins when all ranks are connected",
+                     .remedy = remedy});
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ std::optional<std::uint32_t> udp_endpoint::find_peer(bool (*lacks)(const peer&))
 }
 
 /// Polls until no peer lacks it, and keeps the messages that arrive, since a peer may have begun before.
-void udp_endpoint::join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view what) {
+void udp_endpoint::join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view name) {
   while (const auto missing = find_peer(lacks)) {
     message_list arrived;
     arrived.append(own_);
@@ -74,7 +75,7 @@ void udp_endpoint::join_until(bool (*lacks)(const peer&), net::time_point deadli
       throw_apart(rank_, first->peer->value(), first->reason, "look for what it has printed");
     }
     if (steady_clock::now() >= deadline) {
-      throw_apart(rank_, *missing, std::string(what),
+      throw_apart(rank_, *missing, std::string(name),
                   "let UDP pass between the hosts, try --nacre.udp.mtu=1280, or use --transport tcp");
     }
     if (!moved) wait(look_again);
@@ -114,33 +115,33 @@ void udp_endpoint::poll_control() {
 }
 
 void udp_endpoint::read_liveness_socket(std::uint32_t rank) {
-  peer& from = *peers_[rank];
+  peer& peer = *peers_[rank];
   std::uint8_t heard = 0;
-  const std::ptrdiff_t got = net::receive_some(from.parts.liveness_socket.get(), &heard, sizeof heard);
+  const std::ptrdiff_t got = net::receive_some(peer.parts.liveness_socket.get(), &heard, sizeof heard);
   if (got == 0) return;
-  if (got > 0 && from.now == peer::state::present && take_sign(rank, heard)) return;
+  if (got > 0 && peer.now == peer::state::present && take_sign(rank, heard)) return;
   const std::string reason =
-      got > 0 ? from.now == peer::state::left ? "sent something after its shutdown" : "sent a sign that makes no sense"
+      got > 0 ? peer.now == peer::state::left ? "sent something after its shutdown" : "sent a sign that makes no sense"
       : errno == 0 ? "closed its connection without a shutdown"
                    : "cannot be reached any more: " + net::error_text(errno);
-  from.parts.liveness_socket.reset();
-  if (from.now == peer::state::present || got > 0) lose(rank, reason);
+  peer.parts.liveness_socket.reset();
+  if (peer.now == peer::state::present || got > 0) lose(rank, reason);
 }
 
 /// False: the peer has no reason to say that.
 bool udp_endpoint::take_sign(std::uint32_t rank, std::uint8_t sign) {
-  peer& from = *peers_[rank];
+  peer& peer = *peers_[rank];
   switch (sign) {
     case ready_sign:
-      return !std::exchange(from.ready, true);
+      return !std::exchange(peer.ready, true);
     case shutdown_sign:
-      on_left(from);
+      on_left(peer);
       return true;
     case question_sign:
-      if (!signed_off_) send_sign(from, answer_sign);
+      if (!signed_off_) send_sign(peer, answer_sign);
       return true;
     case answer_sign:
-      if (from.path.on_answer(steady_clock::now())) lose(rank, no_path);
+      if (peer.path.on_answer(steady_clock::now())) lose(rank, no_path);
       return true;
     default:
       return false;
@@ -148,20 +149,21 @@ bool udp_endpoint::take_sign(std::uint32_t rank, std::uint8_t sign) {
 }
 
 /// A time-out of the connection has passed.
-void udp_endpoint::watch_path(peer& to, time_point now) {
-  if (to.now != peer::state::present || signed_off_) return;
-  if (to.path.look(!to.parts.link.all_acknowledged(), now) == path_watch::advice::ask) send_sign(to, question_sign);
+void udp_endpoint::watch_path(peer& peer, time_point now) {
+  if (peer.now != peer::state::present || signed_off_) return;
+  if (peer.path.look(!peer.parts.link.all_acknowledged(), now) == path_watch::advice::ask)
+    send_sign(peer, question_sign);
 }
 
-void udp_endpoint::on_left(peer& which) {
-  which.now = peer::state::left;
-  which.parts.link.leave();
+void udp_endpoint::on_left(peer& peer) {
+  peer.now = peer::state::left;
+  peer.parts.link.leave();
 }
 
 void udp_endpoint::lose(std::uint32_t rank, std::string_view reason) {
-  peer& which = *peers_[rank];
-  if (std::exchange(which.now, peer::state::lost) == peer::state::lost) return;
-  which.parts.link.leave();
+  peer& peer = *peers_[rank];
+  if (std::exchange(peer.now, peer::state::lost) == peer::state::lost) return;
+  peer.parts.link.leave();
   if (!closing_) monitor_.report_lost(rank_id(rank), std::string(reason));
 }
 

@@ -13,12 +13,12 @@
 
 namespace nacre::transport::udp {
 
-bool udp_endpoint::sends_to(rank_id to) const noexcept { return to.value() < size() && to != rank_; }
+bool udp_endpoint::sends_to(rank_id target) const noexcept { return target.value() < size() && target != rank_; }
 
-bool udp_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::byte> bytes) {
-  NACRE_EXPECT(sends_to(to), "datagrams go to other ranks of the job");
+bool udp_endpoint::send(rank_id destination, std::uint32_t label, std::span<const std::byte> bytes) {
+  NACRE_EXPECT(sends_to(destination), "datagrams go to other ranks of the job");
   NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
-  peer& target = *peers_[to.value()];
+  peer& target = *peers_[destination.value()];
   if (target.now != peer::state::present || signed_off_) return true;  // nobody is there, so it is lost
   connection& link = target.parts.link;
   const std::size_t all = unreliable_head_bytes + bytes.size();
@@ -30,10 +30,10 @@ bool udp_endpoint::send(rank_id to, std::uint32_t label, std::span<const std::by
 }
 
 /// Keeps a datagram where it is, if it is authentic and new.
-bool udp_endpoint::keep(rank_id from, std::span<const std::byte> bytes) {
-  const auto opened = peers_[from.value()]->parts.apart.open(bytes);
+bool udp_endpoint::keep(rank_id source, std::span<const std::byte> bytes) {
+  const auto opened = peers_[source.value()]->parts.apart.open(bytes);
   if (!opened) return false;
-  kept_.push_back({.from = from, .label = opened->label, .bytes = opened->bytes});
+  kept_.push_back({.from = source, .label = opened->label, .bytes = opened->bytes});
   return true;
 }
 

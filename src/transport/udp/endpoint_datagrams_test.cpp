@@ -17,19 +17,19 @@ namespace {
 
 using std::chrono::steady_clock;
 
-void send_number(endpoint& from, rank_id to, std::uint32_t number, std::size_t bytes = sizeof(std::uint32_t)) {
+void send_number(endpoint& endpoint, rank_id target, std::uint32_t number, std::size_t bytes = sizeof(std::uint32_t)) {
   std::vector<std::byte> content(bytes);
   std::memcpy(content.data(), &number, sizeof number);
-  EXPECT_TRUE(from.datagrams()->send(to, 9, content));
+  EXPECT_TRUE(endpoint.datagrams()->send(target, 9, content));
 }
 
 /// The numbers of those that one poll has found.
-std::vector<std::uint32_t> numbers_of_a_poll(endpoint& at) {
+std::vector<std::uint32_t> numbers_of_a_poll(endpoint& endpoint) {
   message_list arrived;
-  const bool moved = at.poll(arrived, 64);
+  const bool moved = endpoint.poll(arrived, 64);
   EXPECT_TRUE(arrived.empty());
   std::vector<std::uint32_t> result;
-  while (const auto next = at.datagrams()->take()) {
+  while (const auto next = endpoint.datagrams()->take()) {
     std::uint32_t number = 0;
     std::memcpy(&number, next->bytes.data(), sizeof number);
     result.push_back(number);
@@ -88,9 +88,9 @@ TEST(udp_datagrams, more_than_one_poll_has_room_for_stay_in_the_socket_and_those
   for (std::uint32_t i = 0; i < all; ++i) send_number(job.at(0), rank_id(1), i);
   std::vector<std::uint32_t> came;
   for (const auto start = steady_clock::now(); came.size() < all && steady_clock::now() - start < longest_wait;) {
-    const std::vector<std::uint32_t> found = numbers_of_a_poll(job.at(1));
-    EXPECT_LE(found.size(), 64U) << "a poll has room for as many";
-    came.insert(came.end(), found.begin(), found.end());
+    const std::vector<std::uint32_t> values = numbers_of_a_poll(job.at(1));
+    EXPECT_LE(values.size(), 64U) << "a poll has room for as many";
+    came.insert(came.end(), values.begin(), values.end());
   }
   ASSERT_EQ(came.size(), all);
   for (std::uint32_t i = 0; i < all; ++i) EXPECT_EQ(came[i], i) << "none has overwritten another";

@@ -75,7 +75,7 @@ TEST(udp, a_sleeping_thread_wakes_in_time_to_send_again_what_another_thread_has_
   const auto start = steady_clock::now();
   message_list arrived;
   for (int round = 0; round < rounds; ++round) {
-    for (const int before = sleeps; sleeps == before && steady_clock::now() - start < longest_wait;) {
+    for (const int previous = sleeps; sleeps == previous && steady_clock::now() - start < longest_wait;) {
       job.at(0).wake();
       std::this_thread::yield();
     }

@@ -33,7 +33,7 @@ struct settings {
 /// waits for all others.
 class local_fabric final : public in_process_fabric {
  public:
-  local_fabric(std::uint32_t ranks, const settings& how);
+  local_fabric(std::uint32_t ranks, const settings& settings);
 
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
@@ -46,6 +46,6 @@ class local_fabric final : public in_process_fabric {
 /// The endpoint of a rank in the job that this process belongs to, over datagrams to the ranks that are peer
 /// candidates. The first connection with each becomes its liveness socket; no other peer is accepted any more. Blocks
 /// until all are connected. Throws setup_error or job_aborted.
-[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank here, const settings& how);
+[[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings);
 
 }  // namespace nacre::transport::udp

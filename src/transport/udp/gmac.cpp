@@ -4,9 +4,9 @@
 
 namespace nacre::transport::udp {
 
-std::unique_ptr<gmac> gmac::make(key from) {
-  if (auto fastest = by_ipsec_mb(from)) return fastest;
-  return by_libcrypto(from);
+std::unique_ptr<gmac> gmac::make(key key) {
+  if (auto fastest = by_ipsec_mb(key)) return fastest;
+  return by_libcrypto(key);
 }
 
 }  // namespace nacre::transport::udp

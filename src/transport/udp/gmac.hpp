@@ -24,11 +24,11 @@ class gmac {
   using key = std::span<const std::byte, 32>;
 
   /// The first of the two below that this host has; null: neither.
-  [[nodiscard]] static std::unique_ptr<gmac> make(key from);
+  [[nodiscard]] static std::unique_ptr<gmac> make(key key);
   /// Null: Nacre was built without the headers of that library, or this host lacks it. Loads it for the rest of the
   /// process.
-  [[nodiscard]] static std::unique_ptr<gmac> by_ipsec_mb(key from);
-  [[nodiscard]] static std::unique_ptr<gmac> by_libcrypto(key from);
+  [[nodiscard]] static std::unique_ptr<gmac> by_ipsec_mb(key key);
+  [[nodiscard]] static std::unique_ptr<gmac> by_libcrypto(key key);
 
   gmac(const gmac&) = delete;
   gmac& operator=(const gmac&) = delete;

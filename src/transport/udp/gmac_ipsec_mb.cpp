@@ -48,7 +48,7 @@ IMB_MGR* ipsec_mb() noexcept {
 
 class ipsec_mb_gmac final : public gmac {
  public:
-  ipsec_mb_gmac(IMB_MGR& use, key from) noexcept : use_(use) { IMB_AES256_GCM_PRE(&use_, from.data(), &key_); }
+  ipsec_mb_gmac(IMB_MGR& use, key key) noexcept : use_(use) { IMB_AES256_GCM_PRE(&use_, key.data(), &key_); }
   ipsec_mb_gmac(const ipsec_mb_gmac&) = delete;
   ipsec_mb_gmac& operator=(const ipsec_mb_gmac&) = delete;
   ~ipsec_mb_gmac() override { sodium_memzero(&key_, sizeof key_); }
@@ -82,9 +82,9 @@ datagram_tag ipsec_mb_gmac::tag_of(byte_pieces covered, const nonce& number) noe
 
 }  // namespace
 
-std::unique_ptr<gmac> gmac::by_ipsec_mb(key from) {
+std::unique_ptr<gmac> gmac::by_ipsec_mb(key key) {
   IMB_MGR* const use = ipsec_mb();
-  return use == nullptr ? nullptr : std::make_unique<ipsec_mb_gmac>(*use, from);
+  return use == nullptr ? nullptr : std::make_unique<ipsec_mb_gmac>(*use, key);
 }
 
 }  // namespace nacre::transport::udp

@@ -88,13 +88,13 @@ datagram_tag libcrypto_gmac::tag_of(byte_pieces covered, const nonce& number) no
 
 }  // namespace
 
-std::unique_ptr<gmac> gmac::by_libcrypto(key from) {
+std::unique_ptr<gmac> gmac::by_libcrypto(key key) {
   const crypto_functions& use = libcrypto();
   if (use.cipher == nullptr) return nullptr;
   EVP_CIPHER_CTX* const context = use.make_context();
   if (context == nullptr) return nullptr;
   auto result = std::make_unique<libcrypto_gmac>(context);
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(from.data());
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(key.data());
   if (use.begin(context, use.cipher, bytes, nullptr, nullptr) != 1) return nullptr;
   return result;
 }

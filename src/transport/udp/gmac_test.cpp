@@ -48,8 +48,8 @@ using maker = std::unique_ptr<gmac> (*)(gmac::key);
 class libraries : public ::testing::TestWithParam<std::pair<const char*, maker>> {};
 
 TEST_P(libraries, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
-  const auto made = GetParam().second(key_bytes());
-  if (!has_aes() || made == nullptr) GTEST_SKIP() << "this processor has no AES, or there is no " << GetParam().first;
+  const auto gmac = GetParam().second(key_bytes());
+  if (!has_aes() || gmac == nullptr) GTEST_SKIP() << "this processor has no AES, or there is no " << GetParam().first;
   rng random(1);
   for (const std::size_t bytes :
        {1UL, 15UL, 16UL, 17UL, 48UL, 104UL, 255UL, 256UL, 767UL, 768UL, 769UL, 8972UL, 65'491UL}) {
@@ -61,7 +61,7 @@ TEST_P(libraries, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
       for (std::span<const std::byte> rest(all); !rest.empty(); rest = rest.subspan(pieces.back().size())) {
         pieces.push_back(rest.first(cut == 0 || pieces.size() == 4 ? rest.size() : random.below(rest.size() + 1)));
       }
-      ASSERT_EQ(made->tag_of(pieces, number), tag_by_libsodium(all, number)) << bytes << " bytes, cut " << cut;
+      ASSERT_EQ(gmac->tag_of(pieces, number), tag_by_libsodium(all, number)) << bytes << " bytes, cut " << cut;
     }
   }
 }
@@ -69,7 +69,7 @@ TEST_P(libraries, makes_the_tags_of_libsodium_however_the_bytes_are_cut) {
 INSTANTIATE_TEST_SUITE_P(gmac, libraries,
                          ::testing::Values(std::pair("intel_ipsec_mb", &gmac::by_ipsec_mb),
                                            std::pair("libcrypto", &gmac::by_libcrypto)),
-                         [](const auto& of) { return std::string(of.param.first); });
+                         [](const auto& subject) { return std::string(subject.param.first); });
 
 TEST(datagram_key, signs_a_datagram_in_pieces_as_if_it_were_one_and_no_bit_of_a_piece_may_change) {
   if (!has_aes()) GTEST_SKIP() << "this processor has no AES";

@@ -43,10 +43,10 @@ TEST(udp, a_datagram_without_the_key_changes_nothing_and_a_forged_header_is_a_fa
 
 /// A long message that comes in datagrams of 30,000 bytes. In front of each of them come hundreds that are no datagrams
 /// of the peer: random bytes, and this one harmed, cut off, from a stranger's address, or again.
-void hold_against_strangers(tag_method by) {
+void hold_against_strangers(tag_method method) {
   constexpr std::size_t each = 30'000;
   rng random(1);
-  rank_with_a_liar job(by, 32'000);
+  rank_with_a_liar job(method, 32'000);
   const message_ptr m = make_message(300'000);
   m->header.source = 1;
   for (std::size_t i = 0; i < m->header.payload_bytes; ++i) m->body()[i] = static_cast<std::byte>(i * 7 + (i >> 9));
@@ -54,8 +54,9 @@ void hold_against_strangers(tag_method by) {
   std::uint64_t number = 0;
   for (std::size_t offset = 0; offset < frame.size(); offset += each, ++number) {
     const auto bytes = frame.subspan(offset, std::min(each, frame.size() - offset));
-    const datagram what{.number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
-    const std::vector<std::byte> sent = job.signed_datagram(what, bytes);
+    const datagram datagram{
+        .number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
+    const std::vector<std::byte> sent = job.signed_datagram(datagram, bytes);
     job.send_from_a_stranger(sent);
     for (int i = 0; i < 200; ++i) {
       std::vector<std::byte> harmed = sent;

@@ -17,11 +17,11 @@ namespace nacre::transport::udp {
 /// Ranks in this process, each of whose sockets loses so many percent of the datagrams that it sends.
 template <std::uint64_t Percent>
 std::unique_ptr<fabric> make_losing_local(std::uint32_t ranks, const config& configuration) {
-  settings how = read_settings(configuration);
-  how.lose = [next = std::make_shared<std::atomic<std::uint64_t>>(1)] {
+  settings settings = read_settings(configuration);
+  settings.lose = [next = std::make_shared<std::atomic<std::uint64_t>>(1)] {
     return rng(next->fetch_add(1)).below(100) < Percent;
   };
-  return std::make_unique<local_fabric>(ranks, how);
+  return std::make_unique<local_fabric>(ranks, settings);
 }
 
 /// The row of that path, under a name of its own.

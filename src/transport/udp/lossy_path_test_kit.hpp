@@ -41,13 +41,13 @@ class lossy_path {
  public:
   lossy_path(const path_faults& faults, rng& random) : faults_(faults), random_(random) {}
 
-  void carry(datagram_bytes what, time_point now) {
+  void carry(datagram_bytes bytes, time_point now) {
     if (percent(faults_.burst)) dead_until_ = now + std::chrono::microseconds(random_.below(3000));
     if (now < dead_until_ || percent(faults_.lost)) return;
-    if (percent(faults_.replayed_later)) put(what, now + std::chrono::milliseconds(1 + random_.below(50)));
-    if (percent(faults_.doubled)) put(what, now + delay());
-    if (percent(faults_.harmed)) harm(what);
-    put(std::move(what), now + delay());
+    if (percent(faults_.replayed_later)) put(bytes, now + std::chrono::milliseconds(1 + random_.below(50)));
+    if (percent(faults_.doubled)) put(bytes, now + delay());
+    if (percent(faults_.harmed)) harm(bytes);
+    put(std::move(bytes), now + delay());
   }
   [[nodiscard]] time_point next() const { return under_way_.empty() ? never : under_way_.begin()->first; }
   [[nodiscard]] datagram_bytes take() {
@@ -62,14 +62,14 @@ class lossy_path {
     const std::chrono::microseconds usual(20 + random_.below(10));
     return percent(faults_.late) ? usual * static_cast<int>(1 + random_.below(100)) : usual;
   }
-  void harm(datagram_bytes& what) {
+  void harm(datagram_bytes& bytes) {
     if (random_.below(2) == 0) {
-      what.resize(random_.below(what.size()));
+      bytes.resize(random_.below(bytes.size()));
     } else {
-      what[random_.below(what.size())] ^= static_cast<std::byte>(1u << random_.below(8));
+      bytes[random_.below(bytes.size())] ^= static_cast<std::byte>(1u << random_.below(8));
     }
   }
-  void put(datagram_bytes what, time_point when) { under_way_.emplace(when, std::move(what)); }
+  void put(datagram_bytes bytes, time_point time) { under_way_.emplace(time, std::move(bytes)); }
 
   path_faults faults_;
   rng& random_;
@@ -77,16 +77,16 @@ class lossy_path {
   std::multimap<time_point, datagram_bytes> under_way_;
 };
 
-inline datagram_key key_of(std::uint8_t number, tag_method by = tag_method::siphash) {
+inline datagram_key key_of(std::uint8_t number, tag_method method = tag_method::siphash) {
   job_secret::proof bytes{};
   bytes.fill(static_cast<std::byte>(number));
-  return {by, bytes};
+  return {method, bytes};
 }
 
 /// A message that tells its number; of so many bytes, all of which follow from it.
-inline message_ptr told_message(channel on, std::uint32_t number, std::uint32_t bytes) {
+inline message_ptr told_message(channel channel, std::uint32_t number, std::uint32_t bytes) {
   message_ptr m = make_message(bytes);
-  m->header.channel = on;
+  m->header.channel = channel;
   m->header.sequence = number;
   for (std::uint32_t i = 0; i < bytes; ++i) m->body()[i] = static_cast<std::byte>(number * 31 + i * 7 + (i >> 8));
   return m;
@@ -95,23 +95,24 @@ inline message_ptr told_message(channel on, std::uint32_t number, std::uint32_t 
 /// Both ends, side 0 and side 1, joined by two lossy paths.
 class two_ends {
  public:
-  two_ends(std::uint64_t seed, const path_faults& faults, connection_limits limits, tag_method by = tag_method::siphash)
+  two_ends(std::uint64_t seed, const path_faults& faults, connection_limits limits,
+           tag_method method = tag_method::siphash)
       : random_(seed), paths_{lossy_path(faults, random_), lossy_path(faults, random_)} {
     limits.frames = {.ranks = 2, .payload_bytes_max = 1u << 20, .peer = std::nullopt};
     largest_ = limits.datagram_bytes;
-    ends_[0] = std::make_unique<connection>(limits, key_of(1, by), key_of(2, by));
-    ends_[1] = std::make_unique<connection>(limits, key_of(2, by), key_of(1, by));
+    ends_[0] = std::make_unique<connection>(limits, key_of(1, method), key_of(2, method));
+    ends_[1] = std::make_unique<connection>(limits, key_of(2, method), key_of(1, method));
   }
 
   [[nodiscard]] connection& at(std::size_t side) { return *ends_[side]; }
   [[nodiscard]] rng& random() { return random_; }
   [[nodiscard]] time_point now() const { return now_; }
-  [[nodiscard]] std::size_t arrivals(arrival of) const { return arrivals_[static_cast<std::size_t>(of)]; }
+  [[nodiscard]] std::size_t arrivals(arrival arrival) const { return arrivals_[static_cast<std::size_t>(arrival)]; }
 
-  void send(std::size_t side, channel on, std::uint32_t bytes) {
+  void send(std::size_t side, channel channel, std::uint32_t bytes) {
     message_list batch;
-    std::vector<std::uint32_t>& sizes = sizes_[side][static_cast<std::size_t>(on)];
-    batch.push_back(told_message(on, static_cast<std::uint32_t>(sizes.size()), bytes));
+    std::vector<std::uint32_t>& sizes = sizes_[side][static_cast<std::size_t>(channel)];
+    batch.push_back(told_message(channel, static_cast<std::uint32_t>(sizes.size()), bytes));
     sizes.push_back(bytes);
     at(side).submit(batch, ~std::uint64_t{0});
     EXPECT_TRUE(batch.empty());
@@ -133,14 +134,14 @@ class two_ends {
     }
   }
   /// Hands a datagram to one side, and checks the messages that it completes.
-  arrival arrive(std::size_t side, const datagram_bytes& what) {
+  arrival arrive(std::size_t side, const datagram_bytes& bytes) {
     messages_by_channel arrived;
-    const arrival how = take(at(side), what, arrived);
-    ++arrivals_[static_cast<std::size_t>(how)];
-    for (std::size_t on = 0; on < channel_count; ++on) {
-      while (const message_ptr m = arrived[on].pop_front()) check(side, static_cast<channel>(on), *m);
+    const arrival manner = take(at(side), bytes, arrived);
+    ++arrivals_[static_cast<std::size_t>(manner)];
+    for (std::size_t index = 0; index < channel_count; ++index) {
+      while (const message_ptr m = arrived[index].pop_front()) check(side, static_cast<channel>(index), *m);
     }
-    return how;
+    return manner;
   }
 
   /// Lets time pass until all is delivered and acknowledged, or `most` is over. Returns whether all is.
@@ -154,8 +155,8 @@ class two_ends {
   }
   /// Whether everything that the other side has sent has come to this one.
   [[nodiscard]] bool delivered(std::size_t side) const {
-    for (std::size_t on = 0; on < channel_count; ++on) {
-      if (got_[side][on] != sizes_[1 - side][on].size()) return false;
+    for (std::size_t index = 0; index < channel_count; ++index) {
+      if (got_[side][index] != sizes_[1 - side][index].size()) return false;
     }
     return true;
   }
@@ -166,19 +167,19 @@ class two_ends {
 
  private:
   /// As a socket does: writes the datagram where the next one is expected, whatever it is.
-  arrival take(connection& to, const datagram_bytes& what, messages_by_channel& arrived) {
-    const landing where = random_.below(8) == 0 ? landing{} : to.next_landing();
-    if (where.place.empty()) return to.on_datagram(what, now_, arrived);
-    const std::span<const std::byte> all(what);
-    const std::size_t in_head = std::min(all.size(), where.head_bytes);
-    const std::size_t written = std::min(all.size() - in_head, where.place.size());
-    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(in_head), written, where.place.begin());
+  arrival take(connection& connection, const datagram_bytes& bytes, messages_by_channel& arrived) {
+    const landing place = random_.below(8) == 0 ? landing{} : connection.next_landing();
+    if (place.place.empty()) return connection.on_datagram(bytes, now_, arrived);
+    const std::span<const std::byte> all(bytes);
+    const std::size_t in_head = std::min(all.size(), place.head_bytes);
+    const std::size_t written = std::min(all.size() - in_head, place.place.size());
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(in_head), written, place.place.begin());
     const landed_datagram split{
         .head = all.first(in_head), .written = written, .behind = all.subspan(in_head + written)};
-    if (!connection::fits(split, where)) return to.on_datagram(what, now_, arrived);
-    const arrival how = to.on_landed(split, where, now_, arrived);
-    landed_ += how == arrival::taken;
-    return how;
+    if (!connection::fits(split, place)) return connection.on_datagram(bytes, now_, arrived);
+    const arrival manner = connection.on_landed(split, place, now_, arrived);
+    landed_ += manner == arrival::taken;
+    return manner;
   }
   void step() {
     for (std::size_t side = 0; side < 2; ++side) {
@@ -194,11 +195,11 @@ class two_ends {
       if (at(side).deadline() <= now_) at(side).on_deadline(now_);
     }
   }
-  void check(std::size_t side, channel on, const message& m) {
-    std::uint32_t& got = got_[side][static_cast<std::size_t>(on)];
-    const std::vector<std::uint32_t>& sizes = sizes_[1 - side][static_cast<std::size_t>(on)];
+  void check(std::size_t side, channel channel, const message& m) {
+    std::uint32_t& got = got_[side][static_cast<std::size_t>(channel)];
+    const std::vector<std::uint32_t>& sizes = sizes_[1 - side][static_cast<std::size_t>(channel)];
     ASSERT_LT(got, sizes.size()) << "more has come than was sent";
-    const message_ptr expected = told_message(on, got, sizes[got]);
+    const message_ptr expected = told_message(channel, got, sizes[got]);
     ASSERT_EQ(std::memcmp(&m.header, &expected->header, sizeof m.header), 0) << "lost, doubled or out of order";
     ASSERT_EQ(std::memcmp(m.body(), expected->body(), sizes[got]), 0);
     ++got;

@@ -18,17 +18,17 @@ constexpr std::chrono::seconds longest_wait{30};
 
 class pair_over_datagrams {
  public:
-  explicit pair_over_datagrams(const settings& how = {}) : fabric_(2, how) {
+  explicit pair_over_datagrams(const settings& settings = {}) : fabric_(2, settings) {
     std::thread other([this] { ends_[1] = fabric_.open(rank_id(1)); });
     ends_[0] = fabric_.open(rank_id(0));
     other.join();
   }
   [[nodiscard]] endpoint& at(std::size_t rank) { return *ends_[rank]; }
-  void send(std::uint32_t from, std::uint32_t bytes) {
+  void send(std::uint32_t source, std::uint32_t bytes) {
     message_list batch;
     batch.push_back(make_message(bytes));
-    batch.front()->header.source = from;
-    at(from).submit(rank_id(1 - from), batch);
+    batch.front()->header.source = source;
+    at(source).submit(rank_id(1 - source), batch);
     EXPECT_TRUE(batch.empty());
   }
   /// Polls both until so many messages have come to the rank.

@@ -46,9 +46,9 @@ struct half_open {
   introduction own;
 };
 
-[[noreturn]] void refuse(const peer_exchange& parts, std::size_t peer, const std::string& what,
+[[noreturn]] void refuse(const peer_exchange& parts, std::size_t peer, const std::string& name,
                          const std::string& remedy) {
-  const std::string trouble = fmt::format("and rank {} do not agree on datagrams: {}", parts.rank.value(), what);
+  const std::string trouble = fmt::format("and rank {} do not agree on datagrams: {}", parts.rank.value(), name);
   launch::give_up_start(parts.launcher, {.peer = rank_id(static_cast<std::uint32_t>(peer)),
                                          .reason = trouble + ": " + remedy,
                                          .message = setup_error({.problem = fmt::format("rank {} {}", peer, trouble),
@@ -68,8 +68,9 @@ net::address local_address(int stream) {
   return is_local(stream) ? net::address::any_port_of_loopback() : net::address::of_own_end(stream).at_any_port();
 }
 
-half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& to) {
-  half_open result{.socket = datagram_socket(local_address(to.socket.get()), parts.receive_buffer_bytes), .own = {}};
+half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& peer_candidate) {
+  half_open result{.socket = datagram_socket(local_address(peer_candidate.socket.get()), parts.receive_buffer_bytes),
+                   .own = {}};
   fill_random(result.own.fresh);
   result.own.buffer_bytes = result.socket.buffer_bytes();
   result.own.method = has_aes() ? tag_method::aes : tag_method::siphash;
@@ -77,16 +78,18 @@ half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::
   NACRE_ASSERT(address.size() < result.own.address.size(), "an address of IPv6 has at most 56 characters");
   std::copy(address.begin(), address.end(), result.own.address.begin());
   // The buffer of a new connection takes these few bytes at once.
-  if (net::send_some(to.socket.get(), &result.own, sizeof result.own) != std::ptrdiff_t{sizeof result.own}) {
+  if (net::send_some(peer_candidate.socket.get(), &result.own, sizeof result.own) !=
+      std::ptrdiff_t{sizeof result.own}) {
     refuse(parts, peer, "it has closed its connection", "look for what it has printed");
   }
   return result;
 }
 
 /// Waits for the words of one peer; meanwhile the launcher may abort the job.
-introduction receive_introduction(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& from) {
+introduction receive_introduction(const peer_exchange& parts, std::size_t peer,
+                                  const net::peer_candidate& peer_candidate) {
   std::array<std::byte, sizeof(introduction)> bytes{};
-  switch (receive_first_words(bytes, from, parts.launcher, parts.deadline)) {
+  switch (receive_first_words(bytes, peer_candidate, parts.launcher, parts.deadline)) {
     case first_words::complete:
       break;
     case first_words::closed:
@@ -99,46 +102,47 @@ introduction receive_introduction(const peer_exchange& parts, std::size_t peer, 
 
 /// The key of the datagrams from one rank to another. Each direction has its own, so that no datagram can come back to
 /// its sender; and each connection, as the random numbers are fresh. `purpose` keeps the two services apart.
-datagram_key key_of_direction(const job_secret& secret, tag_method by, std::string_view purpose, std::uint32_t from,
-                              std::uint32_t to, const nonce& of_sender, const nonce& of_receiver) {
+datagram_key key_of_direction(const job_secret& secret, tag_method method, std::string_view purpose,
+                              std::uint32_t source, std::uint32_t target, const nonce& of_sender,
+                              const nonce& of_receiver) {
   std::array<std::byte, 128> statement{};
-  writer into{std::span<std::byte>(statement)};
-  into(purpose, from, to, of_sender, of_receiver);
-  return {by, secret.prove(std::span(statement).first(into.size()))};
+  writer writer{std::span<std::byte>(statement)};
+  writer(purpose, source, target, of_sender, of_receiver);
+  return {method, secret.prove(std::span(statement).first(writer.size()))};
 }
 
-peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t ranks, half_open own,
+peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t ranks, half_open half_open,
                    const introduction& theirs, net::unique_fd stream) {
   const auto end = std::find(theirs.address.begin(), theirs.address.end(), '\0');
   const auto where = net::address::parse(std::string_view(theirs.address.begin(), end));
   if (!where || theirs.method > tag_method::aes) {
     refuse(parts, peer, "its words make no sense", "start all ranks from the same executable");
   }
-  own.socket.connect(*where);
-  const tag_method by = std::min(own.own.method, theirs.method);
+  half_open.socket.connect(*where);
+  const tag_method method = std::min(half_open.own.method, theirs.method);
   const std::uint32_t self = parts.rank.value();
   // Several datagrams must fit into the peer's socket at a time, so that the next ones travel while one is taken.
   const std::uint32_t bytes =
-      std::min(own.socket.datagram_bytes(parts.mtu),
+      std::min(half_open.socket.datagram_bytes(parts.mtu),
                std::max(theirs.buffer_bytes / 6, static_cast<std::uint32_t>(datagram_bytes_min)));
-  own.socket.use_segmentation(bytes);
+  half_open.socket.use_segmentation(bytes);
   // No network lies between ranks of one host: only the peer's socket limits what is on its way.
   const bool one_host = is_local(stream.get()) || net::joins_one_host(stream.get());
-  if (parts.lose) own.socket.lose(parts.lose);
+  if (parts.lose) half_open.socket.lose(parts.lose);
   const auto outgoing = [&](std::string_view purpose) {
-    return key_of_direction(parts.secret, by, purpose, self, peer, own.own.fresh, theirs.fresh);
+    return key_of_direction(parts.secret, method, purpose, self, peer, half_open.own.fresh, theirs.fresh);
   };
   const auto incoming = [&](std::string_view purpose) {
-    return key_of_direction(parts.secret, by, purpose, peer, self, theirs.fresh, own.own.fresh);
+    return key_of_direction(parts.secret, method, purpose, peer, self, theirs.fresh, half_open.own.fresh);
   };
   return {.liveness_socket = std::move(stream),
-          .socket = std::move(own.socket),
+          .socket = std::move(half_open.socket),
           .link = connection(
               {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
                .datagram_bytes = bytes,
                .peer_buffer_bytes = theirs.buffer_bytes,
                .acknowledge_bytes =
-                   one_host ? std::max(own.own.buffer_bytes / 16, acknowledge_bytes_min) : acknowledge_bytes_min,
+                   one_host ? std::max(half_open.own.buffer_bytes / 16, acknowledge_bytes_min) : acknowledge_bytes_min,
                .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
               outgoing(reliable_purpose), incoming(reliable_purpose)),
           .apart = unreliable_link(bytes, outgoing(unreliable_purpose), incoming(unreliable_purpose))};
@@ -156,16 +160,16 @@ std::string line_of_small_buffer(std::size_t wanted_bytes, std::size_t given_byt
 
 std::vector<std::optional<peer_parts>> exchange_with_peers(const peer_exchange& parts,
                                                            std::vector<std::optional<net::peer_candidate>> candidates) {
-  std::vector<std::optional<half_open>> own(candidates.size());
+  std::vector<std::optional<half_open>> half_opens(candidates.size());
   for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
-    if (candidates[peer]) own[peer].emplace(open_towards(parts, peer, *candidates[peer]));
+    if (candidates[peer]) half_opens[peer].emplace(open_towards(parts, peer, *candidates[peer]));
   }
   std::vector<std::optional<peer_parts>> result(candidates.size());
   for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
     if (!candidates[peer]) continue;
     const introduction theirs = receive_introduction(parts, peer, *candidates[peer]);
     result[peer].emplace(connect(parts, static_cast<std::uint32_t>(peer), static_cast<std::uint32_t>(candidates.size()),
-                                 std::move(*own[peer]), theirs, std::move(candidates[peer]->socket)));
+                                 std::move(*half_opens[peer]), theirs, std::move(candidates[peer]->socket)));
   }
   return result;
 }

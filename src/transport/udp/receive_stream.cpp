@@ -58,12 +58,12 @@ void frame_assembler::add_written(std::size_t bytes, message_list& arrived) noex
     arrived.push_back(std::exchange(partial_, nullptr));
 }
 
-std::optional<frame_error> receive_stream::add_written(std::size_t written, std::span<const std::byte> behind,
+std::optional<frame_error> receive_stream::add_written(std::size_t written, std::span<const std::byte> rest,
                                                        message_list& arrived) {
-  NACRE_EXPECT(early_.empty() && within_window(next_, written + behind.size()), "place was asked before");
+  NACRE_EXPECT(early_.empty() && within_window(next_, written + rest.size()), "place was asked before");
   frames_.add_written(written, arrived);
-  next_ += written + behind.size();
-  return frames_.add(behind, arrived);
+  next_ += written + rest.size();
+  return frames_.add(rest, arrived);
 }
 
 bool receive_stream::within_window(std::uint64_t offset, std::size_t bytes) const noexcept {

@@ -63,7 +63,7 @@ class receive_stream {
     return early_.empty() ? frames_.place() : std::span<std::byte>();
   }
   /// As `add`, for bytes from `next` on, the first of which, so many, have been written to the front of `place`.
-  [[nodiscard]] std::optional<frame_error> add_written(std::size_t written, std::span<const std::byte> behind,
+  [[nodiscard]] std::optional<frame_error> add_written(std::size_t written, std::span<const std::byte> rest,
                                                        message_list& arrived);
   [[nodiscard]] std::uint64_t next() const noexcept { return next_; }
   [[nodiscard]] bool waits_for_bytes() const noexcept { return !early_.empty(); }

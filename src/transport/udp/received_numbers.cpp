@@ -38,10 +38,10 @@ bool received_numbers::accept(std::uint64_t number) noexcept {
   return true;
 }
 
-void received_numbers::insert(std::size_t place, number_range what) noexcept {
+void received_numbers::insert(std::size_t place, number_range number_range) noexcept {
   if (ranges_.count == ack_ranges_max) {
     if (place == ack_ranges_max) {  // below all others, so it raises the floor instead of a place
-      floor_ = what.end;
+      floor_ = number_range.end;
       return;
     }
     floor_ = ranges_.each[ack_ranges_max - 1].end;
@@ -50,7 +50,7 @@ void received_numbers::insert(std::size_t place, number_range what) noexcept {
   const auto begin = ranges_.each.begin();
   std::copy_backward(begin + static_cast<std::ptrdiff_t>(place), begin + static_cast<std::ptrdiff_t>(ranges_.count),
                      begin + static_cast<std::ptrdiff_t>(ranges_.count + 1));
-  ranges_.each[place] = what;
+  ranges_.each[place] = number_range;
   ++ranges_.count;
 }
 

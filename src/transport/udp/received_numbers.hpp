@@ -26,7 +26,7 @@ class received_numbers {
   [[nodiscard]] std::uint64_t end() const noexcept { return empty() ? 0 : ranges_.each[0].end; }
 
  private:
-  void insert(std::size_t place, number_range what) noexcept;
+  void insert(std::size_t place, number_range number_range) noexcept;
   void remove(std::size_t place) noexcept;
 
   ack_ranges ranges_;        // newest first; two neighbours never touch

@@ -53,40 +53,40 @@ stretch send_stream::take(std::size_t most) {
 
 /// Calls on_piece(bytes) for each message that holds some of the bytes, until that returns false.
 template <class OnPiece>
-void send_stream::for_each_piece(stretch which, OnPiece on_piece) const noexcept {
-  auto at = std::upper_bound(messages_.begin(), messages_.end(), which.offset,
-                             [](std::uint64_t sought, const entry& each) { return sought < each.offset; });
-  NACRE_ASSERT(at != messages_.begin(), "bytes that have not arrived are kept");
-  for (--at; which.bytes > 0; ++at) {
-    const std::span<const std::byte> rest = frame_of(*at->m).subspan(which.offset - at->offset);
-    const std::size_t bytes = std::min(rest.size(), which.bytes);
+void send_stream::for_each_piece(stretch stretch, OnPiece on_piece) const noexcept {
+  auto position = std::upper_bound(messages_.begin(), messages_.end(), stretch.offset,
+                                   [](std::uint64_t sought, const entry& each) { return sought < each.offset; });
+  NACRE_ASSERT(position != messages_.begin(), "bytes that have not arrived are kept");
+  for (--position; stretch.bytes > 0; ++position) {
+    const std::span<const std::byte> rest = frame_of(*position->m).subspan(stretch.offset - position->offset);
+    const std::size_t bytes = std::min(rest.size(), stretch.bytes);
     if (!on_piece(rest.first(bytes))) return;
-    which = {.offset = which.offset + bytes, .bytes = which.bytes - bytes};
+    stretch = {.offset = stretch.offset + bytes, .bytes = stretch.bytes - bytes};
   }
 }
 
-void send_stream::copy(stretch which, std::span<std::byte> into) const noexcept {
-  for_each_piece(which, [&](std::span<const std::byte> piece) {
-    std::memcpy(into.data(), piece.data(), piece.size());
-    into = into.subspan(piece.size());
+void send_stream::copy(stretch stretch, std::span<std::byte> target) const noexcept {
+  for_each_piece(stretch, [&](std::span<const std::byte> piece) {
+    std::memcpy(target.data(), piece.data(), piece.size());
+    target = target.subspan(piece.size());
     return true;
   });
 }
 
-std::size_t send_stream::places_of(stretch which, std::span<std::span<const std::byte>> into) const noexcept {
+std::size_t send_stream::places_of(stretch stretch, std::span<std::span<const std::byte>> blocks) const noexcept {
   std::size_t count = 0;
   bool fits = true;
-  for_each_piece(which, [&](std::span<const std::byte> piece) {
-    fits = count < into.size();
-    if (fits) into[count++] = piece;
+  for_each_piece(stretch, [&](std::span<const std::byte> piece) {
+    fits = count < blocks.size();
+    if (fits) blocks[count++] = piece;
     return fits;
   });
   return fits ? count : 0;
 }
 
-void send_stream::on_acknowledged(stretch which) {
-  std::uint64_t begin = std::max(which.offset, acknowledged_);
-  std::uint64_t end = which.offset + which.bytes;
+void send_stream::on_acknowledged(stretch stretch) {
+  std::uint64_t begin = std::max(stretch.offset, acknowledged_);
+  std::uint64_t end = stretch.offset + stretch.bytes;
   if (begin >= end) return;
   NACRE_ASSERT(end <= next_, "only bytes that have left arrive");
   if (begin != acknowledged_) {

@@ -42,13 +42,13 @@ class send_stream {
   /// The next bytes to send, lost ones first, `most` of them at most: they leave now. Call it after `available`.
   stretch take(std::size_t most);
   /// Copies bytes that have been taken and have not arrived.
-  void copy(stretch which, std::span<std::byte> into) const noexcept;
-  /// Tells where such bytes lie until they arrive. Returns the number of places; 0: more than `into` has room for.
-  [[nodiscard]] std::size_t places_of(stretch which, std::span<std::span<const std::byte>> into) const noexcept;
+  void copy(stretch stretch, std::span<std::byte> target) const noexcept;
+  /// Tells where such bytes lie until they arrive. Returns the number of places; 0: more than `blocks` has room for.
+  [[nodiscard]] std::size_t places_of(stretch stretch, std::span<std::span<const std::byte>> blocks) const noexcept;
 
-  void on_acknowledged(stretch which);
+  void on_acknowledged(stretch stretch);
   /// The bytes must leave again, those excepted that have arrived since.
-  void on_lost(stretch which) { lost_.push_back(which); }
+  void on_lost(stretch stretch) { lost_.push_back(stretch); }
   /// Releases all messages.
   void clear() noexcept;
 
@@ -58,7 +58,7 @@ class send_stream {
     message_ptr m;
   };
   template <class OnPiece>
-  void for_each_piece(stretch which, OnPiece on_piece) const noexcept;
+  void for_each_piece(stretch stretch, OnPiece on_piece) const noexcept;
   void advance_to(std::uint64_t offset) noexcept;
   void drop_arrived_losses() noexcept;
 

@@ -14,23 +14,23 @@ constexpr std::uint32_t doublings_max = 16;
 
 }  // namespace
 
-void sent_datagrams::add(const sent_datagram& what) {
-  all_.push_back(what);
-  if (!what.in_flight) {
+void sent_datagrams::add(const sent_datagram& datagram) {
+  all_.push_back(datagram);
+  if (!datagram.in_flight) {
     forget_old();
     return;
   }
-  last_sent_ = what.when;
+  last_sent_ = datagram.when;
   ++in_flight_;
-  bytes_in_flight_ += what.bytes;
-  buffer_bytes_in_flight_ += what.buffer_bytes;
+  bytes_in_flight_ += datagram.bytes;
+  buffer_bytes_in_flight_ += datagram.buffer_bytes;
 }
 
-void sent_datagrams::leave(sent_datagram& what) noexcept {
-  what.in_flight = false;
+void sent_datagrams::leave(sent_datagram& datagram) noexcept {
+  datagram.in_flight = false;
   --in_flight_;
-  bytes_in_flight_ -= what.bytes;
-  buffer_bytes_in_flight_ -= what.buffer_bytes;
+  bytes_in_flight_ -= datagram.bytes;
+  buffer_bytes_in_flight_ -= datagram.buffer_bytes;
 }
 
 void sent_datagrams::forget_old() noexcept {
@@ -63,7 +63,7 @@ void sent_datagrams::on_acknowledgement(std::span<const number_range> received, 
   const bool newer = received[0].end > acknowledged_end_;
   acknowledged_end_ = std::max(acknowledged_end_, received[0].end);
   if (received[0].end <= base_) return;
-  const std::size_t before = arrived.size();
+  const std::size_t previous = arrived.size();
   for (const number_range& range : received) {
     if (range.end <= base_) break;
     for (std::uint64_t number = range.end; number > std::max(range.begin, base_); --number) {
@@ -75,7 +75,7 @@ void sent_datagrams::on_acknowledgement(std::span<const number_range> received, 
     }
   }
   // A newly acknowledged number reveals losses even if its datagram asked for no acknowledgement.
-  if (arrived.size() == before && !newer) return;
+  if (arrived.size() == previous && !newer) return;
   silences_ = 0;
   detect_losses(now, lost);
   forget_old();

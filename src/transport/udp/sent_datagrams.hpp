@@ -46,7 +46,7 @@ class sent_datagrams {
   /// The number of the next datagram.
   [[nodiscard]] std::uint64_t next_number() const noexcept { return base_ + all_.size(); }
   /// A datagram with next_number() leaves. One that asks for no acknowledgement only uses up the number.
-  void add(const sent_datagram& what);
+  void add(const sent_datagram& datagram);
   /// The datagrams from this number on did not leave. Appends those that were in flight to `back`.
   void withdraw(std::uint64_t first, std::vector<sent_datagram>& back);
 
@@ -65,7 +65,7 @@ class sent_datagrams {
   [[nodiscard]] std::uint32_t silences() const noexcept { return silences_; }
 
  private:
-  void leave(sent_datagram& what) noexcept;
+  void leave(sent_datagram& datagram) noexcept;
   void detect_losses(time_point now, std::vector<sent_datagram>& lost);
   void forget_old() noexcept;
   void note_round_trip(const sent_datagram& newest, std::chrono::nanoseconds ack_delay, time_point now) noexcept;

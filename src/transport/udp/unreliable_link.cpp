@@ -28,11 +28,11 @@ bool replay_window::accept(std::uint64_t number) noexcept {
 
 unreliable_link::head unreliable_link::seal(std::uint32_t label, std::span<const std::byte> bytes) noexcept {
   NACRE_EXPECT(bytes.size() <= bytes_max_, "a datagram has at most bytes_max bytes");
-  const unreliable_head what{.number = next_number_++, .label = label};
-  const datagram_tag tag = outgoing_.tag_apart(what, bytes);
+  const unreliable_head unreliable_head{.number = next_number_++, .label = label};
+  const datagram_tag tag = outgoing_.tag_apart(unreliable_head, bytes);
   head result;
   std::memcpy(result.data(), tag.data(), tag.size());
-  write_unreliable_head(what, result);
+  write_unreliable_head(unreliable_head, result);
   return result;
 }
 

@@ -25,8 +25,9 @@ std::vector<tag_method> methods() {
 }
 
 struct two_links {
-  explicit two_links(tag_method by)
-      : here(longest_sealed, key_of(1, by), key_of(2, by)), there(longest_sealed, key_of(2, by), key_of(1, by)) {}
+  explicit two_links(tag_method method)
+      : here(longest_sealed, key_of(1, method), key_of(2, method)),
+        there(longest_sealed, key_of(2, method), key_of(1, method)) {}
 
   datagram_bytes sealed(std::uint32_t label, const datagram_bytes& bytes) {
     const unreliable_link::head head = here.seal(label, bytes);
@@ -44,8 +45,8 @@ datagram_bytes some_bytes(std::size_t count) {
 }
 
 TEST(unreliable_link, datagrams_of_every_length_come_as_they_were_sealed) {
-  for (const tag_method by : methods()) {
-    two_links links(by);
+  for (const tag_method method : methods()) {
+    two_links links(method);
     EXPECT_EQ(links.here.bytes_max(), longest_sealed - 48);
     for (std::size_t bytes = 0; bytes <= links.here.bytes_max(); bytes += bytes < 70 ? 1 : 61) {
       const auto label = static_cast<std::uint32_t>(0xffffffffU - bytes);
@@ -60,8 +61,8 @@ TEST(unreliable_link, datagrams_of_every_length_come_as_they_were_sealed) {
 }
 
 TEST(unreliable_link, a_datagram_of_which_any_bit_was_changed_is_dropped_and_the_true_one_taken) {
-  for (const tag_method by : methods()) {
-    two_links links(by);
+  for (const tag_method method : methods()) {
+    two_links links(method);
     const datagram_bytes sealed = links.sealed(77, some_bytes(40));
     for (std::size_t bit = 0; bit < 8 * sealed.size(); ++bit) {
       datagram_bytes harmed = sealed;
@@ -73,8 +74,8 @@ TEST(unreliable_link, a_datagram_of_which_any_bit_was_changed_is_dropped_and_the
 }
 
 TEST(unreliable_link, a_datagram_that_was_cut_off_or_made_longer_is_dropped) {
-  for (const tag_method by : methods()) {
-    two_links links(by);
+  for (const tag_method method : methods()) {
+    two_links links(method);
     datagram_bytes sealed = links.sealed(77, some_bytes(40));
     for (std::size_t bytes = 0; bytes < sealed.size(); ++bytes) {
       ASSERT_FALSE(links.there.open(std::span(sealed).first(bytes))) << bytes;
@@ -85,8 +86,8 @@ TEST(unreliable_link, a_datagram_that_was_cut_off_or_made_longer_is_dropped) {
 }
 
 TEST(unreliable_link, a_datagram_that_comes_again_or_comes_back_to_its_sender_is_dropped) {
-  for (const tag_method by : methods()) {
-    two_links links(by);
+  for (const tag_method method : methods()) {
+    two_links links(method);
     std::vector<datagram_bytes> all;
     for (std::uint32_t i = 0; i < 3000; ++i) all.push_back(links.sealed(i, {}));
     for (const datagram_bytes& each : all) EXPECT_TRUE(links.there.open(each));

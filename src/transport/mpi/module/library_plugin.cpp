@@ -38,9 +38,9 @@ class mpi_library final : public library {
   }
 
   bool start() noexcept override {
-    int over = 0;
-    MPI_Finalized(&over);
-    if (over != 0) return fail("MPI_Finalize has been called already, and MPI cannot begin again");
+    int excess = 0;
+    MPI_Finalized(&excess);
+    if (excess != 0) return fail("MPI_Finalize has been called already, and MPI cannot begin again");
     int level = MPI_THREAD_SINGLE;
     if (started()) {
       MPI_Query_thread(&level);
@@ -58,21 +58,21 @@ class mpi_library final : public library {
 
   mesh* join(const std::int64_t* communicator, const slot_shape& shape) noexcept override {
     const MPI_Comm all = communicator == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(static_cast<MPI_Fint>(*communicator));
-    auto made = std::make_unique<mpi_mesh>(whole_, shape);
-    return made->join(all) ? made.release() : refuse(*made);
+    auto result = std::make_unique<mpi_mesh>(whole_, shape);
+    return result->join(all) ? result.release() : refuse(*result);
   }
 
   mesh* make_local(std::uint32_t ranks, const slot_shape& shape) noexcept override {
-    auto made = std::make_unique<mpi_mesh>(whole_, shape);
-    return made->make_local(ranks) ? made.release() : refuse(*made);
+    auto result = std::make_unique<mpi_mesh>(whole_, shape);
+    return result->make_local(ranks) ? result.release() : refuse(*result);
   }
 
   const char* error() const noexcept override { return error_.c_str(); }
   [[nodiscard]] const usage& whole() const noexcept { return whole_; }
 
  private:
-  bool fail(std::string why) {
-    error_ = std::move(why);
+  bool fail(std::string reason) {
+    error_ = std::move(reason);
     return false;
   }
   mesh* refuse(const mesh& unfinished) {
@@ -91,9 +91,9 @@ mpi_library& this_library() {
 }
 
 void end_with_process() {
-  int over = 0;
-  MPI_Finalized(&over);
-  if (over != 0) return;
+  int excess = 0;
+  MPI_Finalized(&excess);
+  if (excess != 0) return;
   const usage& whole = this_library().whole();
   if (whole.open != 0 || whole.unquiet_job) {
     // Other ranks may wait for this one, and not every mpirun ends a job when a rank exits with code 0. The reason has

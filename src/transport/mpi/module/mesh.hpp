@@ -35,13 +35,13 @@ class mpi_mesh final : public mesh {
 
   std::uint32_t rank() const noexcept override { return job_.rank; }
   std::uint32_t size() const noexcept override { return job_.size; }
-  bool gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept override;
+  bool gather(std::span<const std::byte> own_bytes, std::span<std::byte> all) noexcept override;
   port* open(std::uint32_t rank) noexcept override;
   void retire() noexcept override { quiet_ = true; }
   const char* error() const noexcept override { return error_.c_str(); }
 
  private:
-  [[nodiscard]] bool duplicate(MPI_Comm of, communicator_set& set);
+  [[nodiscard]] bool duplicate(MPI_Comm subject, communicator_set& set);
   [[nodiscard]] bool check_tags();
   [[nodiscard]] bool succeeded(const char* call, int code);
 

@@ -36,9 +36,9 @@ bool mpi_mesh::succeeded(const char* call, int code) {
   return code == MPI_SUCCESS;
 }
 
-bool mpi_mesh::duplicate(MPI_Comm of, communicator_set& set) {
+bool mpi_mesh::duplicate(MPI_Comm subject, communicator_set& set) {
   for (MPI_Comm* each : {&set.channels[0], &set.channels[1], &set.channels[2], &set.payloads}) {
-    if (!succeeded("MPI_Comm_dup", MPI_Comm_dup(of, each))) return false;
+    if (!succeeded("MPI_Comm_dup", MPI_Comm_dup(subject, each))) return false;
     if (!succeeded("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(*each, MPI_ERRORS_RETURN))) return false;
   }
   return true;
@@ -46,10 +46,11 @@ bool mpi_mesh::duplicate(MPI_Comm of, communicator_set& set) {
 
 bool mpi_mesh::check_tags() {
   const int* highest = nullptr;
-  int found = 0;
-  const int code = MPI_Comm_get_attr(job_.sets.front().payloads, MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  int found_count = 0;
+  const int code =
+      MPI_Comm_get_attr(job_.sets.front().payloads, MPI_TAG_UB, static_cast<void*>(&highest), &found_count);
   if (!succeeded("MPI_Comm_get_attr", code)) return false;
-  const std::uint64_t tags = found == 0 ? std::uint64_t{1} << 31 : static_cast<std::uint64_t>(*highest) + 1;
+  const std::uint64_t tags = found_count == 0 ? std::uint64_t{1} << 31 : static_cast<std::uint64_t>(*highest) + 1;
   job_.words = std::uint64_t{job_.one_process ? job_.size : 1} << word_bits <= tags;
   if (job_.size * channels_per_peer < tags) return true;
   error_ = "this MPI has tags up to " + std::to_string(*highest) + " only, too few for " + std::to_string(job_.size) +
@@ -91,17 +92,17 @@ mpi_mesh::~mpi_mesh() {
   }
 }
 
-bool mpi_mesh::gather(std::span<const std::byte> own, std::span<std::byte> all) noexcept {
-  const int bytes = static_cast<int>(own.size());
-  return succeeded("MPI_Allgather",
-                   MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, job_.sets.front().payloads));
+bool mpi_mesh::gather(std::span<const std::byte> own_bytes, std::span<std::byte> all) noexcept {
+  const int bytes = static_cast<int>(own_bytes.size());
+  return succeeded("MPI_Allgather", MPI_Allgather(own_bytes.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE,
+                                                  job_.sets.front().payloads));
 }
 
 port* mpi_mesh::open(std::uint32_t rank) noexcept {
   stop_yielding(whole_);
-  auto made = std::make_unique<mpi_port>(job_, rank, shape_);
-  if (made->start()) return made.release();
-  error_ = made->error();
+  auto result = std::make_unique<mpi_port>(job_, rank, shape_);
+  if (result->start()) return result.release();
+  error_ = result->error();
   return nullptr;
 }
 

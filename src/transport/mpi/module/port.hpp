@@ -48,18 +48,19 @@ struct wiring {
 /// process the word has the sender's rank above it.
 class mpi_port final : public port {
  public:
-  mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape);
+  mpi_port(const wiring& job, std::uint32_t own_index, const slot_shape& shape);
   ~mpi_port() override;
 
   /// Starts the receives; false: see error().
   [[nodiscard]] bool start();
 
   outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept override;
-  void take(const arrived_fragment& fragment, std::byte* into) noexcept override;
+  void take(const arrived_fragment& fragment, std::byte* target) noexcept override;
   [[nodiscard]] bool carries_words() const noexcept override { return job_.words; }
-  outcome send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept override;
-  outcome send_payload(const transfer_request& what, std::span<const std::byte> payload) noexcept override;
-  outcome receive_payload(const transfer_request& what, std::span<std::byte> payload) noexcept override;
+  outcome send(const transfer_request& request, std::span<const std::byte> fragment,
+               completion completion) noexcept override;
+  outcome send_payload(const transfer_request& request, std::span<const std::byte> payload) noexcept override;
+  outcome receive_payload(const transfer_request& request, std::span<std::byte> payload) noexcept override;
   completions completed(std::span<std::uint64_t> request_ids) noexcept override;
   [[nodiscard]] const char* error() const noexcept override { return error_.c_str(); }
 

@@ -49,9 +49,9 @@ std::string words_of(const char* call, int code) {
   return std::string(call) + ": " + (words.empty() ? "error " + std::to_string(code) : words);
 }
 
-mpi_port::mpi_port(const wiring& job, std::uint32_t own, const slot_shape& shape)
+mpi_port::mpi_port(const wiring& job, std::uint32_t own_index, const slot_shape& shape)
     : job_(job),
-      own_(own),
+      own_(own_index),
       shape_(complete(shape)),
       memory_(std::make_unique<std::byte[]>(std::size_t{channels_per_peer} * shape_.slots * shape_.bytes)) {
   for (auto& ring : rings_) ring.assign(shape_.slots, MPI_REQUEST_NULL);
@@ -129,8 +129,8 @@ arrived_fragment mpi_port::fragment_of(std::uint32_t channel_index, const MPI_St
   return fragment;
 }
 
-void mpi_port::take(const arrived_fragment& fragment, std::byte* into) noexcept {
-  std::memcpy(into, slot(fragment.channel_index, heads_[fragment.channel_index]), fragment.byte_count);
+void mpi_port::take(const arrived_fragment& fragment, std::byte* target) noexcept {
+  std::memcpy(target, slot(fragment.channel_index, heads_[fragment.channel_index]), fragment.byte_count);
   read_ = true;
   read_from_ = fragment.channel_index;
 }
@@ -145,15 +145,16 @@ outcome mpi_port::start_again() noexcept {
   return outcome::done;
 }
 
-outcome mpi_port::send(const transfer_request& what, std::span<const std::byte> fragment, completion when) noexcept {
-  const MPI_Comm communicator = job_.set_of(what.peer).channels[what.channel_index];
-  const int process = job_.process_of(what.peer);
-  const int tag = tag_of_fragment(what.word);
+outcome mpi_port::send(const transfer_request& transfer_request, std::span<const std::byte> fragment,
+                       completion moment) noexcept {
+  const MPI_Comm communicator = job_.set_of(transfer_request.peer).channels[transfer_request.channel_index];
+  const int process = job_.process_of(transfer_request.peer);
+  const int tag = tag_of_fragment(transfer_request.word);
   const int bytes = static_cast<int>(fragment.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  if (when == completion::matched) {
+  if (moment == completion::matched) {
     const int code = MPI_Issend(fragment.data(), bytes, MPI_BYTE, process, tag, communicator, &request);
-    return code == MPI_SUCCESS ? keep(request, what.request_id) : fail("MPI_Issend", code);
+    return code == MPI_SUCCESS ? keep(request, transfer_request.request_id) : fail("MPI_Issend", code);
   }
   const int code = MPI_Isend(fragment.data(), bytes, MPI_BYTE, process, tag, communicator, &request);
   if (code != MPI_SUCCESS) return fail("MPI_Isend", code);
@@ -161,21 +162,23 @@ outcome mpi_port::send(const transfer_request& what, std::span<const std::byte> 
   int left = 0;
   const int tested = MPI_Test(&request, &left, MPI_STATUS_IGNORE);
   if (tested != MPI_SUCCESS) return fail("MPI_Isend", tested);
-  return left != 0 ? outcome::done : keep(request, what.request_id);
+  return left != 0 ? outcome::done : keep(request, transfer_request.request_id);
 }
 
-outcome mpi_port::send_payload(const transfer_request& what, std::span<const std::byte> payload) noexcept {
+outcome mpi_port::send_payload(const transfer_request& transfer_request, std::span<const std::byte> payload) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Isend(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(what.peer),
-                             tag_of_payload(own_, what.channel_index), job_.set_of(what.peer).payloads, &request);
-  return code == MPI_SUCCESS ? keep(request, what.request_id) : fail("MPI_Isend", code);
+  const int code = MPI_Isend(
+      payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
+      tag_of_payload(own_, transfer_request.channel_index), job_.set_of(transfer_request.peer).payloads, &request);
+  return code == MPI_SUCCESS ? keep(request, transfer_request.request_id) : fail("MPI_Isend", code);
 }
 
-outcome mpi_port::receive_payload(const transfer_request& what, std::span<std::byte> payload) noexcept {
+outcome mpi_port::receive_payload(const transfer_request& transfer_request, std::span<std::byte> payload) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Irecv(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(what.peer),
-                             tag_of_payload(what.peer, what.channel_index), job_.set_of(own_).payloads, &request);
-  return code == MPI_SUCCESS ? keep(request, what.request_id) : fail("MPI_Irecv", code);
+  const int code = MPI_Irecv(
+      payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
+      tag_of_payload(transfer_request.peer, transfer_request.channel_index), job_.set_of(own_).payloads, &request);
+  return code == MPI_SUCCESS ? keep(request, transfer_request.request_id) : fail("MPI_Irecv", code);
 }
 
 outcome mpi_port::keep(MPI_Request request, std::uint64_t request_id) noexcept {
@@ -200,25 +203,25 @@ port::completions mpi_port::completed(std::span<std::uint64_t> request_ids) noex
   if (count == MPI_UNDEFINED || count < 0) count = 0;
   const auto ended = indices.begin() + count;
   // Successful requests first, then failed ones.
-  const auto failed = [&](int at) {
-    const auto state = static_cast<std::size_t>(std::find(indices.begin(), ended, at) - indices.begin());
+  const auto failed = [&](int index) {
+    const auto state = static_cast<std::size_t>(std::find(indices.begin(), ended, index) - indices.begin());
     return code == MPI_ERR_IN_STATUS && states[state].MPI_ERROR != MPI_SUCCESS;
   };
   completions result;
   for (const bool wanted : {false, true}) {
-    for (auto at = indices.begin(); at != ended; ++at) {
-      if (failed(*at) != wanted) continue;
+    for (auto position = indices.begin(); position != ended; ++position) {
+      if (failed(*position) != wanted) continue;
       if (wanted) {
         ++result.failed;
-        error_ = words_of("MPI_Testsome", states[static_cast<std::size_t>(at - indices.begin())].MPI_ERROR);
+        error_ = words_of("MPI_Testsome", states[static_cast<std::size_t>(position - indices.begin())].MPI_ERROR);
       }
-      request_ids[result.count++] = request_ids_[first + static_cast<std::size_t>(*at)];
+      request_ids[result.count++] = request_ids_[first + static_cast<std::size_t>(*position)];
     }
   }
   // From the end, so that the entry that moves into a gap has not ended.
   std::sort(indices.begin(), ended, std::greater<>());
-  for (auto at = indices.begin(); at != ended; ++at) {
-    const std::size_t gap = first + static_cast<std::size_t>(*at);
+  for (auto position = indices.begin(); position != ended; ++position) {
+    const std::size_t gap = first + static_cast<std::size_t>(*position);
     pending_[gap] = pending_.back();
     request_ids_[gap] = request_ids_.back();
     pending_.pop_back();

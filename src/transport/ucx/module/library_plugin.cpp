@@ -24,14 +24,14 @@ class ucx_library final : public library {
 
   const char* name() const noexcept override { return name_.c_str(); }
 
-  port* open(std::uint32_t ranks, std::span<char> why) noexcept override {
+  port* open(std::uint32_t ranks, std::span<char> text) noexcept override {
     const std::lock_guard one_at_a_time(opening_);  // ucp_init reads tables that it fills at its first call
-    auto made = std::make_unique<ucx_port>(ranks);
-    if (made->start()) return made.release();
-    const std::string_view words = made->error();
-    const std::size_t count = std::min(words.size(), why.size() - 1);
-    std::memcpy(why.data(), words.data(), count);
-    why[count] = '\0';
+    auto result = std::make_unique<ucx_port>(ranks);
+    if (result->start()) return result.release();
+    const std::string_view words = result->error();
+    const std::size_t count = std::min(words.size(), text.size() - 1);
+    std::memcpy(text.data(), words.data(), count);
+    text[count] = '\0';
     return nullptr;
   }
 

@@ -55,38 +55,39 @@ class ucx_port final : public port {
   [[nodiscard]] bool start();
 
   void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
-  std::span<const std::byte> address(std::uint32_t which) const noexcept override {
-    return {reinterpret_cast<const std::byte*>(workers_[which].address), workers_[which].address_bytes};
+  std::span<const std::byte> address(std::uint32_t index) const noexcept override {
+    return {reinterpret_cast<const std::byte*>(workers_[index].address), workers_[index].address_bytes};
   }
-  bool connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
-               reach where) noexcept override;
-  outcome send(std::uint32_t peer, std::uint32_t which, frame_kind what, const stamp& with,
+  bool connect(std::uint32_t peer, std::uint32_t index, std::span<const std::byte> address,
+               reach reach) noexcept override;
+  outcome send(std::uint32_t peer, std::uint32_t index, frame_kind kind, const stamp& stamp,
                std::span<const std::byte> frame, std::uint64_t request_id) noexcept override;
-  bool send_at_once(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> stamped) noexcept override;
-  outcome flush(std::uint32_t peer, std::uint32_t which, std::uint64_t request_id) noexcept override;
-  outcome fetch(std::uint32_t which, rendezvous_request what, std::span<std::byte> to,
+  bool send_at_once(std::uint32_t peer, std::uint32_t index, std::span<const std::byte> stamped) noexcept override;
+  outcome flush(std::uint32_t peer, std::uint32_t index, std::uint64_t request_id) noexcept override;
+  outcome fetch(std::uint32_t index, rendezvous_request request, std::span<std::byte> target,
                 std::uint64_t request_id) noexcept override;
-  void refuse(std::uint32_t which, rendezvous_request what) noexcept override;
-  bool progress(std::uint32_t which) noexcept override { return ucp_worker_progress(workers_[which].worker) != 0; }
-  bool arm(std::uint32_t which) noexcept override;
-  int descriptor(std::uint32_t which) const noexcept override { return workers_[which].descriptor; }
+  void refuse(std::uint32_t index, rendezvous_request request) noexcept override;
+  bool progress(std::uint32_t index) noexcept override { return ucp_worker_progress(workers_[index].worker) != 0; }
+  bool arm(std::uint32_t index) noexcept override;
+  int descriptor(std::uint32_t index) const noexcept override { return workers_[index].descriptor; }
   void disconnect() noexcept override;
   const char* error() const noexcept override { return error_.c_str(); }
 
  private:
   bool fail(const char* call, ucs_status_t status) noexcept;
-  bool open_worker(channel_worker& which, std::uint32_t number);
+  bool open_worker(channel_worker& worker, std::uint32_t number);
   outcome outcome_of(const char* call, ucs_status_ptr_t request) noexcept;
-  [[nodiscard]] connection& at(std::uint32_t peer, std::uint32_t which) noexcept {
-    return connections_[std::size_t{peer} * channels_per_peer + which];
+  [[nodiscard]] connection& at(std::uint32_t peer, std::uint32_t index) noexcept {
+    return connections_[std::size_t{peer} * channels_per_peer + index];
   }
 
-  static ucs_status_t on_frame(void* of, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                               const ucp_am_recv_param_t* how);
-  static ucs_status_t on_rendezvous(const handler_argument& by, const stamp& with, void* data, std::size_t bytes);
+  static ucs_status_t on_frame(void* block, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                               const ucp_am_recv_param_t* ucp_am_recv_param);
+  static ucs_status_t on_rendezvous(const handler_argument& handler_argument, const stamp& stamp, void* data,
+                                    std::size_t bytes);
   static void on_sent(void* request, ucs_status_t status, void* request_id);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
-  static void on_broken(void* of, ucp_ep_h end, ucs_status_t status);
+  static void on_broken(void* bytes, ucp_ep_h end, ucs_status_t status);
 
   port_callbacks* to_ = nullptr;
   ucp_context_h context_ = nullptr;

@@ -59,27 +59,27 @@ bool ucx_port::start() {
   return true;
 }
 
-bool ucx_port::open_worker(channel_worker& which, std::uint32_t number) {
-  which.of = this;
-  which.number = number;
+bool ucx_port::open_worker(channel_worker& worker, std::uint32_t number) {
+  worker.of = this;
+  worker.number = number;
   ucp_worker_params_t wanted{};
   wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  ucs_status_t status = ucp_worker_create(context_, &wanted, &which.worker);
+  ucs_status_t status = ucp_worker_create(context_, &wanted, &worker.worker);
   if (status != UCS_OK) return fail("ucp_worker_create", status);
   ucp_am_handler_param_t handler{};
   handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.cb = &on_frame;
   for (std::uint32_t kind = 0; kind < frame_kinds; ++kind) {
-    which.handler_arguments[kind] = {&which, static_cast<frame_kind>(kind + 1)};
+    worker.handler_arguments[kind] = {&worker, static_cast<frame_kind>(kind + 1)};
     handler.id = kind + 1;
-    handler.arg = &which.handler_arguments[kind];
-    status = ucp_worker_set_am_recv_handler(which.worker, &handler);
+    handler.arg = &worker.handler_arguments[kind];
+    status = ucp_worker_set_am_recv_handler(worker.worker, &handler);
     if (status != UCS_OK) return fail("ucp_worker_set_am_recv_handler", status);
   }
-  status = ucp_worker_get_efd(which.worker, &which.descriptor);
+  status = ucp_worker_get_efd(worker.worker, &worker.descriptor);
   if (status != UCS_OK) return fail("ucp_worker_get_efd", status);
-  status = ucp_worker_get_address(which.worker, &which.address, &which.address_bytes);
+  status = ucp_worker_get_address(worker.worker, &worker.address, &worker.address_bytes);
   return status == UCS_OK || fail("ucp_worker_get_address", status);
 }
 
@@ -91,23 +91,23 @@ ucx_port::~ucx_port() {
   if (context_ != nullptr) ucp_cleanup(context_);
 }
 
-bool ucx_port::connect(std::uint32_t peer, std::uint32_t which, std::span<const std::byte> address,
-                       reach where) noexcept {
-  connection& made = at(peer, which);
-  made.of = this;
-  made.peer = peer;
-  made.channel_index = which;
+bool ucx_port::connect(std::uint32_t peer, std::uint32_t index, std::span<const std::byte> address,
+                       reach reach) noexcept {
+  connection& connection = at(peer, index);
+  connection.of = this;
+  connection.peer = peer;
+  connection.channel_index = index;
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
   wanted.address = reinterpret_cast<const ucp_address_t*>(address.data());
-  made.near = where == reach::this_host && shares_memory_;
-  wanted.err_mode = made.near ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
+  connection.near = reach == reach::this_host && shares_memory_;
+  wanted.err_mode = connection.near ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
   wanted.err_handler.cb = &on_broken;
-  wanted.err_handler.arg = &made;
-  const ucs_status_t status = ucp_ep_create(workers_[which].worker, &wanted, &made.end);
+  wanted.err_handler.arg = &connection;
+  const ucs_status_t status = ucp_ep_create(workers_[index].worker, &wanted, &connection.end);
   if (status == UCS_OK) return true;
-  made.end = nullptr;
+  connection.end = nullptr;
   return fail("ucp_ep_create", status);
 }
 
@@ -123,10 +123,10 @@ void ucx_port::disconnect() noexcept {
     if (each.end == nullptr) continue;
     const ucp_ep_h end = std::exchange(each.end, nullptr);
     if (each.near) continue;  // closing it needs the peer's help; it ends with its worker
-    ucp_request_param_t how{};
-    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    const ucs_status_ptr_t request = ucp_ep_close_nbx(end, &how);
+    ucp_request_param_t parameters{};
+    parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(end, &parameters);
     if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
   }
   // Progress no longer than it takes: over tcp UCX 1.13 uses a connection after its release when a peer hangs up on one
