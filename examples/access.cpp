@@ -22,9 +22,9 @@ struct account {
   }
 };
 
-void transfer(account& from, account& to, long amount) {
-  from.balance -= amount;
-  to.balance += amount;
+void transfer(account& source, account& target, long amount) {
+  source.balance -= amount;
+  target.balance += amount;
 }
 
 int main(int argc, char** argv) {
@@ -34,12 +34,12 @@ int main(int argc, char** argv) {
     rt.send<&account::pay>(p, 10);
 
     // Main itself is alone on the object, behind the payment that it has sent; the object comes to its rank for that.
-    const long before = rt.with_exclusive(p, [](account& mine) {
+    const long previous = rt.with_exclusive(p, [](account& mine) {
       const long was = mine.balance;
       mine.balance = 30;
       return was;
     });
-    const long all = before == 10 ? rt.with_shared(p, [](const account& mine) { return mine.balance; }) : -1;
+    const long all = previous == 10 ? rt.with_shared(p, [](const account& mine) { return mine.balance; }) : -1;
 
     // Two accounts, on different ranks, both alone.
     const auto q = rt.create_on<account>(nacre::rank_id{rt.size() - 1}).get();

@@ -44,27 +44,27 @@ bool is_split(const key& k, int step) {
   return k.level < level_max && near_x * near_x + near_y * near_y <= square && far_x * far_x + far_y * far_y >= square;
 }
 /// Finds the leaves in `k` that touch its edge: 0 to 3 for west, east, south, north.
-void find_touching(const key& k, int edge, int step, std::vector<key>& found) {
-  if (!is_split(k, step)) return found.push_back(k);
+void find_touching(const key& k, int edge, int step, std::vector<key>& keys) {
+  if (!is_split(k, step)) return keys.push_back(k);
   for (const key& kid : k.kids())
-    if ((edge < 2 ? kid.x : kid.y) % 2 == edge % 2) find_touching(kid, edge, step, found);
+    if ((edge < 2 ? kid.x : kid.y) % 2 == edge % 2) find_touching(kid, edge, step, keys);
 }
 /// The leaves beside the leaf `k`, as every rank can compute them.
 std::vector<key> neighbours(const key& k, int step) {
-  std::vector<key> found;
+  std::vector<key> keys;
   for (int edge = 0; edge < 4; ++edge) {
     const int shift = edge % 2 * 2 - 1;
-    key beside{k.level, k.x + (edge < 2 ? shift : 0), k.y + (edge < 2 ? 0 : shift)};
-    if (std::min(beside.x, beside.y) < 0 || std::max(beside.x, beside.y) >= 1 << k.level) continue;
-    while (beside.level > 0 && !is_split(beside.parent(), step)) beside = beside.parent();
-    find_touching(beside, edge ^ 1, step, found);
+    key neighbour{k.level, k.x + (edge < 2 ? shift : 0), k.y + (edge < 2 ? 0 : shift)};
+    if (std::min(neighbour.x, neighbour.y) < 0 || std::max(neighbour.x, neighbour.y) >= 1 << k.level) continue;
+    while (neighbour.level > 0 && !is_split(neighbour.parent(), step)) neighbour = neighbour.parent();
+    find_touching(neighbour, edge ^ 1, step, keys);
   }
-  return found;
+  return keys;
 }
 /// A step of the heat equation: heat flows through the edges of `k`, and the circle is hot.
-double heated(const key& k, double u, const std::map<key, double>& beside) {
+double heated(const key& k, double u, const std::map<key, double>& neighbours) {
   double sum = 0;
-  for (const auto& [other, value] : beside)
+  for (const auto& [other, value] : neighbours)
     sum += std::min(k.width(), other.width()) * (value - u) / (k.width() + other.width());
   return u + 2e-4 * sum / (k.width() * k.width()) + (k.level == level_max ? 0.01 : 0);
 }
@@ -78,7 +78,7 @@ struct cell {  // flat, so it needs no serialize
 
   /// Makes kids, or takes them back; returns the heat. Called again in the same step it changes nothing.
   nacre::task<double> adapt(nacre::context& ctx, mesh cells, int step) {
-    const nacre::phase here(ctx, "adapt");  // for --nacre.summary and --nacre.trace
+    const nacre::phase phase(ctx, "adapt");  // for --nacre.summary and --nacre.trace
     const bool split = is_split(at, step);
     if (is_leaf && split) {
       is_leaf = false;
@@ -98,7 +98,7 @@ struct cell {  // flat, so it needs no serialize
   /// Tells the neighbours its heat, and waits for theirs.
   nacre::task<void> advance(nacre::context& ctx, mesh cells, int step) {
     if (!is_leaf) co_return;
-    const nacre::phase here(ctx, "advance");
+    const nacre::phase phase(ctx, "advance");
     const std::vector<key> others = neighbours(at, step);
     for (const key& other : others) ctx.send<&cell::halo>(cells[other], step, at, u);
     const auto heats = co_await ctx.next_n<&cell::halo>(step, others.size());
@@ -121,11 +121,11 @@ std::map<key, double> plain_loop() {
       for (const auto& [k, u] : std::map(leaves))
         if (k.level == level && is_split(k, step) && leaves.erase(k))
           for (const key& kid : k.kids()) leaves[kid] = u;
-    const std::map<key, double> before = leaves;
+    const std::map<key, double> previous = leaves;
     for (auto& [k, u] : leaves) {
-      std::map<key, double> beside;
-      for (const key& other : neighbours(k, step)) beside[other] = before.at(other);
-      u = heated(k, u, beside);
+      std::map<key, double> neighbour;
+      for (const key& other : neighbours(k, step)) neighbour[other] = previous.at(other);
+      u = heated(k, u, neighbour);
     }
   }
   return leaves;

@@ -52,8 +52,8 @@ class cell {
 };
 
 struct by_column {
-  nacre::rank_id operator()(const nacre::index& at, const nacre::extents&, std::uint32_t ranks) const {
-    return nacre::rank_id(static_cast<std::uint32_t>(at[1]) % ranks);
+  nacre::rank_id operator()(const nacre::index& index, const nacre::extents&, std::uint32_t ranks) const {
+    return nacre::rank_id(static_cast<std::uint32_t>(index[1]) % ranks);
   }
 };
 
@@ -68,7 +68,7 @@ struct by_column_listed : by_column {
 
 /// Collective. Returns how many of the first four columns have their home where both placements say.
 int place_by_column(nacre::runtime& rt) {
-  const auto make = [](nacre::index at) { return cell{at[0], at[1]}; };
+  const auto make = [](nacre::index index) { return cell{index[0], index[1]}; };
   const auto some = rt.create_array<cell>(nacre::array_options{.location = nacre::location_policy::path_update},
                                           nacre::extents{8, 8}, make);
   rt.destroy(some);
@@ -90,8 +90,9 @@ int place_by_column(nacre::runtime& rt) {
 
 /// Called by one main. Returns the steps that the cells of the diagonal have run.
 double send_to_sections(nacre::runtime& rt, nacre::array_ptr<cell> grid) {
-  const nacre::section diagonal(grid, [](const nacre::index& at) { return at[0] == at[1]; });  // looks at every place
-  const nacre::section corner(grid, nacre::index_range{{0, 0}, {8, 8}, {1, 2}});               // first, last, stride
+  const nacre::section diagonal(
+      grid, [](const nacre::index& index) { return index[0] == index[1]; });      // looks at every place
+  const nacre::section corner(grid, nacre::index_range{{0, 0}, {8, 8}, {1, 2}});  // first, last, stride
   const nacre::section three(grid, std::vector<nacre::index>{{5, 0}, {0, 3}, {2, 2}});
   rt.send<&cell::step>(three, 1);
   rt.call<&cell::step>(corner, 1).get();
@@ -102,7 +103,7 @@ double send_to_sections(nacre::runtime& rt, nacre::array_ptr<cell> grid) {
 nacre::section_ptr let_contribute(nacre::runtime& rt, nacre::array_ptr<cell> grid, nacre::mobile_ptr<driver> leader) {
   rt.send<&cell::share>(grid, std::uint64_t{0}, leader);
 
-  const auto is_on_border = [](const nacre::index& at) { return at[0] % 63 == 0 || at[1] % 63 == 0; };
+  const auto is_on_border = [](const nacre::index& index) { return index[0] % 63 == 0 || index[1] % 63 == 0; };
   const nacre::section cells(grid, is_on_border);
   const nacre::section_ptr border = rt.create_section(cells).get();  // in a handler: co_await
   rt.send<&cell::settle>(cells, border, std::uint64_t{1}, leader);

@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
       frontier.for_all([&](int v) {
         graph.visit(
             v,
-            [](nacre::context& ctx, int, vertex& at, int now, nacre::bag_handle<int> found) {
-              if (at.distance != -1) return;
-              at.distance = now;
-              for (const int each : at.neighbours) found.insert(ctx, each);
+            [](nacre::context& ctx, int, vertex& node, int now, nacre::bag_handle<int> reached) {
+              if (node.distance != -1) return;
+              node.distance = now;
+              for (const int each : node.neighbours) reached.insert(ctx, each);
             },
             level, next.handle());
       });
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
       }
     }
     bool right = true;
-    graph.for_all([&](int v, const vertex& at) { right &= at.distance == expected[v]; });
+    graph.for_all([&](int v, const vertex& node) { right &= node.distance == expected[v]; });
     right = rt.all_reduce(right, std::logical_and<>{});
     if (rt.rank().value() == 0) std::puts(right ? "all distances right" : "WRONG");
   });

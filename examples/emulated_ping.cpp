@@ -14,20 +14,20 @@ struct corner {
   int farthest = 0;
 };
 
-void arrive(nacre::emulated_node& here, int hops) {
-  corner& own = here.state<corner>();
-  own.heard += 1;
-  own.farthest = std::max(own.farthest, hops);
-  if (own.heard < 8 * 8 * 8) return;
-  std::printf("all have come by %lld ns, the last from %d hops\n", static_cast<long long>(here.now().count()),
-              own.farthest);
+void arrive(nacre::emulated_node& node, int hops) {
+  corner& state = node.state<corner>();
+  state.heard += 1;
+  state.farthest = std::max(state.farthest, hops);
+  if (state.heard < 8 * 8 * 8) return;
+  std::printf("all have come by %lld ns, the last from %d hops\n", static_cast<long long>(node.now().count()),
+              state.farthest);
 }
 
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
     const nacre::emulated_machine machine{.grid = {8, 8, 8}, .threads = 4, .hop = 5ns, .turn = 75ns, .handler = 1us};
-    const nacre::emulation done = nacre::emulate(rt, machine, [](nacre::emulated_node& here) {
-      here.send<arrive>({0, 0, 0}, here.at().x + here.at().y + here.at().z);
+    const nacre::emulation done = nacre::emulate(rt, machine, [](nacre::emulated_node& node) {
+      node.send<arrive>({0, 0, 0}, node.at().x + node.at().y + node.at().z);
     });
     if (rt.rank().value() == 0) {
       std::printf("%lld ns of virtual time, %llu messages\n", static_cast<long long>(done.time().count()),

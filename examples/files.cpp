@@ -99,16 +99,16 @@ int main() {
   const std::string folder = (fs::temp_directory_path() / ("nacre-boxes-" + std::to_string(getpid()))).string();
   fs::create_directory(folder);
   int failed = run_on("3", [&](nacre::runtime& rt) {
-    const auto boxes = rt.create_array<box>(nacre::extents{12}, [](nacre::index at) {
-      return box{std::vector<double>(static_cast<std::size_t>(at[0]) + 10, static_cast<double>(at[0]) + 3)};
+    const auto boxes = rt.create_array<box>(nacre::extents{12}, [](nacre::index index) {
+      return box{std::vector<double>(static_cast<std::size_t>(index[0]) + 10, static_cast<double>(index[0]) + 3)};
     });
     if (rt.rank().value() != 0) return;
     rt.call<&box::save>(boxes, folder).get();  // each writes its own file, where it is
     std::printf("3 ranks have written 12 boxes, sum %.0f\n", rt.reduce<&box::sum>(boxes, std::plus<>{}).get());
   });
   failed |= run_on("2", [&](nacre::runtime& rt) {
-    const auto boxes = rt.create_array<box>(nacre::extents{12}, [&](nacre::index at) {
-      return box_of_file(fs::path(folder) / ("box-" + std::to_string(at[0])));
+    const auto boxes = rt.create_array<box>(nacre::extents{12}, [&](nacre::index index) {
+      return box_of_file(fs::path(folder) / ("box-" + std::to_string(index[0])));
     });
     if (rt.rank().value() != 0) return;
     std::printf("2 ranks have read them, sum %.0f\n", rt.reduce<&box::sum>(boxes, std::plus<>{}).get());

@@ -83,7 +83,7 @@ nacre::task<double> use(nacre::context& ctx, nacre::mobile_ptr<cell> p, nacre::a
 int main(int argc, char** argv) {
   const auto main = [](nacre::runtime& rt) {
     const std::int64_t n = 3, m = 4;
-    const auto make = [](const nacre::index& at) { return cell{static_cast<int>(at[0]) * 0}; };
+    const auto make = [](const nacre::index& index) { return cell{static_cast<int>(index[0]) * 0}; };
     const auto grid = rt.create_array<cell>(nacre::extents{n, m}, make);
     const auto cells = rt.create_array<named>(nacre::keyed_by<key>{});
     const auto g = rt.create_group<tally>();

@@ -73,8 +73,8 @@ bool count(nacre::runtime& rt) {
   const auto op = std::plus<>{};
   const bool right =
       c.top(n).front().first == k && c.count_all() == rt.size() && b.reduce(op) == static_cast<T>(rt.size());
-  const std::size_t here = b.gather(nacre::rank_id{0}).size();
-  return right && here == (rt.rank().value() == 0 ? rt.size() : 0);
+  const std::size_t local_count = b.gather(nacre::rank_id{0}).size();
+  return right && local_count == (rt.rank().value() == 0 ? rt.size() : 0);
 }
 
 bool unite(nacre::runtime& rt) {

@@ -22,8 +22,8 @@ class tally {
   }
   long count(const std::string& word) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = counts_.find(word);
-    return found == counts_.end() ? 0 : found->second;
+    const auto match = counts_.find(word);
+    return match == counts_.end() ? 0 : match->second;
   }
 
  private:
@@ -38,11 +38,11 @@ int main(int argc, char** argv) {
       return words[nacre::rank_id(static_cast<std::uint32_t>(std::hash<std::string>{}(word) % rt.size()))];
     };
     for (const std::string word : {"the", "pearl", "in", "the", "shell"}) rt.send<&tally::add>(home(word), word);
-    rt.send(words, [](tally& here, nacre::context& ctx) { here.add("of " + std::to_string(ctx.source().value())); });
+    rt.send(words, [](tally& part, nacre::context& ctx) { part.add("of " + std::to_string(ctx.source().value())); });
     rt.wait_quiescence();
 
     if (rt.rank().value() != 0) return;
-    const auto without = [](const tally& here, std::string word) { return here.count(word) == 0 ? 1 : 0; };
+    const auto without = [](const tally& part, std::string word) { return part.count(word) == 0 ? 1 : 0; };
     const long the = rt.call<&tally::count>(home("the"), "the").get();
     const int ranks = rt.reduce(words, without, std::plus<>{}, "the").get();
     std::printf("%ld times 'the', which %d ranks do not have\n", the, ranks);

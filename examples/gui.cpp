@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     });
     if (!shown) opened.set_value(std::nullopt);  // a process without rank 0, or a job that could not begin
   });
-  if (std::optional<nacre::submitter> found = door.get()) show_window(std::move(*found));
+  if (std::optional<nacre::submitter> submitter = door.get()) show_window(std::move(*submitter));
   job.join();
   return code;
 }

@@ -22,18 +22,18 @@ struct point {
   double value = 0, sum = 0;
 
   void share(nacre::context& ctx, nacre::array_ptr<point> grid) const {
-    const nacre::index at = ctx.index();
+    const nacre::index index = ctx.index();
     for (const auto& [down, right] : {std::array{-1, 0}, std::array{1, 0}, std::array{0, -1}, std::array{0, 1}}) {
-      const nacre::index next{at[0] + down, at[1] + right};
+      const nacre::index next{index[0] + down, index[1] + right};
       if (grid.shape().contains(next)) ctx.send<&point::take>(grid[next], value);
     }
   }
   void take(double neighbour) { sum += neighbour; }
   void update(nacre::context& ctx, int round) {
-    const nacre::index at = ctx.index();
-    if (at[0] > 0 && at[0] < side - 1 && at[1] > 0 && at[1] < side - 1) value = sum / 4;
+    const nacre::index index = ctx.index();
+    if (index[0] > 0 && index[0] < side - 1 && index[1] > 0 && index[1] < side - 1) value = sum / 4;
     sum = 0;
-    if ((at[0] + at[1] + round) % 3 == 0) {
+    if ((index[0] + index[1] + round) % 3 == 0) {
       ctx.migrate(ctx.self<point>(), nacre::rank_id((ctx.rank().value() + 1) % ctx.size()));
     }
   }
@@ -47,13 +47,13 @@ struct point {
 
 double norm_by_a_loop() {
   std::vector<double> now(side * side);
-  for (int at = 0; at < side * side; ++at) now[at] = first_value(at / side, at % side);
+  for (int index = 0; index < side * side; ++index) now[index] = first_value(index / side, index % side);
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<double> before = now;
+    const std::vector<double> values = now;
     for (int i = 1; i < side - 1; ++i) {
       for (int j = 1; j < side - 1; ++j) {
-        const int at = i * side + j;
-        now[at] = (before[at - side] + before[at + side] + before[at - 1] + before[at + 1]) / 4;
+        const int index = i * side + j;
+        now[index] = (values[index - side] + values[index + side] + values[index - 1] + values[index + 1]) / 4;
       }
     }
   }

@@ -39,44 +39,44 @@ struct add_sums {
 /// The points of a block lie around one of the clusters' true centres, at places that the block's number decides.
 std::vector<point> points_of(std::size_t block) {
   nacre::rng random(block + 1);
-  std::vector<point> made(points_per_block);
+  std::vector<point> points(points_per_block);
   for (std::size_t each = 0; each < points_per_block; ++each) {
     const double angle = 6.28 * static_cast<double>(each % clusters) / clusters;
     const auto shift = [&] { return static_cast<double>(random.below(1000)) / 2000 - 0.25; };
-    made[each] = {std::cos(angle) + shift(), std::sin(angle) + shift()};
+    points[each] = {std::cos(angle) + shift(), std::sin(angle) + shift()};
   }
-  return made;
+  return points;
 }
 
-sums nearest_of(const std::vector<point>& points, const centres& around) {
-  sums found;
+sums nearest_of(const std::vector<point>& points, const centres& centres) {
+  sums match;
   for (const point& each : points) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::max();
-    for (std::size_t to = 0; to < clusters; ++to) {
-      const double squared = std::pow(each.x - around[to].x, 2) + std::pow(each.y - around[to].y, 2);
-      if (squared < least) least = squared, best = to;
+    for (std::size_t target = 0; target < clusters; ++target) {
+      const double squared = std::pow(each.x - centres[target].x, 2) + std::pow(each.y - centres[target].y, 2);
+      if (squared < least) least = squared, best = target;
     }
-    found.x[best] += each.x, found.y[best] += each.y, found.count[best] += 1;
+    match.x[best] += each.x, match.y[best] += each.y, match.count[best] += 1;
   }
-  return found;
+  return match;
 }
 
-centres means_of(const sums& of, centres before) {
+centres means_of(const sums& sums, centres previous) {
   for (std::size_t each = 0; each < clusters; ++each) {
-    if (of.count[each] > 0) before[each] = {of.x[each] / of.count[each], of.y[each] / of.count[each]};
+    if (sums.count[each] > 0) previous[each] = {sums.x[each] / sums.count[each], sums.y[each] / sums.count[each]};
   }
-  return before;
+  return previous;
 }
 centres first_centres() {
-  centres made;
-  for (std::size_t each = 0; each < clusters; ++each) made[each] = points_of(0)[each];
-  return made;
+  centres result;
+  for (std::size_t each = 0; each < clusters; ++each) result[each] = points_of(0)[each];
+  return result;
 }
 
 struct block {
   std::vector<point> points;
-  sums nearest(centres around) const { return nearest_of(points, around); }
+  sums nearest(centres centres) const { return nearest_of(points, centres); }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(points);
@@ -84,13 +84,13 @@ struct block {
 };
 
 centres centres_by_a_loop() {
-  centres found = first_centres();
+  centres match = first_centres();
   for (int round = 0; round < rounds; ++round) {
     sums of_all;
-    for (std::size_t each = 0; each < blocks; ++each) of_all = add_sums{}(of_all, nearest_of(points_of(each), found));
-    found = means_of(of_all, found);
+    for (std::size_t each = 0; each < blocks; ++each) of_all = add_sums{}(of_all, nearest_of(points_of(each), match));
+    match = means_of(of_all, match);
   }
-  return found;
+  return match;
 }
 
 /// Enough to go on from an image, on any number of ranks.
@@ -108,8 +108,9 @@ int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
     auto p = rt.restored<progress>().value_or(progress{});  // empty in a first start
     if (!p.all) {
-      p.all = rt.create_array<block>(nacre::extents{blocks},
-                                     [](nacre::index at) { return block{points_of(static_cast<std::size_t>(at[0]))}; });
+      p.all = rt.create_array<block>(nacre::extents{blocks}, [](nacre::index index) {
+        return block{points_of(static_cast<std::size_t>(index[0]))};
+      });
     }
     const bool leads = rt.rank().value() == 0;
     rt.steps(p, rounds, [&](progress& now) {

@@ -52,21 +52,21 @@ double sum_of(const std::vector<row>& part) {
 
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    const std::uint32_t here = rt.rank().value(), ranks = rt.size();
-    std::vector<row> part = part_of_field(rows * here / ranks, rows * (here + 1) / ranks);
+    const std::uint32_t index = rt.rank().value(), ranks = rt.size();
+    std::vector<row> part = part_of_field(rows * index / ranks, rows * (index + 1) / ranks);
     const auto port = rt.create_group<ports>();  // collective, instead of agreeing on tags
     for (std::uint64_t step = 0; step < steps; ++step) {
       nacre::future<row> above, below;
-      if (here > 0) above = rt.next<&ports::from_above>(port, step);          // MPI_Irecv
-      if (here + 1 < ranks) below = rt.next<&ports::from_below>(port, step);  // MPI_Irecv
-      if (here > 0) rt.send<&ports::from_below>(port[nacre::rank_id(here - 1)], step, part[1]);
-      if (here + 1 < ranks) rt.send<&ports::from_above>(port[nacre::rank_id(here + 1)], step, part[part.size() - 2]);
-      if (here > 0) part.front() = above.get();         // MPI_Wait
-      if (here + 1 < ranks) part.back() = below.get();  // MPI_Wait
+      if (index > 0) above = rt.next<&ports::from_above>(port, step);          // MPI_Irecv
+      if (index + 1 < ranks) below = rt.next<&ports::from_below>(port, step);  // MPI_Irecv
+      if (index > 0) rt.send<&ports::from_below>(port[nacre::rank_id(index - 1)], step, part[1]);
+      if (index + 1 < ranks) rt.send<&ports::from_above>(port[nacre::rank_id(index + 1)], step, part[part.size() - 2]);
+      if (index > 0) part.front() = above.get();         // MPI_Wait
+      if (index + 1 < ranks) part.back() = below.get();  // MPI_Wait
       relax(part);
     }
     const double sum = rt.all_reduce(sum_of(part), std::plus<>{});
-    if (here != 0) return;
+    if (index != 0) return;
     std::vector<row> alone = part_of_field(0, rows);
     for (std::uint64_t step = 0; step < steps; ++step) relax(alone);
     const double difference = sum - sum_of(alone);

@@ -20,22 +20,22 @@ class ask_around final : public nacre::balancer {
     const std::uint64_t other = (host.rank().value() + 1 + host.rng().below(host.size() - 1)) % host.size();
     host.send(nacre::rank_id(static_cast<std::uint32_t>(other)), nacre::pack(asked_ = true));
   }
-  void on_message(nacre::balancer_host& host, nacre::rank_id from, std::span<const std::byte> bytes) override {
+  void on_message(nacre::balancer_host& host, nacre::rank_id source, std::span<const std::byte> bytes) override {
     const auto is_request = nacre::unpack<bool>(bytes);  // bytes of a peer are input
     if (!is_request) return;
-    if (*is_request) return give(host, from);
+    if (*is_request) return give(host, source);
     asked_ = false;
     ask_at_ = host.now() + 100e-6;  // what has been given must be here by then
   }
 
  private:
-  static void give(nacre::balancer_host& host, nacre::rank_id to) {  // every second of some objects that wait
+  static void give(nacre::balancer_host& host, nacre::rank_id target) {  // every second of some objects that wait
     bool mine = host.idle_workers() != 0;
     for (const nacre::object_load& each : host.candidates(32)) {
-      if (!mine) host.migrate(each.object, to);
+      if (!mine) host.migrate(each.object, target);
       mine = !mine;
     }
-    host.send(to, nacre::pack(false));
+    host.send(target, nacre::pack(false));
   }
   bool asked_ = false;
   double ask_at_ = 0;

@@ -28,10 +28,10 @@ struct shard {
   void open(int account, long money) { balances[account] = money; }
   /// Takes money out, if so much is there. Throws: the caller's future gets the error.
   void withdraw(int account, long money) {
-    long& there = balances.at(account);
-    if (there < money)
-      throw std::runtime_error("account " + std::to_string(account) + " has only " + std::to_string(there));
-    there -= money;
+    long& present_count = balances.at(account);
+    if (present_count < money)
+      throw std::runtime_error("account " + std::to_string(account) + " has only " + std::to_string(present_count));
+    present_count -= money;
   }
   void deposit(int account, long money) { balances.at(account) += money; }
   long balance(int account) const { return balances.at(account); }
@@ -44,13 +44,13 @@ struct shard {
 using store = nacre::array_ptr<shard>;
 
 /// Answers one request, on any rank: waits for two shards, without a thread. False: refused, nothing has changed.
-nacre::task<bool> transfer(nacre::context& ctx, store in, int from, int to, long money) {
+nacre::task<bool> transfer(nacre::context& ctx, store in, int source, int target, long money) {
   try {
-    co_await ctx.call<&shard::withdraw>(in[{from % shards}], from, money);
+    co_await ctx.call<&shard::withdraw>(in[{source % shards}], source, money);
   } catch (const nacre::call_error&) {
     co_return false;
   }
-  co_await ctx.call<&shard::deposit>(in[{to % shards}], to, money);
+  co_await ctx.call<&shard::deposit>(in[{target % shards}], target, money);
   co_return true;
 }
 

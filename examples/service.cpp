@@ -15,8 +15,8 @@
 /// Stands for a server from a library, with a thread of its own.
 class server {
  public:
-  server(nacre::submitter door, nacre::rank_id to, bool ends)
-      : ends_(ends), thread_([this, door, to] { serve(door, to); }) {}
+  server(nacre::submitter door, nacre::rank_id target, bool ends)
+      : ends_(ends), thread_([this, door, target] { serve(door, target); }) {}
   ~server() { stop(); }
   void stop() {
     stopping_ = true;
@@ -25,10 +25,10 @@ class server {
   [[nodiscard]] long served() const { return served_; }
 
  private:
-  void serve(const nacre::submitter& door, nacre::rank_id to) {
+  void serve(const nacre::submitter& door, nacre::rank_id target) {
     while (!stopping_) {
       if (door.call(
-                  to, [](long n) { return 2 * n; }, served_.load())
+                  target, [](long n) { return 2 * n; }, served_.load())
               .get() == 2 * served_)
         ++served_;
       if (served_ == 10 && ends_) std::raise(SIGTERM);  // as somebody else would, to end the service

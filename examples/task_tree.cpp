@@ -28,27 +28,28 @@ struct board {
   }
 };
 
-std::uint64_t solutions_by_a_loop(const board& at) {
-  if (at.row == side) return 1;
-  std::uint64_t found = 0;
-  for (std::uint32_t left = at.free(); left != 0; left &= left - 1) found += solutions_by_a_loop(at.with(left & -left));
-  return found;
+std::uint64_t solutions_by_a_loop(const board& board) {
+  if (board.row == side) return 1;
+  std::uint64_t found_count = 0;
+  for (std::uint32_t left = board.free(); left != 0; left &= left - 1)
+    found_count += solutions_by_a_loop(board.with(left & -left));
+  return found_count;
 }
 
 /// A task: an object that is not worth keeping. It may run on any rank.
 struct search {
-  /// Returns the number of solutions below `at`. It waits for its children, and occupies no worker meanwhile.
-  nacre::task<std::uint64_t> count(nacre::context& ctx, board at) {
+  /// Returns the number of solutions below `board`. It waits for its children, and occupies no worker meanwhile.
+  nacre::task<std::uint64_t> count(nacre::context& ctx, board board) {
     ctx.charge(1e-6);
     ctx.destroy(ctx.self<search>());  // after this handler has ended
-    if (at.row == rows_by_tasks) co_return solutions_by_a_loop(at);
+    if (board.row == rows_by_tasks) co_return solutions_by_a_loop(board);
     std::vector<nacre::future<std::uint64_t>> parts;
-    for (std::uint32_t left = at.free(); left != 0; left &= left - 1) {
-      parts.push_back(ctx.call<&search::count>(ctx.create<search>(), at.with(left & -left)));
+    for (std::uint32_t left = board.free(); left != 0; left &= left - 1) {
+      parts.push_back(ctx.call<&search::count>(ctx.create<search>(), board.with(left & -left)));
     }
-    std::uint64_t found = 0;
-    for (const std::uint64_t each : co_await nacre::when_all(std::move(parts))) found += each;
-    co_return found;
+    std::uint64_t found_count = 0;
+    for (const std::uint64_t each : co_await nacre::when_all(std::move(parts))) found_count += each;
+    co_return found_count;
   }
   template <class Archive>
   void serialize(Archive&) {}
@@ -57,9 +58,9 @@ struct search {
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
     if (rt.rank().value() != 0) return;
-    const std::uint64_t found = rt.call<&search::count>(rt.create<search>(), board{}).get();
-    const bool right = found == solutions_by_a_loop({});
-    std::printf("%llu solutions on a board of %d x %d, %s\n", static_cast<unsigned long long>(found), side, side,
+    const std::uint64_t found_count = rt.call<&search::count>(rt.create<search>(), board{}).get();
+    const bool right = found_count == solutions_by_a_loop({});
+    std::printf("%llu solutions on a board of %d x %d, %s\n", static_cast<unsigned long long>(found_count), side, side,
                 right ? "as the loop finds" : "but the loop finds others");
   });
 }

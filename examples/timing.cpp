@@ -13,17 +13,17 @@
 #include <cstdio>
 #include <utility>
 
-nacre::task<int> answer(nacre::context& ctx, double after) {
-  co_await ctx.sleep(after);  // no worker waits
+nacre::task<int> answer(nacre::context& ctx, double next) {
+  co_await ctx.sleep(next);  // no worker waits
   co_return static_cast<int>(ctx.rank().value());
 }
 
 nacre::task<int> first_answer(nacre::context& ctx) {
   auto slow = ctx.call<answer>(nacre::rank_id{1}, 0.2);
   auto fast = ctx.call<answer>(nacre::rank_id{2}, 0.01);
-  const std::size_t which = co_await nacre::when_any(slow, fast, ctx.sleep(60));
-  if (which == 0) co_return co_await std::move(slow);
-  if (which == 1) co_return co_await std::move(fast);
+  const std::size_t index = co_await nacre::when_any(slow, fast, ctx.sleep(60));
+  if (index == 0) co_return co_await std::move(slow);
+  if (index == 1) co_return co_await std::move(fast);
   co_return 0;  // neither within a minute
 }
 
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     auto never = rt.after<tick>(3600);           // a handle
     if (!never.cancel()) std::puts("too late");  // taken back: the job does not wait an hour
 
-    auto found = rt.call<search>(nacre::rank_id{1});
-    if (!found.wait_for(0.02)) found.cancel();  // the search learns of it, wherever it runs
+    auto future = rt.call<search>(nacre::rank_id{1});
+    if (!future.wait_for(0.02)) future.cancel();  // the search learns of it, wherever it runs
   });
 }

@@ -29,8 +29,8 @@ struct tally {
   long solutions = 0;
   long parts = 0;
 
-  void add(long found) {
-    solutions += found;
+  void add(long found_count) {
+    solutions += found_count;
     ++parts;
   }
   void print() const { std::printf("%ld solutions\n%ld parts\n", solutions, parts); }

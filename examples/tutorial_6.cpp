@@ -20,9 +20,9 @@ class cell {
     const long slides = grains_ / 4;
     grains_ %= 4;
     topplings_ += slides;
-    const nacre::index at = ctx.index();  // the place of this cell
+    const nacre::index index = ctx.index();  // the place of this cell
     for (const auto& [down, right] : {std::array{-1, 0}, std::array{1, 0}, std::array{0, -1}, std::array{0, 1}}) {
-      const nacre::index next{at[0] + down, at[1] + right};
+      const nacre::index next{index[0] + down, index[1] + right};
       if (pile.shape().contains(next)) ctx.send<&cell::drop>(pile[next], pile, slides);  // else over the edge
     }
     if (++turns_ % 50 != 0) return;

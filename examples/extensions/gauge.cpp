@@ -16,15 +16,15 @@
 #include "gauge.hpp"
 
 void ask(nacre::runtime& rt) {
-  const nacre::extension_ref here = rt.extension("gauge");
+  const nacre::extension_ref gauges = rt.extension("gauge");
   const std::int64_t mine = rt.rank().value() * std::int64_t{10};
-  here.command(rt.rank(), gauge::set, std::as_bytes(std::span(&mine, 1))).get();
+  gauges.command(rt.rank(), gauge::set, std::as_bytes(std::span(&mine, 1))).get();
   rt.barrier();
 
   std::int64_t most = 0;
   const auto result = rt.expose(std::span(&most, 1));
   nacre::command_program steps(rt);
-  steps.command(here, rt.rank(), gauge::largest).wait().scatter(result, 0, 1);
+  steps.command(gauges, rt.rank(), gauge::largest).wait().scatter(result, 0, 1);
   steps.start().get();  // could be started again
   rt.withdraw(result);
   if (rt.rank().value() == 0 && most == (rt.size() - std::int64_t{1}) * 10) {

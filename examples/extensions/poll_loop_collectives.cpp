@@ -27,27 +27,27 @@ class collectives final : public nacre::extension {
 
   void init(nacre::extension_host& host) override { open_ = std::make_unique<table>(host.memory()); }
 
-  void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t what,
+  void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t value,
                   std::span<const std::byte> bytes) override {
-    if (what > sum || bytes.size() > value_bytes_max || (what == sum && bytes.size() != sizeof(std::int64_t))) {
+    if (value > sum || bytes.size() > value_bytes_max || (value == sum && bytes.size() != sizeof(std::int64_t))) {
       return host.fail("no such collective, or a value of another size");
     }
     const std::uint64_t number = next_++;
-    step& here = (*open_)[number];
-    here.caller = host.defer();
-    add(here, what, bytes);
-    go_on(host, number, here);
+    step& step = (*open_)[number];
+    step.caller = host.defer();
+    add(step, value, bytes);
+    go_on(host, number, step);
   }
 
-  void on_control(nacre::extension_host& host, nacre::rank_id from, std::span<const std::byte> bytes) override {
+  void on_control(nacre::extension_host& host, nacre::rank_id source, std::span<const std::byte> bytes) override {
     packet got;
     if (bytes.size() < head_bytes || bytes.size() > sizeof got) return;  // of a peer: not to be trusted
     std::memcpy(&got, bytes.data(), bytes.size());
     const std::span<const std::byte> value(got.value, std::min<std::size_t>(got.bytes, bytes.size() - head_bytes));
-    if (from == parent(host)) return finish(host, got.number, value);
-    step& here = (*open_)[got.number];
-    add(here, got.what, value);
-    go_on(host, got.number, here);
+    if (source == parent(host)) return finish(host, got.number, value);
+    step& step = (*open_)[got.number];
+    add(step, got.what, value);
+    go_on(host, got.number, step);
   }
 
   void deactivate(nacre::extension_host&) noexcept override { open_.reset(); }  // before its heap goes
@@ -80,44 +80,44 @@ class collectives final : public nacre::extension {
   }
 
   /// In a broadcast only the root gives bytes; in a barrier nobody does.
-  static void add(step& here, std::uint32_t what, std::span<const std::byte> value) {
-    ++here.arrived;
-    here.what = what;
+  static void add(step& step, std::uint32_t number, std::span<const std::byte> value) {
+    ++step.arrived;
+    step.what = number;
     if (value.empty()) return;
-    if (what == sum && here.bytes == sizeof(std::int64_t) && value.size() == sizeof(std::int64_t)) {
+    if (number == sum && step.bytes == sizeof(std::int64_t) && value.size() == sizeof(std::int64_t)) {
       std::int64_t mine = 0, other = 0;
-      std::memcpy(&mine, here.value, sizeof mine);
+      std::memcpy(&mine, step.value, sizeof mine);
       std::memcpy(&other, value.data(), sizeof other);
       mine += other;
-      std::memcpy(here.value, &mine, sizeof mine);
+      std::memcpy(step.value, &mine, sizeof mine);
       return;
     }
-    here.bytes = static_cast<std::uint32_t>(value.size());
-    std::memcpy(here.value, value.data(), value.size());
+    step.bytes = static_cast<std::uint32_t>(value.size());
+    std::memcpy(step.value, value.data(), value.size());
   }
 
-  void go_on(nacre::extension_host& host, std::uint64_t number, step& here) {
-    if (here.arrived != children(host) + 1) return;
-    const std::span<const std::byte> value(here.value, here.bytes);
+  void go_on(nacre::extension_host& host, std::uint64_t number, step& step) {
+    if (step.arrived != children(host) + 1) return;
+    const std::span<const std::byte> value(step.value, step.bytes);
     if (host.rank().value() == 0) return finish(host, number, std::vector<std::byte>(value.begin(), value.end()));
-    send(host, parent(host), number, here.what, value);
+    send(host, parent(host), number, step.what, value);
   }
 
   void finish(nacre::extension_host& host, std::uint64_t number, std::span<const std::byte> value) {
-    const auto at = open_->find(number);
-    if (at == open_->end()) return;
+    const auto position = open_->find(number);
+    if (position == open_->end()) return;
     for (std::uint32_t child = 1; child <= children(host); ++child) {
-      send(host, nacre::rank_id(2 * host.rank().value() + child), number, at->second.what, value);
+      send(host, nacre::rank_id(2 * host.rank().value() + child), number, position->second.what, value);
     }
-    host.reply(at->second.caller, value);
-    open_->erase(at);
+    host.reply(position->second.caller, value);
+    open_->erase(position);
   }
 
-  static void send(nacre::extension_host& host, nacre::rank_id to, std::uint64_t number, std::uint32_t what,
+  static void send(nacre::extension_host& host, nacre::rank_id target, std::uint64_t number, std::uint32_t kind,
                    std::span<const std::byte> value) {
-    packet sent{.number = number, .what = what, .bytes = static_cast<std::uint32_t>(value.size()), .value = {}};
+    packet sent{.number = number, .what = kind, .bytes = static_cast<std::uint32_t>(value.size()), .value = {}};
     if (!value.empty()) std::memcpy(sent.value, value.data(), value.size());
-    host.control(to, std::as_bytes(std::span(&sent, 1)).first(head_bytes + value.size()));
+    host.control(target, std::as_bytes(std::span(&sent, 1)).first(head_bytes + value.size()));
   }
 
   std::uint64_t next_ = 0;
@@ -127,18 +127,18 @@ class collectives final : public nacre::extension {
 int main(int argc, char** argv) {
   nacre::register_extension("collectives", [](const nacre::config&) { return std::make_unique<collectives>(); });
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
-    const nacre::extension_ref here = rt.extension("collectives");
+    const nacre::extension_ref extension = rt.extension("collectives");
     bool right = true;
     for (std::int64_t round = 0; round < 100; ++round) {
-      here.command(rt.rank(), collectives::barrier).get();
+      extension.command(rt.rank(), collectives::barrier).get();
       const std::int64_t mine = rt.rank().value() + round;
-      const auto bytes = here.command(rt.rank(), collectives::sum, std::as_bytes(std::span(&mine, 1))).get();
+      const auto bytes = extension.command(rt.rank(), collectives::sum, std::as_bytes(std::span(&mine, 1))).get();
       std::int64_t all = 0;
       if (bytes.size() == sizeof all) std::memcpy(&all, bytes.data(), sizeof all);
       right &= all == rt.size() * round + rt.size() * (rt.size() - std::int64_t{1}) / 2;
     }
     const std::string word = rt.rank().value() == 1 ? "pearl" : "";
-    const auto said = here.command(rt.rank(), collectives::broadcast, std::as_bytes(std::span(word))).get();
+    const auto said = extension.command(rt.rank(), collectives::broadcast, std::as_bytes(std::span(word))).get();
     right &= std::string(reinterpret_cast<const char*>(said.data()), said.size()) == "pearl";
     if (rt.all_reduce(right, std::logical_and<>{}) && rt.rank().value() == 0) {
       std::printf("every rank has the sum, and the word of rank 1\n");

@@ -25,16 +25,16 @@ int main(int argc, char** argv) {
     const nacre::extension_ref counter = rt.extension(rt.load_extension("remote_counter.so"));
     rt.barrier();  // now every rank has it
     const auto add = [&](std::int64_t delta) {
-      const order what{.owner = rt.size() - 1, .unused = 0, .delta = delta, .least = 0, .most = 2};
-      const auto before = counter.command(rt.rank(), 0, std::as_bytes(std::span(&what, 1))).get();
+      const order order{.owner = rt.size() - 1, .unused = 0, .delta = delta, .least = 0, .most = 2};
+      const auto begin = counter.command(rt.rank(), 0, std::as_bytes(std::span(&order, 1))).get();
       std::int64_t value = -1;
-      if (before.size() == sizeof value) std::memcpy(&value, before.data(), sizeof value);
+      if (begin.size() == sizeof value) std::memcpy(&value, begin.data(), sizeof value);
       return value;
     };
     bool bounded = true;
     for (int turn = 0; turn < 20; ++turn) {  // two ranks at a time get in, the others back off
-      const std::int64_t before = add(1);
-      bounded &= before == 0 || before == 1;
+      const std::int64_t previous = add(1);
+      bounded &= previous == 0 || previous == 1;
       add(-1);
     }
     rt.barrier();

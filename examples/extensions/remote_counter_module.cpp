@@ -36,27 +36,27 @@ class remote_counter final : public nacre::extension {
 
   void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t number,
                   std::span<const std::byte> bytes) override {
-    order what;
-    if (bytes.size() != sizeof what) return host.fail("an order has 32 bytes");
-    std::memcpy(&what, bytes.data(), sizeof what);
+    order order;
+    if (bytes.size() != sizeof order) return host.fail("an order has 32 bytes");
+    std::memcpy(&order, bytes.data(), sizeof order);
     if (number == add) {
-      if (what.owner >= host.size()) return host.fail("there is no such rank");
-      return ask(host, {.caller = host.defer(), .what = what});
+      if (order.owner >= host.size()) return host.fail("there is no such rank");
+      return ask(host, {.caller = host.defer(), .what = order});
     }
     if (number != add_here) return host.fail("no such command");
-    const std::int64_t before = value_;
-    std::int64_t after = 0;
-    if (__builtin_add_overflow(before, what.delta, &after) || after < what.least || after > what.most)
+    const std::int64_t previous = value_;
+    std::int64_t next = 0;
+    if (__builtin_add_overflow(previous, order.delta, &next) || next < order.least || next > order.most)
       return host.reply({});  // not now
-    value_ = after;
-    host.reply(std::as_bytes(std::span(&before, 1)));
+    value_ = next;
+    host.reply(std::as_bytes(std::span(&previous, 1)));
   }
 
   void on_answer(nacre::extension_host& host, std::uint64_t request, const nacre::extension_answer& answer) override {
-    const auto at = asked_->find(request);
-    if (at == asked_->end()) return;
-    attempt one = at->second;
-    asked_->erase(at);
+    const auto position = asked_->find(request);
+    if (position == asked_->end()) return;
+    attempt one = position->second;
+    asked_->erase(position);
     if (answer.failed) return host.fail(one.caller, answer.reason());
     if (!answer.bytes.empty()) return host.reply(one.caller, answer.bytes);
     const std::uint64_t timer = host.set_timer(one.wait, true);
@@ -65,10 +65,10 @@ class remote_counter final : public nacre::extension {
   }
 
   void on_timer(nacre::extension_host& host, std::uint64_t timer) override {
-    const auto at = waiting_->find(timer);
-    if (at == waiting_->end()) return;
-    const attempt one = at->second;
-    waiting_->erase(at);
+    const auto position = waiting_->find(timer);
+    if (position == waiting_->end()) return;
+    const attempt one = position->second;
+    waiting_->erase(position);
     ask(host, one);
   }
 

@@ -21,10 +21,10 @@ struct block {
   tile mine;
 
   void send_edges(nacre::context& ctx, nacre::array_ptr<block> all) {
-    const nacre::index at = ctx.index();
+    const nacre::index index = ctx.index();
     for (int side = up; side <= right; ++side) {
       const int shift = side % 2 * 2 - 1;
-      const nacre::index other{at[0] + (side < left ? shift : 0), at[1] + (side < left ? 0 : shift)};
+      const nacre::index other{index[0] + (side < left ? shift : 0), index[1] + (side < left ? 0 : shift)};
       if (all.shape().contains(other)) ctx.send<&block::take>(all[other], side ^ 1, mine.edge(side));
     }
   }
@@ -36,8 +36,8 @@ struct block {
   }
 };
 
-block made(const nacre::index& at) {
-  return {tile(static_cast<int>(at[0]), static_cast<int>(at[1]), block_rows, block_columns)};
+block made(const nacre::index& index) {
+  return {tile(static_cast<int>(index[0]), static_cast<int>(index[1]), block_rows, block_columns)};
 }
 
 int main(int argc, char** argv) {

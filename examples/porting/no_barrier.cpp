@@ -34,18 +34,18 @@ struct block {
     return {};
   }
   nacre::task<void> step(nacre::context& ctx, int now, nacre::array_ptr<block> all, nacre::mobile_ptr<driver> leader) {
-    const nacre::index at = ctx.index();
+    const nacre::index index = ctx.index();
     int count = 0;
     for (int side = up; side <= right; ++side) {
       const int shift = side % 2 * 2 - 1;
-      const nacre::index other{at[0] + (side < left ? shift : 0), at[1] + (side < left ? 0 : shift)};
+      const nacre::index other{index[0] + (side < left ? shift : 0), index[1] + (side < left ? 0 : shift)};
       if (!all.shape().contains(other)) continue;
       ctx.send<&block::take>(all[other], now, side ^ 1, mine.edge(side));
       ++count;
     }
     co_await ctx.next_n<&block::take>(now, count);  // those of this step; what comes early waits in the block
     ctx.contribute<&driver::on_change>(now, mine.relax(), larger{}, leader);
-    if (now + 1 < steps) ctx.send<&block::step>(all[at], now + 1, all, leader);
+    if (now + 1 < steps) ctx.send<&block::step>(all[index], now + 1, all, leader);
   }
   template <class Archive>
   void serialize(Archive& ar) {
@@ -53,8 +53,8 @@ struct block {
   }
 };
 
-block made(const nacre::index& at) {
-  return {tile(static_cast<int>(at[0]), static_cast<int>(at[1]), block_rows, block_columns)};
+block made(const nacre::index& index) {
+  return {tile(static_cast<int>(index[0]), static_cast<int>(index[1]), block_rows, block_columns)};
 }
 
 int main(int argc, char** argv) {

@@ -24,9 +24,9 @@ nacre::extents grid_of(std::uint32_t ranks) {
 }
 
 /// Stands for MPI_Cart_shift: the rank on one side, or none at the border.
-std::optional<nacre::rank_id> beside(const nacre::extents& grid, const nacre::index& at, int side) {
+std::optional<nacre::rank_id> beside(const nacre::extents& grid, const nacre::index& index, int side) {
   const int shift = side % 2 * 2 - 1;
-  const nacre::index other{at[0] + (side < left ? shift : 0), at[1] + (side < left ? 0 : shift)};
+  const nacre::index other{index[0] + (side < left ? shift : 0), index[1] + (side < left ? 0 : shift)};
   if (!grid.contains(other)) return std::nullopt;
   return nacre::rank_id{static_cast<std::uint32_t>(grid.number_of(other))};
 }
