@@ -48,18 +48,18 @@ std::vector<point> points_of(std::size_t block) {
   return points;
 }
 
-sums nearest_of(const std::vector<point>& points, const centres& centres) {
-  sums match;
+sums nearest_of(const std::vector<point>& points, const centres& guess) {
+  sums nearest;
   for (const point& each : points) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::max();
     for (std::size_t target = 0; target < clusters; ++target) {
-      const double squared = std::pow(each.x - centres[target].x, 2) + std::pow(each.y - centres[target].y, 2);
+      const double squared = std::pow(each.x - guess[target].x, 2) + std::pow(each.y - guess[target].y, 2);
       if (squared < least) least = squared, best = target;
     }
-    match.x[best] += each.x, match.y[best] += each.y, match.count[best] += 1;
+    nearest.x[best] += each.x, nearest.y[best] += each.y, nearest.count[best] += 1;
   }
-  return match;
+  return nearest;
 }
 
 centres means_of(const sums& sums, centres previous) {
@@ -76,7 +76,7 @@ centres first_centres() {
 
 struct block {
   std::vector<point> points;
-  sums nearest(centres centres) const { return nearest_of(points, centres); }
+  sums nearest(centres guess) const { return nearest_of(points, guess); }
   template <class Archive>
   void serialize(Archive& ar) {
     ar(points);
@@ -84,13 +84,13 @@ struct block {
 };
 
 centres centres_by_a_loop() {
-  centres match = first_centres();
+  centres means = first_centres();
   for (int round = 0; round < rounds; ++round) {
     sums of_all;
-    for (std::size_t each = 0; each < blocks; ++each) of_all = add_sums{}(of_all, nearest_of(points_of(each), match));
-    match = means_of(of_all, match);
+    for (std::size_t each = 0; each < blocks; ++each) of_all = add_sums{}(of_all, nearest_of(points_of(each), means));
+    means = means_of(of_all, means);
   }
-  return match;
+  return means;
 }
 
 /// Enough to go on from an image, on any number of ranks.

@@ -33,10 +33,10 @@ class collectives final : public nacre::extension {
       return host.fail("no such collective, or a value of another size");
     }
     const std::uint64_t number = next_++;
-    step& step = (*open_)[number];
-    step.caller = host.defer();
-    add(step, value, bytes);
-    go_on(host, number, step);
+    step& open_step = (*open_)[number];
+    open_step.caller = host.defer();
+    add(open_step, value, bytes);
+    go_on(host, number, open_step);
   }
 
   void on_control(nacre::extension_host& host, nacre::rank_id source, std::span<const std::byte> bytes) override {
@@ -45,9 +45,9 @@ class collectives final : public nacre::extension {
     std::memcpy(&got, bytes.data(), bytes.size());
     const std::span<const std::byte> value(got.value, std::min<std::size_t>(got.bytes, bytes.size() - head_bytes));
     if (source == parent(host)) return finish(host, got.number, value);
-    step& step = (*open_)[got.number];
-    add(step, got.what, value);
-    go_on(host, got.number, step);
+    step& open_step = (*open_)[got.number];
+    add(open_step, got.what, value);
+    go_on(host, got.number, open_step);
   }
 
   void deactivate(nacre::extension_host&) noexcept override { open_.reset(); }  // before its heap goes
@@ -80,27 +80,27 @@ class collectives final : public nacre::extension {
   }
 
   /// In a broadcast only the root gives bytes; in a barrier nobody does.
-  static void add(step& step, std::uint32_t number, std::span<const std::byte> value) {
-    ++step.arrived;
-    step.what = number;
+  static void add(step& open_step, std::uint32_t number, std::span<const std::byte> value) {
+    ++open_step.arrived;
+    open_step.what = number;
     if (value.empty()) return;
-    if (number == sum && step.bytes == sizeof(std::int64_t) && value.size() == sizeof(std::int64_t)) {
+    if (number == sum && open_step.bytes == sizeof(std::int64_t) && value.size() == sizeof(std::int64_t)) {
       std::int64_t mine = 0, other = 0;
-      std::memcpy(&mine, step.value, sizeof mine);
+      std::memcpy(&mine, open_step.value, sizeof mine);
       std::memcpy(&other, value.data(), sizeof other);
       mine += other;
-      std::memcpy(step.value, &mine, sizeof mine);
+      std::memcpy(open_step.value, &mine, sizeof mine);
       return;
     }
-    step.bytes = static_cast<std::uint32_t>(value.size());
-    std::memcpy(step.value, value.data(), value.size());
+    open_step.bytes = static_cast<std::uint32_t>(value.size());
+    std::memcpy(open_step.value, value.data(), value.size());
   }
 
-  void go_on(nacre::extension_host& host, std::uint64_t number, step& step) {
-    if (step.arrived != children(host) + 1) return;
-    const std::span<const std::byte> value(step.value, step.bytes);
+  void go_on(nacre::extension_host& host, std::uint64_t number, step& open_step) {
+    if (open_step.arrived != children(host) + 1) return;
+    const std::span<const std::byte> value(open_step.value, open_step.bytes);
     if (host.rank().value() == 0) return finish(host, number, std::vector<std::byte>(value.begin(), value.end()));
-    send(host, parent(host), number, step.what, value);
+    send(host, parent(host), number, open_step.what, value);
   }
 
   void finish(nacre::extension_host& host, std::uint64_t number, std::span<const std::byte> value) {

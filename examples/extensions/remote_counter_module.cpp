@@ -36,17 +36,17 @@ class remote_counter final : public nacre::extension {
 
   void on_command(nacre::extension_host& host, nacre::rank_id, std::uint32_t number,
                   std::span<const std::byte> bytes) override {
-    order order;
-    if (bytes.size() != sizeof order) return host.fail("an order has 32 bytes");
-    std::memcpy(&order, bytes.data(), sizeof order);
+    order asked;
+    if (bytes.size() != sizeof asked) return host.fail("an order has 32 bytes");
+    std::memcpy(&asked, bytes.data(), sizeof asked);
     if (number == add) {
-      if (order.owner >= host.size()) return host.fail("there is no such rank");
-      return ask(host, {.caller = host.defer(), .what = order});
+      if (asked.owner >= host.size()) return host.fail("there is no such rank");
+      return ask(host, {.caller = host.defer(), .what = asked});
     }
     if (number != add_here) return host.fail("no such command");
     const std::int64_t previous = value_;
     std::int64_t next = 0;
-    if (__builtin_add_overflow(previous, order.delta, &next) || next < order.least || next > order.most)
+    if (__builtin_add_overflow(previous, asked.delta, &next) || next < asked.least || next > asked.most)
       return host.reply({});  // not now
     value_ = next;
     host.reply(std::as_bytes(std::span(&previous, 1)));

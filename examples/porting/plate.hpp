@@ -43,13 +43,13 @@ struct tile {
   /// One step; returns the largest change.
   double relax() {
     double change = 0;
-    tile tile = *this;
+    tile previous = *this;
     for (int row = 1; row <= rows; ++row) {
       for (int column = 1; column <= columns; ++column) {
-        const double mean = (tile.cell(row - 1, column) + tile.cell(row + 1, column) + tile.cell(row, column - 1) +
-                             tile.cell(row, column + 1)) /
+        const double mean = (previous.cell(row - 1, column) + previous.cell(row + 1, column) +
+                             previous.cell(row, column - 1) + previous.cell(row, column + 1)) /
                             4;
-        change = std::max(change, std::abs(mean - tile.cell(row, column)));
+        change = std::max(change, std::abs(mean - previous.cell(row, column)));
         cell(row, column) = mean;
       }
     }
