@@ -138,7 +138,7 @@ class message_operations {
   template <auto F, class Target, class Op, class... Args>
   requires(!detail::is_options<Target>)
       [[nodiscard]] future<detail::result_of<F>> reduce(const Target& target, Op op, Args&&... arguments) {
-    return reduce<F>(with{}, target, op, std::forward<Args>(arguments)...);
+    return reduce<F>(with{}, target, std::move(op), std::forward<Args>(arguments)...);
   }
   template <auto F, class Target, class Op, class... Args>
   [[nodiscard]] future<detail::result_of<F>> reduce(with options, const Target& target, Op, Args&&... arguments) {
@@ -156,12 +156,12 @@ class message_operations {
   template <class Target, class L, class Op, class... Args>
   requires detail::is_lambda_reduction<Target>
   [[nodiscard]] auto reduce(const Target& target, L, Op op, Args&&... arguments) {
-    return reduce<detail::lambda_for<Target, L>>(with{}, target, op, std::forward<Args>(arguments)...);
+    return reduce<detail::lambda_for<Target, L>>(with{}, target, std::move(op), std::forward<Args>(arguments)...);
   }
   template <class Target, class L, class Op, class... Args>
   requires detail::is_lambda_reduction<Target>
   [[nodiscard]] auto reduce(with options, const Target& target, L, Op op, Args&&... arguments) {
-    return reduce<detail::lambda_for<Target, L>>(options, target, op, std::forward<Args>(arguments)...);
+    return reduce<detail::lambda_for<Target, L>>(options, target, std::move(op), std::forward<Args>(arguments)...);
   }
 
   /// Sends later, after so many seconds, virtual ones under simulation. The job is not quiescent, and does not end,
@@ -308,7 +308,7 @@ class message_operations {
                    detail::rank_message<&deferred::run>(with{}, options.category, options.channel, target,
                                                         std::forward<Args>(arguments)...));
     } else {
-      detail::refuse_target<Target, F>();
+      detail::refuse_after<Target, F>();
       return {};
     }
   }

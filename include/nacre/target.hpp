@@ -137,6 +137,14 @@ constexpr void refuse_call() {
                 "write call<&T::f>(pointer, ...); on an object of your own, call the function");
   refuse_target<Target, F>();
 }
+template <class Target, auto F>
+constexpr void refuse_after() {
+  static_assert(!std::integral<Target>, "a rank is a nacre::rank_id: write after<f>(seconds, nacre::rank_id{1}, ...)");
+  static_assert(!takes_function<Target, F>,
+                "a mobile object is made by create<T>(), and reached by the nacre::mobile_ptr<T> that this returns: "
+                "write after<&T::f>(seconds, pointer, ...); in a handler of the object the pointer is ctx.self<T>()");
+  refuse_target<Target, F>();
+}
 /// Unless F and Op may reduce over the target.
 template <class Target, auto F, class Op>
 constexpr void check_reduction() {
