@@ -74,15 +74,19 @@ void key_table<T, K>::begin_again(engine& core, thread_context& thread) {
   runtime rt(core, thread);
   const std::uint32_t ranks_before = std::exchange(ranks_, rt.size());
   rank_ = rt.rank();
-  if (!about_.self) return;  // `take` brings all
+  {
+    const std::scoped_lock lock(runs_mutex_);
+    if (!about_.self || is_taken_) return;  // `take` brings all
+  }
   begin_names(core);
   if (ranks_before == ranks_) return;
   std::map<std::uint32_t, std::pair<std::vector<run_of_places>, std::vector<saved_key>>> going;
   if (rank_.value() == 0) {
     for (std::uint32_t rank = ranks_before; rank < ranks_; ++rank) going[rank];  // they know nothing of the array
   }
-  for (stripe& in : stripes_) {
+  for (stripe& in : stripes_) {  // other ranks begin again, too, and `take` comes from them meanwhile
     const std::scoped_lock lock(in.mutex);
+    const std::scoped_lock runs_lock(runs_mutex_);
     for (auto subject = in.keys.begin(); subject != in.keys.end();) {
       const std::uint32_t birth = object_id::from_value(subject->second.element).birth().value();
       const bool is_own = gives(birth);
@@ -114,7 +118,7 @@ void key_table<T, K>::take(context& ctx, const description& details, const std::
   {
     const std::scoped_lock lock(runs_mutex_);
     is_new = !about_.self;
-    if (is_new) about_ = details;
+    if (is_new) about_ = details, is_taken_ = true;
     runs_.insert(runs_.end(), runs.begin(), runs.end());
   }
   if (is_new) begin_names(ctx.core());

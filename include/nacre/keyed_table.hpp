@@ -288,6 +288,7 @@ class key_table {
   std::uint32_t ranks_ = 1;          // of the job
   std::mutex runs_mutex_;            // taken under a stripe's, not the other way round
   std::vector<run_of_places> runs_;  // under runs_mutex_: of the births whose keys have their home here
+  bool is_taken_ = false;            // under runs_mutex_: begun by `take`, after a restore on more ranks
   std::uint64_t given_ = 0;          // under runs_mutex_: places, and erasures, since the last collection
   static constexpr std::uint64_t collect_min = 64;
   std::uint64_t collect_at_ = collect_min;   // under runs_mutex_: so many given places

@@ -65,6 +65,7 @@ void checkpoints::take_in_wait(thread_context& thread, long_wait& wait, const de
   const double released = core_.job_time().seconds();
   if (last) {
     next_last_ = released + std::max(image ? write_again : hold_again, times_of_pause * (released - begin));
+    not_before_ = std::max(not_before_, next_last_);
     return;
   }
   retry_ = image ? 0 : std::max(2 * retry_, std::chrono::duration<double>(every_).count());

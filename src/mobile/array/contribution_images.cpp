@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mobile/array/contributions.hpp"
+#include "mobile/image/image_names.hpp"
 #include "mobile/object_space.hpp"
 
 namespace nacre {
@@ -27,6 +28,9 @@ std::vector<steps_image> contributions::save() const {
   space_.arrays().for_each([&](array_home& array) {
     const std::scoped_lock lock(array.steps_mutex);
     array.sets.for_each([&](const set_ptr& set) {
+      // Places whose values are in sums that have gone up would be waited for again.
+      if (set->steps.waiting() != 0 && set->steps.has_forgotten())
+        throw image_obstacle("an array whose open steps of contributions lie among more than 1,024 gaps");
       steps_image one;
       set->steps.save(one);
       if (one.open.empty() && one.over.empty()) return;

@@ -117,6 +117,10 @@ std::size_t contribution_steps::waiting() const {
       std::count_if(open_.begin(), open_.end(), [](const auto& each) { return !is_being_combined(each.second); }));
 }
 
+bool contribution_steps::has_forgotten() const {
+  return std::ranges::any_of(over_, [](const auto& each) { return each.second.has_forgotten(); });
+}
+
 void contribution_steps::save(steps_image& image) const {
   for (const auto& [name, at] : open_) {
     NACRE_EXPECT(!is_being_combined(at), "an image is taken while values of a step are combined");

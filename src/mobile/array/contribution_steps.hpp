@@ -164,6 +164,8 @@ class contribution_steps {
   [[nodiscard]] const contribution_head* head_of(const contribution_head& like) const;
   /// The number of open steps here that go on with a value only: not those whose own values are being combined.
   [[nodiscard]] std::size_t waiting() const;
+  /// Whether a step that is over may count as one that never was: its number has been forgotten.
+  [[nodiscard]] bool has_forgotten() const;
   /// The open steps and those that have ended, as `open` and `over` of an image, while none is being combined.
   void save(steps_image& image) const;
   /// In a job that begins from an image: a place has given a value, or is the first one of those of a sum; without

@@ -40,8 +40,12 @@ class number_runs {
       runs_.erase(next);
     }
     runs_.emplace(first, last);
-    if (runs_.size() > runs_max_) runs_.erase(runs_.begin());
+    if (runs_.size() <= runs_max_) return;
+    runs_.erase(runs_.begin());
+    has_forgotten_ = true;
   }
+  /// Whether it has ever forgotten a run.
+  [[nodiscard]] bool has_forgotten() const noexcept { return has_forgotten_; }
   [[nodiscard]] std::size_t runs() const noexcept { return runs_.size(); }
   /// The first and last number of each run, ascending.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> list() const {
@@ -50,6 +54,7 @@ class number_runs {
 
  private:
   const std::size_t runs_max_;
+  bool has_forgotten_ = false;
   std::map<std::uint64_t, std::uint64_t> runs_;  // first and last number of each
 };
 
