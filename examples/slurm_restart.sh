@@ -28,6 +28,10 @@ while kill -0 $job 2>/dev/null; do
   wait $job || code=$?
 done
 
-# 75: the job has ended behind an image, and can go on from it.
-[ $code = 75 ] && scontrol requeue "$SLURM_JOB_ID"
+# 75: the job has ended behind an image, and can go on from it. Slurm ends this script then; a script that ends by itself
+# meanwhile could end the job for good.
+if [ $code = 75 ]; then
+  trap - TERM
+  scontrol requeue "$SLURM_JOB_ID" && sleep 60
+fi
 exit $code
