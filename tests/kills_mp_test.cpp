@@ -222,6 +222,7 @@ TEST_P(kills, of_random_ranks_change_nothing_and_leave_nothing) {
   EXPECT_EQ(starts, killed) << got.errors;
   for (const pid_t each : processes_with(mark)) EXPECT_TRUE(vanishes(each)) << each;
   for (const std::string& each : names_in("/dev/shm")) {
+    if (each.starts_with("nacre_ucx_")) continue;  // of another job: none of these transports makes one
     // Those of other jobs on this machine go in their time.
     for (stopwatch waited; !segments.contains(each) && fs::exists("/dev/shm/" + each);) {
       ASSERT_LT(waited.look(), unhurried_end) << each;
