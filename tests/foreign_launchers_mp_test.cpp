@@ -157,12 +157,16 @@ TEST_F(slurm, starts_a_job_over_every_transport) {
 
 TEST_F(slurm, ends_a_job_whose_rank_is_killed_over_every_transport) {
   for (const way& each : ways_here()) {
-    const shared_folder folder;
-    const outcome got =
-        run("srun --mpi=pmix -n 3 sh -c '" + without_rank_one(each.command("--tree T2XXL --quiet"), folder) + "'");
-    if (code_of(got) == 77) GTEST_SKIP() << got.errors;
-    EXPECT_NE(code_of(got), 0) << each.title;
-    EXPECT_TRUE(sanitized || tells_of_rank_one(got)) << each.title;  // slow ranks may be killed before they can say so
+    outcome got;
+    bool is_told = sanitized;  // ranks that are slow, now and then, are killed before they can say so
+    for (int trial = 0; trial == 0 || (trial < 3 && !is_told); ++trial) {
+      const shared_folder folder;
+      got = run("srun --mpi=pmix -n 3 sh -c '" + without_rank_one(each.command("--tree T2XXL --quiet"), folder) + "'");
+      if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+      EXPECT_NE(code_of(got), 0) << each.title;
+      is_told = is_told || tells_of_rank_one(got);
+    }
+    EXPECT_TRUE(is_told) << each.title;
     EXPECT_LT(got.seconds, unhurried_end) << each.title << ", with the beginning and the end of Slurm";
   }
   if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
