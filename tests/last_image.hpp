@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include "base/sanitized.hpp"
 #include "launched.hpp"
 
 namespace nacre::tests {
@@ -63,6 +64,33 @@ inline pid_t rank_one_of(launched& running) {
   const std::string& said = running.output();
   const std::size_t place = said.find(previous);
   return place == std::string::npos ? 0 : std::atoi(said.c_str() + place + previous.size());
+}
+
+/// A signal to rank 1 under each mpirun that is there; the job does its work in that way (last_image::job).
+inline void ends_by_signal_under_mpirun(const last_image& place, const std::string& way) {
+  if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer does not see what MPI synchronises";
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
+  int present_count = 0;
+  for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
+    if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
+    ++present_count;
+    std::filesystem::remove_all(place.images);
+    last_image::words command{mpirun};
+    if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
+    for (const std::string& each :
+         {std::string("-n"), std::string("2"), own_path(), std::string("--as-rank"), way, std::string(steps),
+          std::string(unhurried), "--nacre.checkpoint.folder=" + place.images})
+      command.push_back(each);
+    launched running(command);
+    const pid_t rank = rank_one_of(running);
+    ASSERT_GT(rank, 1);
+    ::kill(rank, SIGTERM);
+    const outcome got = running.end();
+    EXPECT_EQ(code_of(got), 75) << mpirun << got.status << got.errors;
+    last_image::expect_error(got, "the job ends behind its last image, with code 75");
+    place.expect_result_after("shm", way);
+  }
+  if (present_count == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
 }
 
 }  // namespace nacre::tests

@@ -23,7 +23,6 @@
 
 #include <nacre/nacre.hpp>
 
-#include "base/sanitized.hpp"
 #include "last_image.hpp"
 
 namespace {
@@ -115,29 +114,7 @@ TEST_F(last_image, is_taken_in_the_middle_of_a_simulated_wait) {
 }
 
 TEST_F(last_image, in_a_wait_is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
-  if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer does not see what MPI synchronises";
-  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
-  int present_count = 0;
-  for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
-    if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
-    ++present_count;
-    std::filesystem::remove_all(images);
-    words command{mpirun};
-    if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
-    for (const std::string& each :
-         {std::string("-n"), std::string("2"), own_path(), std::string("--as-rank"), std::string("one wait"),
-          std::string(steps), std::string(unhurried), "--nacre.checkpoint.folder=" + images})
-      command.push_back(each);
-    launched running(command);
-    const pid_t rank = rank_one_of(running);
-    ASSERT_GT(rank, 1);
-    ::kill(rank, SIGTERM);
-    const outcome got = running.end();
-    EXPECT_EQ(code_of(got), 75) << mpirun << got.status << got.errors;
-    expect_error(got, "the job ends behind its last image, with code 75");
-    expect_result_after("shm", "one wait");
-  }
-  if (present_count == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
+  ends_by_signal_under_mpirun(*this, "one wait");
 }
 
 }  // namespace

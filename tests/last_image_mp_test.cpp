@@ -20,7 +20,6 @@
 
 #include <nacre/nacre.hpp>
 
-#include "base/sanitized.hpp"
 #include "last_image.hpp"
 
 namespace {
@@ -175,31 +174,7 @@ TEST_F(last_image, of_a_rank_that_dies_in_it_leaves_the_one_before) {
   expect_result_after("shm");
 }
 
-TEST_F(last_image, is_asked_for_by_a_signal_to_any_rank_of_mpirun) {
-  if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer does not see what MPI synchronises";
-  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // those of MPI
-  int present_count = 0;
-  for (const std::string mpirun : {"mpirun.openmpi", "mpirun.mpich"}) {
-    if (std::system(("command -v " + mpirun + " >/dev/null").c_str()) != 0) continue;
-    ++present_count;
-    std::filesystem::remove_all(images);
-    words command{mpirun};
-    if (mpirun == "mpirun.openmpi") command.insert(command.end(), {"--allow-run-as-root", "--oversubscribe"});
-    for (const std::string& each :
-         {std::string("-n"), std::string("2"), own_path(), std::string("--as-rank"), std::string("steps"),
-          std::string(steps), std::string(unhurried), "--nacre.checkpoint.folder=" + images})
-      command.push_back(each);
-    launched running(command);
-    const pid_t rank = rank_one_of(running);
-    ASSERT_GT(rank, 1);
-    ::kill(rank, SIGTERM);
-    const outcome got = running.end();
-    EXPECT_EQ(code_of(got), 75) << mpirun << got.status << got.errors;
-    expect_error(got, "the job ends behind its last image, with code 75");
-    expect_result_after("shm");
-  }
-  if (present_count == 0) GTEST_SKIP() << "there is no mpirun: apt-get install openmpi-bin mpich";
-}
+TEST_F(last_image, is_asked_for_by_a_signal_to_any_rank_of_mpirun) { ends_by_signal_under_mpirun(*this, "steps"); }
 
 TEST_F(last_image, is_the_launchers_business_so_a_signal_to_a_rank_does_nothing) {
   launched running(job("shm", "steps", "0.01"));
