@@ -144,15 +144,21 @@ function(nacre_precompiled name)
 endfunction()
 
 # nacre_layer(<name> DEPENDS <layers> LIBRARIES <targets> [TEST_FILTER <gtest filter>] [WAITS] [ONE_THREAD]
-#             [PRECOMPILE <headers>] [APART <sources>])
+#             [PRECOMPILE <headers>] [APART <sources>] [HOT <sources>])
 # Library nacre_<name>; a layer that has no source yet is an interface only. DEPENDS must stand left of it in src/README.md.
 # A layer that WAITS, for people, files and processes, is optimised little, and not at all in debug and sanitizer builds: the
 # templates of command lines and of JSON take half the time to compile then. Its headers to PRECOMPILE there are its own.
 # The tests of a layer with ONE_THREAD start no thread. Sources APART are never united: a test replaces their functions when it
-# is linked, which it can where no caller is compiled with them.
+# is linked, which it can where no caller is compiled with them. Sources that are HOT, at most eight of them, are compiled
+# together, whatever their paths: they call each other for every message.
 function(nacre_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS;ONE_THREAD" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE;APART")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "WAITS;ONE_THREAD" "TEST_FILTER" "DEPENDS;LIBRARIES;PRECOMPILE;APART;HOT")
   nacre_glob(layer ${CMAKE_CURRENT_SOURCE_DIR})
+  if(layer_HOT)
+    list(TRANSFORM layer_HOT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM layer_sources ${layer_HOT})
+    list(PREPEND layer_sources ${layer_HOT})
+  endif()
   list(TRANSFORM layer_DEPENDS PREPEND nacre_)
   set(scope INTERFACE)
   if(layer_sources)

@@ -113,8 +113,8 @@ TEST(location_cache, keeps_the_way_to_an_object_until_its_home_knows_where_that_
 
 /// A rank answers for the home of an object that nobody has asked about: the asker's list would grow.
 void answer_unasked(context& ctx, std::uint64_t object) {
-  ctx.core().messages().post_to_module<&message_forwarding::on_collect_answered>(detail::thread_of(ctx), rank_id(1),
-                                                                                 object, 1U, false);
+  ctx.core().messages().post_to_module<&entry_review::on_collect_answered>(detail::thread_of(ctx), rank_id(1), object,
+                                                                           1U, false);
 }
 
 TEST(location_cache_death, a_home_that_answers_without_having_been_asked_ends_the_job) {

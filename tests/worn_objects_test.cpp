@@ -43,7 +43,7 @@ object_entry& entry_of(context& ctx, std::uint64_t id) {
   const object_id named = object_id::from_value(id);
   object_space& objects = ctx.core().objects();
   object_entry* const known = objects.entries().find(named);
-  return known != nullptr ? *known : objects.sender().entry_elsewhere(named);
+  return known != nullptr ? *known : objects.numbers().entry_elsewhere(named);
 }
 
 /// On the rank that the object is on: lets it have so many moves behind it.

@@ -252,12 +252,19 @@ class rooms(planted_tree):
         self.write("src/transport/ucx/end.cpp", HEAD + '#include "transport/tcp/frame.hpp"\n')
         self.assert_offence("src/transport/ucx/end.cpp:3: room", "ucx must not use tcp")
 
-    def test_a_header_of_a_part_does_not_name_the_whole(self):
+    def test_only_the_engine_sees_the_whole_of_mobile(self):
         self.write("src/mobile/object_space.hpp", HEADER)
-        self.write("src/mobile/array/places.cpp", HEAD + '#include "mobile/object_space.hpp"\n')
+        self.write("src/runtime/engine.hpp", HEADER + '#include "mobile/object_space.hpp"\n')
         self.assertEqual(self.run_tidy()[0], [])
-        self.write("src/mobile/array/places.hpp", HEADER + '#include "mobile/object_space.hpp"\n')
-        self.assert_offence("src/mobile/array/places.hpp:4: room", "must not name the whole")
+        self.write("src/mobile/array/places.cpp", HEAD + '#include "mobile/object_space.hpp"\n')
+        self.assert_offence("src/mobile/array/places.cpp:3: room", "only runtime/engine sees the whole")
+
+    def test_no_arrow_runs_up_in_mobile(self):
+        self.write("src/mobile/entry/inbox.hpp", HEADER)
+        self.write("src/mobile/life/ends.hpp", HEADER + '#include "mobile/entry/inbox.hpp"\n')
+        self.assertEqual(self.run_tidy()[0], [])
+        self.write("src/mobile/object/step.cpp", HEAD + '#include "mobile/life/ends.hpp"\n')
+        self.assert_offence("src/mobile/object/step.cpp:3: room", "object must not use life")
 
 
 class headers_alone(planted_tree):

@@ -84,7 +84,7 @@ enum message_flag : std::uint8_t {
   flag_communication = 1,  ///< category::communication
   flag_uncounted = 2,      ///< invisible to quiescence: starts no user code (waves, load reports, location updates)
   flag_failed = 4,         ///< a reply that carries an error instead of a value
-  flag_path = 8,           ///< the ranks that have forwarded it follow the payload (mobile/location/path.hpp)
+  flag_path = 8,           ///< the ranks that have forwarded it follow the payload (mobile/entry/path.hpp)
   flag_returned = 16,      ///< on its way back to its source, or waiting there until its object clears it
   flag_granted = 32        ///< its object has cleared it: it follows the object over any number of ranks
 };

@@ -31,10 +31,16 @@
 
 namespace nacre {
 
+class object_activation;  // of mobile/
+
 /// Takes messages to objects; mobile/ implements it. Any thread; `m` has been counted as created.
 class object_sink {
  public:
+  object_activation* const activation;  ///< for the runner of entries, which are too small to name it
+
   virtual void accept(thread_context& thread, message_ptr m) = 0;
+  /// A handler of this rank has sent the message, and the time that it had spent is over.
+  virtual void accept_own(thread_context& thread, message_ptr m) = 0;
   /// A bundle of the form bundle::objects, whose parts have been counted. Inside the poll loop.
   virtual void accept_bundle(thread_context& thread, message_ptr m) = 0;
   /// The messages from `first` on, of any kind, are to be accepted next: brings what that needs into the cache.
@@ -44,6 +50,7 @@ class object_sink {
                                const detail::handler_info& handler, double seconds) = 0;
 
  protected:
+  explicit object_sink(object_activation& runs_entries) noexcept : activation(&runs_entries) {}
   ~object_sink() = default;
 };
 

@@ -34,10 +34,10 @@ bool holds(const std::vector<object_load>& loads, object_id object) {
 
 }  // namespace
 
-balancing::balancing(am_engine& messages, object_space& objects, backplane& link, clock& time,
+balancing::balancing(am_engine& messages, const objects& subjects, backplane& link, clock& time,
                      const config& configuration, const site& site)
     : messages_(messages),
-      objects_(objects),
+      objects_(subjects),
       time_(time),
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
@@ -54,7 +54,7 @@ balancing::balancing(am_engine& messages, object_space& objects, backplane& link
   // A single rank has no receiver for its objects. A balancer of the program runs all the same: it may only observe.
   if (messages_.size() == 1 && !is_registered_balancer(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
-    if (policy_->observes_communication()) objects_.traffic().begin_counting();
+    if (policy_->observes_communication()) objects_.traffic.begin_counting();
     link.duties().add_timer(interval_, [this](thread_context& thread) { return tick(thread); });
     link.duties().add_hook([this](thread_context& thread) { return look_soon(thread); });
   }
@@ -88,7 +88,7 @@ void balancing::look(thread_context& thread, Body body) {
 std::chrono::nanoseconds balancing::tick(thread_context& thread) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
-  objects_.traffic().begin_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
+  objects_.traffic.begin_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
   take_queued_messages(thread);
   if (may_look()) {
     look(thread, [this] {
@@ -182,7 +182,7 @@ std::uint32_t balancing::size() const noexcept { return messages_.size(); }
 
 std::span<const object_traffic> balancing::traffic(object_id object) {
   traffic_.clear();
-  objects_.traffic().visit(object, [this](const traffic_partner& each, rank_id rank) {
+  objects_.traffic.visit(object, [this](const traffic_partner& each, rank_id rank) {
     traffic_.push_back({.partner = each.object, .where = rank, .messages = each.messages, .bytes = each.bytes});
   });
   return traffic_;
@@ -215,7 +215,7 @@ bool balancing::move(object_id object, rank_id target, wish_kind wish) {
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
-  const bool leaves = objects_.migration().move_out(*by_, object, target, wish);
+  const bool leaves = objects_.requests.request(*by_, object, target, wish);
   // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
   if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();

@@ -19,7 +19,11 @@
 #include "balance/look_timer.hpp"
 #include "balance/time_share.hpp"
 #include "base/exception_text.hpp"
-#include "mobile/object_space.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/life/migration_costs.hpp"
+#include "mobile/object/balancer_view.hpp"
+#include "mobile/object/move_requests.hpp"
+#include "mobile/object/traffic_counter.hpp"
 
 namespace nacre {
 
@@ -50,7 +54,15 @@ class balancing final : private balancer_host {
     double migration_seconds = 0;     ///< CPU time for sending objects away: every 16th migration is measured, times 16
     std::uint64_t messages = 0;       ///< that the balancer has sent to other ranks
   };
-  balancing(am_engine& messages, object_space& objects, backplane& link, clock& time, const config& configuration,
+  /// The parts through which it sees the objects of the rank, and asks them to move.
+  struct objects {
+    const directory& entries;
+    balancer_view& view;
+    move_requests& requests;
+    traffic_counter& traffic;
+    const migration_costs& costs;
+  };
+  balancing(am_engine& messages, const objects& subjects, backplane& link, clock& time, const config& configuration,
             const site& site);
   ~balancing();
 
@@ -107,7 +119,7 @@ class balancing final : private balancer_host {
   [[nodiscard]] double now() const override;
 
   am_engine& messages_;
-  object_space& objects_;
+  objects objects_;
   clock& time_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds interval_;

@@ -34,13 +34,13 @@ constexpr double seconds_of_migration = 2e-6, seconds_of_message_moved = 0.5e-6;
 /// Counts all waiting work, not only objects: any item keeps a worker busy.
 rank_load balancing::summary() {
   const std::size_t ready = messages_.pool().ready_items();
-  return {.waiting = ready - std::min(ready, objects_.loads().stale_items()), .running = workers() - idle_workers()};
+  return {.waiting = ready - std::min(ready, objects_.view.stale_items()), .running = workers() - idle_workers()};
 }
 
 void balancing::add(const object_estimate& each, std::vector<object_load>& object_loads) {
   messages_.pool().charge_own(own_work::look_step);
   const std::uint32_t rest = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
-  double move_seconds = objects_.migration().costs().of(each.packed_bytes);
+  double move_seconds = objects_.costs.of(each.packed_bytes);
   if (move_seconds > 0 && !messages_.deferred()) move_seconds = std::max(move_seconds, seconds_of_migration);
   // Of large objects few may move in vain, so one that has not run counts as others.
   const bool as_others = each.packed_bytes != 0 && !(each.message_seconds > 0);
@@ -70,11 +70,10 @@ void balancing::price(std::vector<object_load>& all) {
 /// waiting objects from the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
-    finder(balancing& host, std::size_t most)
-        : of(host), end(most), repeats(host.objects_.loads().stale_items() != 0) {}
+    finder(balancing& host, std::size_t most) : of(host), end(most), repeats(host.objects_.view.stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
       object_estimate estimate{};
-      switch (of.objects_.loads().look_at(item, estimate)) {
+      switch (of.objects_.view.look_at(item, estimate)) {
         case balancer_view::shown::stale:
           return verdict::stale;
         case balancer_view::shown::object:
@@ -86,7 +85,7 @@ void balancing::find_waiting(std::size_t count) {
       }
       return verdict::go_on;
     }
-    void taken_out(work& item) override { of.objects_.loads().end_stale(*of.by_, item); }
+    void taken_out(work& item) override { of.objects_.requests.end_stale(*of.by_, item); }
     balancing& of;
     std::size_t end;
     bool repeats;  // an object that waits again after it was claimed may be shown by its stale item, too
@@ -94,14 +93,14 @@ void balancing::find_waiting(std::size_t count) {
   };
   finder visitor(*this, count);
   if (messages_.pool().order().visit_waiting(visitor, 2 * count)) return;
-  objects_.loads().visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
+  objects_.view.visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
     if (!each.running && each.messages != 0 && found_.size() < count) add(each, found_);
   });
 }
 
 /// Appends up to `count` of the heaviest objects that declare a load and are not in found_ yet.
 void balancing::find_declared(std::size_t count, candidate_kind kind) {
-  if (objects_.loads().declaring() == 0) return;
+  if (objects_.view.declaring() == 0) return;
   std::vector<object_id> known;
   for (const object_load& each : found_) known.push_back(each.object);
   std::sort(known.begin(), known.end());
@@ -109,7 +108,7 @@ void balancing::find_declared(std::size_t count, candidate_kind kind) {
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
   std::array<std::size_t, load_index::buckets> of_bucket{};
   const std::size_t end = found_.size() + count;
-  objects_.loads().visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
+  objects_.view.visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
     const bool wanted = !each.running && (kind == candidate_kind::any || each.messages != 0);
     if (wanted && found_.size() < end && !std::binary_search(known.begin(), known.end(), each.id)) add(each, found_);
     return ++of_bucket[bucket] < of_bucket_max;
@@ -135,7 +134,7 @@ std::optional<object_load> balancing::load_of(object_id object) {
   found_.clear();
   facts_.clear();
   object_estimate known{};
-  if (!enabled_.load(std::memory_order_relaxed) || !objects_.loads().look_at(object, known))
+  if (!enabled_.load(std::memory_order_relaxed) || !objects_.view.look_at(object, known))
     return std::nullopt;  // see enable
   add(known, found_);
   price(found_);
@@ -149,7 +148,7 @@ void balancing::walk() {
   sent_away_.clear();
   walked_in_ = looks_.load(std::memory_order_relaxed);  // the poll loop, which runs this, is the only writer
   loads_are_all_ =
-      objects_.loads().visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
+      objects_.view.visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
   price(loads_);
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
@@ -174,7 +173,7 @@ std::span<const object_load> balancing::local_loads() {
 
 double balancing::total_load() {
   if (!enabled_.load(std::memory_order_relaxed)) return 0;  // see enable
-  if (2 * objects_.known() > words_a_walk) return estimated_load();
+  if (2 * objects_.entries.size() > words_a_walk) return estimated_load();
   const std::span<const object_load> all = local_loads();
   if (!loads_are_all_) return estimated_load();
   double sum = 0;
@@ -193,12 +192,12 @@ double balancing::estimated_load() {
   const std::size_t waiting = found_.size();
   std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // bucket number, objects in that bucket
   std::array<std::size_t, load_index::buckets> sampled{};
-  objects_.loads().visit_declared(load_index::buckets * sample_of_bucket,
-                                  [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
-                                    add(each, found_);
-                                    bucket_of.emplace_back(bucket, in_bucket);
-                                    return ++sampled[bucket] < sample_of_bucket;
-                                  });
+  objects_.view.visit_declared(load_index::buckets * sample_of_bucket,
+                               [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
+                                 add(each, found_);
+                                 bucket_of.emplace_back(bucket, in_bucket);
+                                 return ++sampled[bucket] < sample_of_bucket;
+                               });
   std::vector<load_facts> facts = facts_;  // a copy: price() fills in unknown times
   price(found_);
   double undeclared = 0, declared = 0, weight = 0;
@@ -211,7 +210,7 @@ double balancing::estimated_load() {
     declared += found_[index].load * stands_for;
     weight += balance::sane(facts[index].declared) * stands_for;
   }
-  if (weight > 0) declared = objects_.loads().declared_sum() * (declared / weight);
+  if (weight > 0) declared = objects_.view.declared_sum() * (declared / weight);
   const double items = std::max(static_cast<double>(summary().waiting), static_cast<double>(waiting));
   return declared + (waiting == 0 ? 0 : undeclared * items / static_cast<double>(waiting));
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// New objects, and messages that arrive for objects.
+// The parts of a rank's objects, from the lowest to the highest.
 #include "mobile/object_space.hpp"
-
-#include <cstring>
-#include <string>
-#include <utility>
 
 #include <nacre/assert.hpp>
 
@@ -13,30 +9,44 @@
 namespace nacre {
 
 object_space::object_space(am_engine& messages, const options& limits)
-    : messages_(messages),
-      homes_(messages.size(), limits.homes),
+    : object_sink(activation_),
+      messages_(messages),
+      homes_(messages.rank(), messages.size(), limits.homes),
       rules_(limits.location),
-      entries_(messages.pool().readers()),
-      sender_(*this, messages),
-      activation_(*this, messages),
-      bundles_(*this, messages),
-      access_(*this, messages, limits.check_serialization),
-      waits_(*this, messages),
-      locks_(*this, messages),
-      migration_(*this, messages),
-      ends_(*this, messages),
-      forwarding_(*this, messages, {.hops_max = limits.hops_max, .kept_max = limits.forwarding_max}),
-      updates_(*this, messages),
-      backlog_(*this, messages),
-      own_(*this, messages),
-      arrays_(messages, *this),
-      places_(*this, messages),
-      contributed_(*this, messages),
-      colocations_(*this, messages),
-      loads_(*this, messages),
-      traffic_(*this),
-      errors_(*this, messages) {
+      entries_(messages.pool().readers(), activator()),
+      arrays_(messages, homes_),
+      clock_(messages, arrays_),
+      access_(messages, arrays_, limits.check_serialization),
+      waits_(messages, entries_, access_),
+      view_(messages, entries_, arrays_, clock_.costs()),
+      activation_(messages, entries_, table_, access_, waits_, clock_, view_),
+      numbers_(messages, homes_, rules_, entries_, arrays_),
+      creation_(messages, homes_, rules_, entries_, arrays_, access_, view_, activation_),
+      requests_(messages, entries_, arrays_, view_, activation_),
+      traffic_(messages.rank(), homes_, entries_),
+      waiting_(messages, entries_, arrays_),
+      errors_(messages, homes_, entries_, arrays_, table_, activation_),
+      hop_(messages.rank(), homes_, limits.hops_max),
+      review_(messages, homes_, entries_, table_, activation_, limits.forwarding_max),
+      updates_(messages, homes_, rules_, entries_, arrays_, table_, numbers_, review_, activation_),
+      backlog_(messages, entries_, arrays_, table_, numbers_, hop_, updates_, errors_),
+      forwarding_(messages, homes_, rules_, hop_, table_, updates_, backlog_, errors_),
+      arriving_(messages, homes_, entries_, arrays_, numbers_, forwarding_, backlog_, activation_),
+      bundles_(messages, entries_, clock_, access_, activation_, arriving_),
+      local_(messages, activation_, arriving_, bundles_),
+      sender_(messages, homes_, numbers_, hop_, backlog_, local_, bundles_, activation_, errors_),
+      departing_(messages, homes_, rules_, arrays_, table_, view_, review_, backlog_),
+      landing_(messages, homes_, arrays_, table_, view_, access_, updates_),
+      ends_(messages, homes_, entries_, table_, view_, updates_, errors_),
+      place_messages_(messages, clock_, access_, activation_, backlog_),
+      all_elements_(messages, homes_, entries_, arrays_, clock_, place_messages_, errors_),
+      contributed_(messages, homes_, entries_, arrays_, all_elements_, sender_, errors_),
+      places_(messages, homes_, arrays_, table_, waits_, landing_, departing_, ends_, contributed_, errors_),
+      lifetime_(messages, homes_, rules_, entries_, arrays_, numbers_, creation_, activation_, contributed_, places_),
+      locks_(messages, entries_, table_, access_, departing_, sender_),
+      colocated_(messages, entries_, table_, access_, activation_, numbers_, sender_, departing_, errors_) {
   messages_.attach_objects(*this);
+  NACRE_ASSERT(table_.missing().empty(), "a kind of message to objects has no part that deals with it");
 }
 
 /// Nothing runs any more. References that wait for readers end before the directory deletes the remaining entries.
@@ -44,48 +54,7 @@ object_space::~object_space() {
   for (const auto& each : messages_.pool().thread_contexts()) each->reader().collect();
 }
 
-object_id object_space::adopt(thread_context& thread, const detail::object_type& type, void* object,
-                              location_policy wanted) {
-  object_state state;
-  state.object = object;
-  state.type = &type;
-  state.policy = rules_.meant(wanted == location_policy::of_program ? type.location : wanted);
-  const epoch_guard guard(thread);
-  const std::uint64_t index = last_index_.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness matters
-  const object_id id = homes_.new_name(messages_.rank(), index);
-  NACRE_ASSERT(!id.is_element(), "a rank has made more objects than it has names for");
-  install_new(thread, id, std::move(state));
-  return id;
-}
-
-/// Calls the functions of the class first: as long as they may throw, no other thread knows the object. Holds the
-/// activation until the object is complete: a balancer that finds the object earlier could take it away.
-object_entry& object_space::install_new(thread_context& thread, object_id id, object_state state) {
-  const detail::object_type& type = *state.type;
-  access().check_object(type, id, state.object);
-  const object_declaration said = declared_by(type, state.object, id, arrays_);
-  object_entry& entry =
-      entries_.add(id, {messages_.rank(), 1, state.policy}, &object_activation::activate_work, inbox::first::running);
-  entry.put_state(state);
-  messages_.pool().charge_own(own_work::create);
-  thread.record(trace::event_kind::create, id.value());
-  if (declares(type)) loads().publish(entry, said);
-  activation().give_back(entry, thread, false);
-  return entry;
-}
-
-void object_space::push(object_entry& entry, thread_context& thread, message_ptr m, bool by_handler) {
-  using origin = worker_pool::origin;
-  const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !entry.id.is_element() &&
-                     entry.id.birth() == messages_.rank();  // this rank has made the object, whatever its home is
-  const origin source = !by_handler ? origin::elsewhere : first ? origin::birth : origin::handler;
-  if (m->header.kind == message_kind::object) {
-    entry.inbox_seconds.add(activation_.costs().of(m->header.handler), m->header.sequence);
-  }
-  if (entry.arrivals.push(m.release())) messages_.pool().make_ready(thread, entry, source);
-}
-
-bool object_space::is_local(thread_context& thread, object_id object) noexcept {
+bool object_space::is_local(thread_context& thread, object_id object) const noexcept {
   const epoch_guard guard(thread);
   const object_entry* entry = entries_.find(object);
   if (entry == nullptr) return false;
@@ -95,40 +64,19 @@ bool object_space::is_local(thread_context& thread, object_id object) noexcept {
   return location.rank == messages_.rank() && !location.gone && entry->object() != nullptr;
 }
 
-/// Of many objects none is in a cache: the waits for their places and entries overlap.
-void object_space::prefetch(const message* first) const noexcept {
-  for (const message* m = first; m != nullptr; m = m->next) {
-    entries_.prefetch_place(object_id::from_value(m->header.object));
-  }
-  for (const message* m = first; m != nullptr; m = m->next) {
-    entries_.prefetch_entry(object_id::from_value(m->header.object));
-  }
+object_images object_space::images(thread_context& thread) noexcept {
+  return {{.messages = messages_,
+           .homes = homes_,
+           .entries = entries_,
+           .arrays = arrays_,
+           .numbers = numbers_,
+           .access = access_,
+           .view = view_,
+           .activation = activation_,
+           .creation = creation_,
+           .contributed = contributed_,
+           .lifetime = lifetime_},
+          thread};
 }
 
-void object_space::accept(thread_context& thread, message_ptr m, bool by_handler) {
-  const object_id id = object_id::from_value(m->header.object);
-  if (m->header.kind == message_kind::arrival) return migration().receive(thread, std::move(m));
-  if ((m->header.flags & flag_returned) != 0) return backlog().take_back(thread, std::move(m));
-  object_entry* entry = entries_.find(id);
-  if (entry == nullptr && id.is_element()) entry = places().place_at_home(id);
-  if (entry == nullptr) return forwarding().refer_to_home(id, thread, std::move(m));
-  if (entry->location.read().rank != messages_.rank()) return forwarding().forward(*entry, thread, std::move(m));
-  if (by_handler && !thread.in_item() && own().end_idle(*entry, thread, m)) return;
-  push(*entry, thread, std::move(m), by_handler);
-}
-
-void object_space::coroutine_ended(thread_context& thread, const message_header& request,
-                                   const detail::handler_info& handler, double seconds) {
-  object_entry* const entry = entries_.find(object_id::from_value(request.object));
-  NACRE_ASSERT(entry != nullptr, "an object went away under a coroutine handler");
-  if (seconds > 0) activation().learn_coroutine(*entry, thread, request.handler, seconds);
-  if (handler.shared) return access().end_access(*entry, thread, &handler_access::end_shared_work, true);
-  // acq_rel: pairs with the exchange in run_exclusive.
-  const auto coroutine = entry->exclusive_coroutine.exchange(object_entry::coroutine::ended, std::memory_order_acq_rel);
-  NACRE_ASSERT(coroutine == object_entry::coroutine::inline_ || coroutine == object_entry::coroutine::suspended,
-               "an exclusive coroutine ended that did not have its object");
-  if (coroutine == object_entry::coroutine::suspended) {
-    access().end_access(*entry, thread, &handler_access::end_exclusive_work, false);
-  }
-}
 }  // namespace nacre

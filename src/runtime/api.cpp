@@ -74,7 +74,7 @@ object_id adopt_object(engine& core, thread_context& thread, const object_type& 
     type.destroy(object);
     throw;
   }
-  return core.objects().adopt(thread, type, object);
+  return core.objects().creation().adopt(thread, type, object);
 }
 
 void post_migrate(engine& core, thread_context& thread, object_id object, rank_id target, future_state& done) {
@@ -90,7 +90,7 @@ void post_destroy(engine& core, thread_context& thread, object_id object) {
 void post_colocate(engine& core, thread_context& thread, std::span<const object_id> objects, message_ptr function,
                    future_state* result) {
   core.throttle(thread);
-  core.objects().colocations().request(thread, objects, std::move(function), result);
+  core.objects().colocated().request(thread, objects, std::move(function), result);
 }
 
 void* lock_object(engine& core, thread_context& thread, object_id object, object_access object_access,

@@ -91,7 +91,7 @@ class array_maker {
 
   void adopt(std::uint64_t number, const index& position, const std::function<void*(const index&)>& make) {
     at_ = number;
-    core_.objects().places().adopt_element(on_, array_->first + number, make(position));
+    core_.objects().lifetime().adopt_element(on_, array_->first + number, make(position));
     ++own_.made;
   }
 

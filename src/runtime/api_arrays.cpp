@@ -42,7 +42,7 @@ void end_array(engine& core, thread_context& thread, std::uint64_t first) {
     ended.get();
   }
   static_cast<void>(run_collective(core, thread, {}));
-  core.objects().places().forget_array(thread, first);
+  core.objects().lifetime().forget_array(thread, first);
 }
 
 std::uint32_t births_of(engine& core) noexcept { return core.objects().homes().births(); }
@@ -62,14 +62,14 @@ void post_to_array(engine& core, thread_context& thread, const array_request& re
   core.throttle(thread);
   must_be_numbered(request.fold);
   if (m != nullptr) must_be_numbered(m->header.handler);
-  core.objects().arrays().send(thread, request, std::move(m));
+  core.objects().all_elements().send(thread, request, std::move(m));
 }
 
 void post_to_section(engine& core, thread_context& thread, const array_request& request,
                      std::span<const section_part> parts, message_ptr m) {
   core.expect_own_thread();
   core.throttle(thread);
-  core.objects().arrays().send_to_section(thread, request, parts, std::move(m));
+  core.objects().all_elements().send_to_section(thread, request, parts, std::move(m));
 }
 
 void visit_range(const extents& shape, const index_range& range, const std::function<void(const index&)>& visit) {
@@ -104,13 +104,13 @@ void post_insert(engine& core, thread_context& thread, object_id element, const 
                  future_state& done) {
   core.expect_own_thread();
   core.throttle(thread);
-  core.objects().places().post_insert(thread, element, type, object, done);
+  core.objects().sender().post(thread, element, place_rows::insertion(type, object), &done);
 }
 
 void post_erase(engine& core, thread_context& thread, object_id element, future_state& done) {
   core.expect_own_thread();
   core.throttle(thread);
-  core.objects().places().post_erase(thread, element, done);
+  core.objects().sender().post(thread, element, place_rows::erasure(), &done);
 }
 
 index index_of_element(engine& core, thread_context& thread, object_id element) {

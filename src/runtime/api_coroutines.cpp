@@ -35,15 +35,14 @@ void resumption_ended(engine& core, thread_context& thread, std::uint64_t object
   coroutine_part& part = thread.part;
   if (part.accounted != 0) thread.counters().handler_ticks.add(std::exchange(part.accounted, 0));
   const double seconds = std::exchange(part.seconds, 0);
-  if (seconds > 0 && object != 0)
-    core.objects().activation().note_coroutine_part(object_id::from_value(object), seconds);
+  if (seconds > 0 && object != 0) core.objects().clock().note_coroutine_part(object_id::from_value(object), seconds);
 }
 
 void part_begins(coroutine_run& coroutine_run) {
   thread_context& thread = coroutine_run.ctx.current_thread();
   if (coroutine_run.phases != nullptr) [[unlikely]]
     thread.phases->resume(std::exchange(coroutine_run.phases, nullptr));
-  const bool always = coroutine_run.ctx.core().objects().activation().times_each_step();
+  const bool always = coroutine_run.ctx.core().objects().clock().times_each_step();
   thread.part.sampled =
       thread.meter.begin(coroutine_part::row_of(coroutine_run.handler().value(), coroutine_run.has_suspended()));
   thread.part.runs = thread.part.sampled || always;

@@ -33,9 +33,9 @@ std::string describe_key(engine& core, std::uint64_t first, const std::string& k
 
 }  // namespace
 
-message_ptr make_insertion(const object_type& type, void* object) { return array_places::insertion(type, object); }
+message_ptr make_insertion(const object_type& type, void* object) { return place_rows::insertion(type, object); }
 
-message_ptr make_erasure() { return array_places::erasure(); }
+message_ptr make_erasure() { return place_rows::erasure(); }
 
 void open_keyed_call(engine& core, message& m, future_state* result) noexcept {
   if (result != nullptr) m.header.reply = core.messages().calls().open(*result);
@@ -50,29 +50,29 @@ void post_keyed(engine& core, thread_context& thread, const object_pair& ends, m
 std::uint32_t sent_to(engine& core, thread_context& thread, object_id element) {
   const epoch_guard guard(thread);
   object_space& objects = core.objects();
-  if (objects.is_home_of(element)) {
+  if (objects.homes().home_is_here(element)) {
     const object_entry* const entry = objects.entries().find(element);
     return entry != nullptr ? entry->next_sequence.load(std::memory_order_relaxed) : 0;
   }
-  const remote_elements::place known = objects.sender().remote().find(element);
+  const remote_elements::place known = objects.numbers().remote().find(element);
   return known ? known.next_sequence().load(std::memory_order_relaxed) : 0;
 }
 
 bool is_empty_place(engine& core, thread_context& thread, object_id element) {
   const epoch_guard guard(thread);
-  if (!core.objects().is_home_of(element)) return false;
+  if (!core.objects().homes().home_is_here(element)) return false;
   const object_entry* const entry = core.objects().entries().find(element);
   return entry == nullptr || entry->location.read().gone;
 }
 
 bool retire_place(engine& core, thread_context& thread, object_id element, std::span<const sent_count> counts) {
-  return core.objects().places().retire_place(thread, element, counts);
+  return core.objects().lifetime().retire_place(thread, element, counts);
 }
 
-bool has_retired_block(engine& core, object_id element) { return core.objects().places().has_retired_block(element); }
+bool has_retired_block(engine& core, object_id element) { return core.objects().arrays().has_retired_block(element); }
 
 void forget_block(engine& core, thread_context& thread, object_id element) {
-  core.objects().places().forget_block(thread, element);
+  core.objects().lifetime().forget_block(thread, element);
 }
 
 void name_keys(engine& core, std::uint64_t first, key_namer name) {

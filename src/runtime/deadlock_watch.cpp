@@ -21,10 +21,10 @@ constexpr std::size_t calls_looked_at = 1u << 14;  // to name handlers; takes ab
 
 }  // namespace
 
-deadlock_watch::deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
+deadlock_watch::deadlock_watch(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
                                std::chrono::nanoseconds patience, views see)
     : messages_(messages),
-      objects_(objects),
+      objects_(subjects),
       link_(link),
       time_(time),
       started_(time.now()),
@@ -72,7 +72,7 @@ void deadlock_watch::give_up_from_here(thread_context& thread) {
   for (std::uint64_t child = first; child < std::min<std::uint64_t>(first + children_max, messages_.size()); ++child) {
     messages_.post_to_module<&deadlock_watch::on_give_up>(thread, rank_id{static_cast<std::uint32_t>(child)});
   }
-  objects_.waits().give_up_all(thread);
+  objects_.activation.end_waits(thread);
 }
 
 void deadlock_watch::on_probe(context& ctx, std::uint32_t wave, bool names) {
@@ -103,8 +103,8 @@ deadlock_watch::report deadlock_watch::report_of_rank() {
     name_running(report);
     return report;
   }
-  objects_.contributed().name_incomplete(report.handlers);
-  name_awaiting_messages(objects_, report.handlers);
+  objects_.contributed.name_incomplete(report.handlers);
+  objects_.waiting.name_awaiting_messages(report.handlers);
   see_.name_waiting(report.handlers);
   name_handlers(report);
   return report;
@@ -127,7 +127,7 @@ void deadlock_watch::name_running(report& report) const {
     if (now.handler == 0 || row == nullptr || worker.counters().handlers.read() != begun) continue;
     ++named;
     const object_id object = object_id::from_value(now.object);
-    add("the handler " + std::string(row->name) + (object.valid() ? " on " + objects_.arrays().name_of(object) : "") +
+    add("the handler " + std::string(row->name) + (object.valid() ? " on " + objects_.names.name_of(object) : "") +
         place + ", worker " + std::to_string(index));
   }
   const std::uint32_t idle = std::min(pool.idle_workers(), pool.workers());
@@ -141,14 +141,14 @@ void deadlock_watch::name_handlers(report& report) const {
     if (waiter == nullptr || waiter->coroutine == nullptr) return;
     ++report.awaited;
     const auto object = object_id::from_value(waiter->coroutine->request().object);
-    const auto waiting_messages = waiting_at(objects_, object, number);
+    const auto waiting_messages = objects_.waiting.waiting_at(object, number);
     if (waiting_messages.has_call) ++report.own;
     report.handlers.add(
         waiting_messages.has_call ? report_lines::urgency::cause : report_lines::urgency::other, 0, [&] {
           const std::string place = " on rank " + std::to_string(messages_.rank().value());
           std::string text(messages_.handlers().handler(waiter->coroutine->handler().value())->name);
           if (!object.valid()) return text + place + " awaits a call";
-          text += " on " + objects_.arrays().name_of(object) + place +
+          text += " on " + objects_.names.name_of(object) + place +
                   (waiting_messages.has_call ? " awaits a handler of its own object" : " awaits a call");
           if (!waiting_messages.has_call && waiting_messages.messages != 0)
             text += ", messages that wait for the object: " + std::to_string(waiting_messages.messages);

@@ -15,7 +15,11 @@
 #include "am/am_engine.hpp"
 #include "base/clock.hpp"
 #include "base/report_lines.hpp"
-#include "mobile/object_space.hpp"
+#include "mobile/elements/contributions.hpp"
+#include "mobile/entry/object_functions.hpp"
+#include "mobile/object/message_waits.hpp"
+#include "mobile/object/object_activation.hpp"
+#include "mobile/object/waiting_report.hpp"
 #include "quiescence/deadlock_detector.hpp"
 
 namespace nacre {
@@ -39,7 +43,15 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     std::function<void(report_lines& report)> name_waiting;
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
-  deadlock_watch(am_engine& messages, object_space& objects, const backplane& link, clock& time,
+  /// The parts of the objects of the rank that it asks.
+  struct objects {
+    const object_names& names;
+    const message_waits& waits;
+    object_activation& activation;
+    const contributions& contributed;
+    const waiting_report& waiting;
+  };
+  deadlock_watch(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
@@ -47,7 +59,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     if (detector_.wants_look()) [[unlikely]] {
       look(thread);
     }
-    if ((objects_.waits().held_up() != 0) != hurried_) [[unlikely]]
+    if ((objects_.waits.held_up() != 0) != hurried_) [[unlikely]]
       hurry(thread);
     return watches_ || hurries_ ? look_at_clock(thread) : std::chrono::nanoseconds::max();
   }
@@ -75,7 +87,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   void tell_going_on(std::chrono::nanoseconds lasted) override;
 
   am_engine& messages_;
-  object_space& objects_;
+  objects objects_;
   const backplane& link_;
   clock& time_;
   const std::chrono::nanoseconds started_;

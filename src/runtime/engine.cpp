@@ -48,8 +48,8 @@ void aggregate(am_engine& messages, object_space& objects, const transport::capa
   const aggregator::settings settings{
       .bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
       .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
-  objects.own().bundle_by(messages.aggregate_own(
-      settings, [&of = objects.bundles()](message_ptr bundle) { return of.take_own(std::move(bundle)); }));
+  objects.local().bundle_by(messages.aggregate_own(
+      settings, [&of = objects.bundles()](message_ptr bundle) { return of.enqueue_main_bundle(std::move(bundle)); }));
   if (!link.by_pointer) messages.aggregate(settings);  // what goes to others by pointer is passed on at once
 }
 
@@ -67,7 +67,8 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
            .workers = worker_pool_settings(around).workers,
            .seed = link->rank().value() + std::uint64_t{1},
            .simulated = around.simulation != nullptr,
-           .priority_of = [here = link->rank()](const work& item) { return balancer_view::priority_of(item, here); },
+           .priority_of = [here =
+                               link->rank()](const work& item) { return object_activation::priority_of(item, here); },
            .readable = object_space::activator()})),
       link_(std::move(link), around.time,
             {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
@@ -100,11 +101,23 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
-      balance_(messages_, objects_, link_, around.time, around.configuration,
+      balance_(messages_,
+               {.entries = objects_.entries(),
+                .view = objects_.view(),
+                .requests = objects_.requests(),
+                .traffic = objects_.traffic(),
+                .costs = objects_.departing().costs()},
+               link_, around.time, around.configuration,
                {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
                 .ranks_on_host = around.ranks_on_host}),
       progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
-      deadlock_(messages_, objects_, link_, time_, around.configuration.get_duration("deadlock_patience"),
+      deadlock_(messages_,
+                {.names = objects_.arrays(),
+                 .waits = objects_.waits(),
+                 .activation = objects_.activation(),
+                 .contributed = objects_.contributed(),
+                 .waiting = objects_.waiting()},
+                link_, time_, around.configuration.get_duration("deadlock_patience"),
                 {.look = [this] { return look_for_deadlock(); },
                  .main = [this]() -> std::optional<quiescence::main_wait> {  // for a message only
                    if (waits_for_window_.load(std::memory_order_relaxed)) return quiescence::main_wait::room_to_send;
@@ -196,7 +209,7 @@ std::chrono::nanoseconds engine::check_send_window(thread_context& thread) {
 
 std::chrono::nanoseconds engine::poll(thread_context& thread) {
   if (objects_.waits().gives_up()) [[unlikely]] {
-    objects_.waits().give_up_all(thread);
+    objects_.activation().end_waits(thread);
   }
   memory_.poll(thread);
   outside_.stops.poll(thread);

@@ -18,7 +18,7 @@ namespace nacre {
 void rank_output::record_load() {
   const auto interval = configuration_.get_duration("record_load_interval");
   recorder_ = std::make_unique<balance::load_recorder>(std::chrono::duration<double>(interval).count());
-  rank_.objects().activation().observe_steps(
+  rank_.objects().clock().observe_steps(
       [this](object_id object, double spent, std::uint32_t messages, std::uint64_t bytes) {
         recorder_->note(rank_.job_time().own_seconds(), object, spent, messages, bytes);
       });

@@ -69,7 +69,7 @@ long_wait::outcome long_wait::until(thread_context& thread, const limits& limits
 
 std::string long_wait::hold(thread_context& thread) {
   runtime rt(core_, thread);
-  core_.objects().activation().hold().begin();
+  core_.objects().activation().begin_hold();
   std::uint8_t lies = 0;
   if (core_.rank().value() == 0) {
     const auto held = requested(core_, thread, quiescence_module::answer_by::hold);
@@ -84,7 +84,7 @@ std::string long_wait::hold(thread_context& thread) {
 }
 
 void long_wait::release(thread_context& thread) {
-  core_.objects().activation().hold().end(thread);
+  core_.objects().activation().end_hold(thread);
   core_.quiet().renew(thread);
 }
 
@@ -97,7 +97,7 @@ std::string long_wait::in_the_way() {
   if (core_.outside().submissions.open_doors() != 0)
     return fmt::format("an open submitter, on rank {}", core_.rank().value());
   report_lines report(1);
-  name_held_by_handlers(core_.objects(), report);
+  core_.objects().waiting().name_held_by_handlers(report);
   core_.objects().contributed().name_incomplete(report);
   return report.lines().empty() ? std::string() : report.lines().front().text;
 }

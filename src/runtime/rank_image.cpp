@@ -78,7 +78,7 @@ std::uint64_t rank_image::bytes() const noexcept {
 rank_image pack_rank(engine& core, thread_context& thread, const detail::kept_value& kept,
                      const carried_over& earlier) {
   if (core.groups().requests().keeps_messages()) throw image_obstacle("messages to a group wait for main's rt.next");
-  object_images objects(core.objects(), core.messages(), thread);
+  object_images objects = core.objects().images(thread);
   const bool first = core.rank().value() == 0;
   if (core.messages().held.on() && core.quiet().asked_for_quiescence() > (first ? 1 : 0))  // the wait's own
     throw image_obstacle("a function waits for quiescence (on_quiescence)");

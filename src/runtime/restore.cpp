@@ -107,8 +107,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& threa
   core_.access().must_not_hold();
   asked_ = true;
   earlier_.groups_before = core_.groups().made();
-  if (!object_images(core_.objects(), core_.messages(), thread).nothing_made() ||
-      core_.containers().next_container() != 1)
+  if (!core_.objects().images(thread).nothing_made() || core_.containers().next_container() != 1)
     throw usage_error("rt.restored comes before everything but groups: objects, arrays or containers have been made");
   if (restore_.empty()) return std::nullopt;
   runtime rt(core_, thread);
@@ -160,8 +159,8 @@ void go_home(engine& core, thread_context& thread, const std::vector<std::pair<s
     {
       const epoch_guard guard(thread);
       for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
-        static_cast<void>(core.objects().migration().move_out(thread, object_id::from_value(going[index].first),
-                                                              rank_id(going[index].second), wish_kind::always));
+        static_cast<void>(core.objects().requests().request(thread, object_id::from_value(going[index].first),
+                                                            rank_id(going[index].second), wish_kind::always));
       }
     }
     core.wait_quiescence(thread);  // they have come
@@ -198,7 +197,7 @@ std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restore
   failure = all_or_first(thread, failure);
   if (!failure.empty()) throw setup_error(failure);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
-  core_.objects().activation().hold().begin();  // no message that lay in the image runs before all is there
+  core_.objects().activation().begin_hold();  // no message that lay in the image runs before all is there
   restorer.open(earlier_);
   rt.barrier();  // all ranks know the arrays and the homes
   try {
@@ -210,7 +209,7 @@ std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restore
   }
   failure = all_or_first(thread, failure);
   if (!failure.empty()) throw setup_error(failure);
-  object_images(core_.objects(), core_.messages(), thread).begin_arrays();
+  core_.objects().images(thread).begin_arrays();
   rt.barrier();
   restorer.install_sections();
   restorer.install_steps();
@@ -221,7 +220,7 @@ std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restore
   core_.wait_quiescence(thread);
   std::vector<std::byte> bytes = rt.broadcast(kept.bytes, rank_id(0));
   restorer.install_delayed();
-  core_.objects().activation().hold().end(thread);
+  core_.objects().activation().end_hold(thread);
   // The image may be of the middle of a wait, which ends now.
   if (interrupts_waits()) {
     wait_with_images(thread, {class_name, mark, bytes, false});

@@ -122,7 +122,7 @@ void rank_restorer::open(carried_over& earlier) {
   if (is_resized())
     object_numbers.last_section =
         (object_numbers.last_section + 1) * ranks_ / ranks + 1;  // behind all numbers given so far
-  object_images(core_.objects(), core_.messages(), on_).open(heads_->arrays, object_numbers);
+  core_.objects().images(on_).open(heads_->arrays, object_numbers);
   core_.containers().go_on_behind(numbers_.front().containers);
   for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
   for (const images::sections& file : files_) {
@@ -137,13 +137,13 @@ namespace {
 
 /// A handler: objects with their home here lie at the sender.
 void objects_at_source(context& ctx, const std::vector<object_elsewhere>& objects) {
-  object_images(ctx.core().objects(), ctx.core().messages(), ctx.current_thread()).tell_home(ctx.source(), objects);
+  ctx.core().objects().images(ctx.current_thread()).tell_home(ctx.source(), objects);
 }
 
 }  // namespace
 
 std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
-  object_images objects(core_.objects(), core_.messages(), on_);
+  object_images objects = core_.objects().images(on_);
   install_groups();
   std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
   runtime rt(core_, on_);
@@ -251,7 +251,7 @@ void rank_restorer::install_sections() {
       if (auto rank = own_part(core_, std::move(each))) sections.push_back(std::move(*rank));
     }
   }
-  object_images(core_.objects(), core_.messages(), on_).add(sections);
+  core_.objects().images(on_).add(sections);
 }
 
 void rank_restorer::tell_groups() {

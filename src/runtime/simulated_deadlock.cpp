@@ -41,8 +41,8 @@ deadlock::deadlock(transport::sim_fabric& fabric, const rank_engines& engines) :
   note(detail::handler_of<&progress_module::on_question>());
   note(detail::handler_of<&progress_module::on_answer>());
   note(detail::handler_of<&location_updates::on_location>());
-  note(detail::handler_of<&message_forwarding::on_collect_asked>());
-  note(detail::handler_of<&message_forwarding::on_collect_answered>());
+  note(detail::handler_of<&entry_review::on_collect_asked>());
+  note(detail::handler_of<&entry_review::on_collect_answered>());
   note(detail::handler_of<&extension_module::on_handled>());
 }
 
@@ -81,10 +81,10 @@ std::string deadlock::description() const {
   for (const auto& each : engines_) {
     if (!each->ended() && each->main_waits()) mains.push_back(std::to_string(each->rank().value()));
     each->objects().contributed().name_incomplete(objects);
-    name_waiting(each->objects(), objects);
+    each->objects().waiting().name_waiting(objects);
     each->groups().requests().name_waiting(each->messages().handlers(), each->rank(), objects);
     each->extensions().name_deferred(objects);
-    if (kept.size() <= told_max) name_kept_at_source(each->objects(), told_max, kept);
+    if (kept.size() <= told_max) each->objects().backlog().name_waiting(told_max, kept);
   }
   std::string text = "deadlock: nothing can happen any more, while main waits on rank " + listed(mains, ", ") +
                      " for a result or for the others";

@@ -12,7 +12,7 @@
 
 #include "am/am_engine.hpp"
 #include "exec/own_thread.hpp"
-#include "mobile/object/object_functions.hpp"
+#include "mobile/entry/object_functions.hpp"
 
 namespace nacre {
 

@@ -14,8 +14,8 @@
 #include "am/bundle.hpp"
 #include "forgery/forged_modules.hpp"
 #include "join/launch/control_message.hpp"
-#include "mobile/array/empty_element.hpp"
-#include "mobile/migration/object_codec.hpp"
+#include "mobile/entry/empty_element.hpp"
+#include "mobile/life/object_codec.hpp"
 #include "tool/hosts/host_message.hpp"
 
 namespace nacre::forgery {

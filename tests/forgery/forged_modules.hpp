@@ -97,15 +97,15 @@ inline message_ptr some_colocation_message(const victim& victim, choices& choice
   const object_id object = some_object(victim, choices);
   switch (choices.below(3)) {
     case 0:
-      return to_module<&colocation_space::on_news>(colocate_news{
+      return to_module<&colocations::on_news>(colocate_news{
           number, object, static_cast<colocate_step>(choices.below(5)), choices.one_in(2), choices.number()});
     case 1:
-      return to_module<&colocation_space::on_order>(number, object, choices.as<std::uint32_t>());
+      return to_module<&colocations::on_order>(number, object, choices.as<std::uint32_t>());
     default: {
       const std::uint32_t meets =
           detail::colocated_function<meet, detail::param_list<cell, cell>, detail::param_list<std::uint32_t>>::row.id
               .value();
-      return to_module<&colocation_space::on_function>(
+      return to_module<&colocations::on_function>(
           colocate_call{number,
                         choices.one_in(4) ? choices.as<std::uint32_t>() : meets,
                         some_request_id(choices),
@@ -141,8 +141,8 @@ inline message_ptr some_array_message(const victim& victim, choices& choices, st
   if (choices.one_in(8)) order.channel = static_cast<channel>(choices.below(4));
   const std::vector<std::byte> arguments = choices.one_in(4) ? some_bytes(choices) : pack(std::uint32_t{5});
   const std::span<const std::byte> view(arguments);
-  if (choices.one_in(2)) return to_module<&array_space::on_call>(order, view);
-  return to_module<&array_space::on_broadcast>(order, view);
+  if (choices.one_in(2)) return to_module<&broadcasts::on_call>(order, view);
+  return to_module<&broadcasts::on_broadcast>(order, view);
 }
 
 inline message_ptr some_news(const victim& victim, choices& choices) {
@@ -163,14 +163,14 @@ inline message_ptr some_module_message(const victim& victim, choices& choices, s
     case 10:
       return some_array_message(victim, choices, peer);
     case 11:
-      return to_module<&message_forwarding::on_collect_answered>(some_object(victim, choices).value(),
-                                                                 choices.as<std::uint32_t>(), choices.one_in(2));
+      return to_module<&entry_review::on_collect_answered>(some_object(victim, choices).value(),
+                                                           choices.as<std::uint32_t>(), choices.one_in(2));
     case 0:
       return to_module<&location_updates::on_location>(
           some_object(victim, choices).value(), choices.one_in(4) ? choices.as<std::uint32_t>() : peer,
           choices.as<std::uint32_t>(), static_cast<std::uint8_t>(choices.below(8)));
     case 1:
-      return to_module<&object_ends::on_gone>(some_object(victim, choices).value());
+      return to_module<&delivery_errors::on_gone>(some_object(victim, choices).value());
     case 2:
       if (choices.one_in(2)) return some_colocation_message(victim, choices);
       return to_module<&delivery_errors::on_undeliverable>(some_object(victim, choices).value(),

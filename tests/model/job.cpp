@@ -140,8 +140,8 @@ void job::act(std::uint32_t rank) {
       break;
     case action::kind::move_out:
       thread.reader().online();
-      core.objects().migration().move_out(core.pool().progress_thread(), object.id(), nacre::rank_id(next.to),
-                                          nacre::wish_kind::always);
+      core.objects().requests().request(core.pool().progress_thread(), object.id(), nacre::rank_id(next.to),
+                                        nacre::wish_kind::always);
       thread.reader().offline();
       break;
     case action::kind::destroy:

@@ -9,7 +9,7 @@
 
 #include <nacre/balancer.hpp>
 
-#include "mobile/migration/migration_costs.hpp"
+#include "mobile/life/migration_costs.hpp"
 
 namespace nacre::balance {
 

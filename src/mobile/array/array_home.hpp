@@ -22,7 +22,7 @@
 #include "mobile/array/contributing_sets.hpp"
 #include "mobile/array/in_order.hpp"
 #include "mobile/array/number_runs.hpp"
-#include "mobile/object/inbox.hpp"
+#include "mobile/entry/inbox.hpp"
 
 namespace nacre {
 
@@ -56,8 +56,14 @@ struct early_broadcast {
 /// the inbox of the part. One thread at a time runs the part and passes the message on to the places, so that each
 /// place gets messages in the order of the inbox.
 struct array_part final : work {
-  array_part(runner function, std::uint64_t first, std::size_t count)
-      : work(function), first_number(first), places(count) {}
+  /// The function that runs parts, and what it works for.
+  struct run_by {
+    work::runner function = nullptr;
+    void* owner = nullptr;
+  };
+  array_part(const run_by& by, std::uint64_t first, std::size_t count)
+      : work(by.function), owner(by.owner), first_number(first), places(count) {}
+  void* const owner;  ///< see run_by
   inbox arrivals;
   const std::uint64_t first_number;
   std::vector<std::atomic<object_entry*>> places;  // written under the array's mutex
@@ -70,12 +76,13 @@ class array_home {
  public:
   /// `rank`: the rank that this object belongs to; `ranks`: how many the job has now.
   array_home(const detail::array_layout& result, std::uint64_t first_of, std::uint64_t running_number,
-             std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks)
+             std::uint64_t places_a_part, std::uint32_t rank, std::uint32_t ranks, const array_part::run_by& runner)
       : layout(result),
         first(first_of),
         ordinal(running_number),
         sets(std::make_shared<contributing_set>(0, rank == 0, place_in_tree(rank, ranks), !result.dense)),
-        places_a_part_(places_a_part) {}
+        places_a_part_(places_a_part),
+        runner_(runner) {}
 
   const detail::array_layout layout;
   const std::uint64_t first;
@@ -131,19 +138,19 @@ class array_home {
     return closing;
   }
   /// Under the mutex: remembers the entry of a place.
-  void note_place(std::uint64_t number, object_entry& entry, work::runner run) {
-    array_part& in = part_of(number, run);
+  void note_place(std::uint64_t number, object_entry& entry) {
+    array_part& in = part_of(number);
     in.places[number - in.first_number].store(&entry,
                                               std::memory_order_release);  // pairs with the load in the part's run
   }
   /// Under the mutex: the place, which note_place has had, never gets an element any more. Returns its part when that
   /// has no other place left; the caller keeps it until no balancer can look at it any more.
-  [[nodiscard]] std::shared_ptr<array_part> retire_place(std::uint64_t number, work::runner run) {
-    array_part& in = part_of(number, run);
+  [[nodiscard]] std::shared_ptr<array_part> retire_place(std::uint64_t number) {
+    array_part& in = part_of(number);
     in.places[number - in.first_number].store(nullptr, std::memory_order_release);  // pairs as above
     retired_.insert(number);
     if (++in.retired < in.places.size()) return nullptr;
-    in.ended.store(true, std::memory_order_release);  // pairs with the load in run_part
+    in.ended.store(true, std::memory_order_release);  // pairs with the load in the part's run
     recent_ = nullptr;
     return std::move(parts.extract(number / places_a_part_).mapped());
   }
@@ -153,12 +160,12 @@ class array_home {
   }
 
  private:
-  array_part& part_of(std::uint64_t number, work::runner run) {
+  array_part& part_of(std::uint64_t number) {
     if (recent_ != nullptr && number - recent_->first_number < recent_->places.size()) return *recent_;
     const std::uint64_t part = number / places_a_part_, begin = part * places_a_part_;
     const auto count = static_cast<std::size_t>(std::min(places_a_part_, layout.shape.count() - begin));
     std::shared_ptr<array_part>& known = parts[part];
-    if (known == nullptr) known = std::make_shared<array_part>(run, begin, count);
+    if (known == nullptr) known = std::make_shared<array_part>(runner_, begin, count);
     recent_ = known.get();
     return *recent_;
   }
@@ -167,6 +174,7 @@ class array_home {
   bool keyed_ = false;        // under keys_mutex_
   detail::key_namer key_of_;  // under keys_mutex_
   const std::uint64_t places_a_part_;
+  const array_part::run_by runner_;
   array_part* recent_ = nullptr;                // under mutex
   number_runs retired_{number_runs::no_bound};  // under mutex: places
 };

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "am/handler_table.hpp"
-#include "mobile/object/object_entry.hpp"
+#include "mobile/entry/object_entry.hpp"
 
 namespace nacre {
 namespace {
@@ -30,7 +30,7 @@ TEST(array_home, holds_each_noted_place_once_in_its_part) {
   rng random(11);
   for (int round = 0; round < 50; ++round) {
     detail::array_layout layout{.shape = extents{count}};
-    array_home under_test(layout, first, 1, a_part, 0, 1);
+    array_home under_test(layout, first, 1, a_part, 0, 1, {&runs_no_part, nullptr});
     std::vector<std::uint64_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
     for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
@@ -39,7 +39,7 @@ TEST(array_home, holds_each_noted_place_once_in_its_part) {
     for (const std::uint64_t number : order) {
       entries[number] = entry_of_place(first + number);
       const std::scoped_lock lock(under_test.mutex);
-      under_test.note_place(number, *entries[number], &runs_no_part);
+      under_test.note_place(number, *entries[number]);
     }
     std::size_t noted = 0;
     for (const auto& [index, part] : under_test.parts) {

@@ -12,9 +12,9 @@
 #include <nacre/rng.hpp>
 
 #include "base/sanitized.hpp"
-#include "mobile/backlog/baggage.hpp"
 #include "mobile/backlog/source_queue.hpp"
-#include "mobile/backlog/source_windows.hpp"
+#include "mobile/entry/baggage.hpp"
+#include "mobile/entry/source_windows.hpp"
 #include "mobile/ordering/streams.hpp"
 
 namespace nacre {

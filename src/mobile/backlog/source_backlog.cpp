@@ -10,9 +10,8 @@
 #include <nacre/assert.hpp>
 
 #include "base/marks.hpp"
-#include "mobile/backlog/baggage.hpp"
-#include "mobile/location/path.hpp"
-#include "mobile/object_space.hpp"
+#include "mobile/entry/baggage.hpp"
+#include "mobile/entry/path.hpp"
 
 namespace nacre {
 
@@ -25,8 +24,23 @@ constexpr std::uint32_t chase_max = 4;
 
 }  // namespace
 
-source_backlog::source_backlog(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
+source_backlog::source_backlog(am_engine& messages, directory& entries, const array_table& arrays, message_table& table,
+                               send_entries& numbers, const next_hop& hop, location_updates& updates,
+                               delivery_errors& errors)
+    : messages_(messages),
+      entries_(entries),
+      arrays_(arrays),
+      numbers_(numbers),
+      hop_(hop),
+      updates_(updates),
+      errors_(errors) {
   messages_.attach_module(*this);
+  entries.forgotten = part_function<void(thread_context&, object_id)>::of<&source_backlog::drop_waiting>(*this);
+  table.set_admitted({receiver::object, receiver::element}, message_kind::request_to_send, message_table::needs::object,
+                     message_table::admit_function::of<&source_backlog::note_request>(*this));
+  table.set_lost(message_kind::request_to_send,
+                 message_table::lost_function::of<&source_backlog::refuse_request>(*this));
+  table.make_room = part_function<void(activation_step&, bool)>::of<&source_backlog::clear_senders>(*this);
 }
 
 // At the source.
@@ -40,24 +54,23 @@ bool source_backlog::keep_at_source(thread_context& thread, object_entry& entry,
   const auto hold = [&](message& kept) {
     if (!held) messages_.acquire_window(thread, kept);
   };
-  if (!waiting_.put(entry.id, m, begin, space_.sender().next_sequence(entry), hold, next)) return false;
+  if (!waiting_.put(entry.id, m, begin, numbers_.next_sequence(entry), hold, next)) return false;
   go_on_at_source(thread, entry, next);
   return true;
 }
 
 /// A message of this rank has come back.
-void source_backlog::take_back(thread_context& thread, message_ptr m) {
+void source_backlog::requeue_returned(thread_context& thread, message_ptr m) {
   const object_id id = object_id::from_value(m->header.object);
   if (m->header.source != messages_.rank().value() || !in_stream(m->header.kind)) {
     return messages_.fail("a message came back to rank " + std::to_string(messages_.rank().value()) +
                           " that it has not sent");
   }
-  object_entry* const entry =
-      id.is_element() ? space_.sender().entry_to_send_by(thread, id) : space_.entries().find(id);
+  object_entry* const entry = id.is_element() ? numbers_.entry_to_send_by(thread, id) : entries_.find(id);
   if (entry == nullptr) {
     NACRE_MARK("a message comes back, and its object is gone");
     m->header.flags &= static_cast<std::uint8_t>(~flag_returned);
-    return space_.errors().undeliverable(thread, std::move(m));
+    return errors_.undeliverable(thread, std::move(m));
   }
   if (m->packed() && m->ops != nullptr && !messages_.by_pointer()) {  // it holds no resources while it waits here
     m->ops->destroy(*m);
@@ -66,7 +79,7 @@ void source_backlog::take_back(thread_context& thread, message_ptr m) {
   m->header.hops = 0;
   source_queues::outcome next;
   if (!waiting_.put(
-          id, m, true, space_.sender().next_sequence(*entry), [](message&) {}, next))
+          id, m, true, numbers_.next_sequence(*entry), [](message&) {}, next))
     return;  // a queue exists now
   go_on_at_source(thread, *entry, next);
 }
@@ -79,13 +92,12 @@ void source_backlog::on_clear_to_send(context& ctx, std::uint64_t object, std::u
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " cleared messages to an object with a location policy that is none");
   }
-  object_entry* const entry = space_.entries().find(id);
+  object_entry* const entry = entries_.find(id);
   if (entry == nullptr) return;
-  if (entry->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)}))
-    space_.forwarding().go_on_by_news(id, thread);
+  if (entry->location.learn({ctx.source(), epoch, static_cast<location_policy>(policy)})) updates_.told(id, thread);
   source_queues::outcome next;
   // The object has cleared all messages from its next place: its backlog holds back no message here any more.
-  const bool is_over = waiting_.clear(id, limit, space_.sender().next_sequence(*entry), next);
+  const bool is_over = waiting_.clear(id, limit, numbers_.next_sequence(*entry), next);
   go_on_at_source(thread, *entry, next);
   if (is_over) entry->location.end_backlog(epoch);
 }
@@ -95,13 +107,13 @@ void source_backlog::on_clear_to_send(context& ctx, std::uint64_t object, std::u
 void source_backlog::go_on_at_source(thread_context& thread, object_entry& entry, source_queues::outcome& next) {
   while (message_ptr m = next.send.pop_front()) send_cleared(thread, entry, std::move(m));
   if (next.ask) request_to_send(thread, entry, *next.ask);
-  if (waiting_.any() && space_.entries().find(entry.id) != &entry) drop_waiting(thread, entry.id);
+  if (waiting_.any() && entries_.find(entry.id) != &entry) drop_waiting(thread, entry.id);
 }
 
 void source_backlog::send_cleared(thread_context& thread, const object_entry& entry, message_ptr m) {
   const bool again = (m->header.flags & flag_returned) != 0;
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_returned) | flag_granted);
-  const rank_id next = space_.forwarding().next_rank(entry, entry.location.read(), m->header);
+  const rank_id next = hop_.of(entry, entry.location.read(), m->header);
   if (next != messages_.rank()) {
     thread.counters().hops.add(1);
     if (again) thread.counters().forwards.add(1);
@@ -120,24 +132,26 @@ void source_backlog::request_to_send(thread_context& thread, const object_entry&
   m->header.sequence = end;
   m->header.flags = flag_uncounted;  // the messages that wait count
   m->header.channel = channel::system;
-  const rank_id next = space_.forwarding().next_rank(entry, entry.location.read(), m->header);
+  const rank_id next = hop_.of(entry, entry.location.read(), m->header);
   messages_.route(thread, next, std::move(m));
 }
 
 /// Refuses a request to a destroyed object, or a retired place. Other places of an array end on all ranks at once.
-void source_backlog::refuse_request(thread_context& thread, const message_header& header) {
-  const object_id id = object_id::from_value(header.object);
-  if (id.is_element() && !space_.places().is_retired(id)) return;  // its streams continue with the next element
+bool source_backlog::refuse_request(thread_context& thread, const message& request) {
+  const object_id id = object_id::from_value(request.header.object);
+  if (id.is_element() && !arrays_.is_retired(id)) return true;  // its streams continue with the next element
   NACRE_MARK("an object is gone for which messages wait at their source");
-  messages_.post_to_module<&object_ends::on_gone>(thread, rank_id(header.source), header.object);
+  messages_.post_to_module<&delivery_errors::on_gone>(thread, rank_id(request.header.source), request.header.object);
+  return true;
 }
 
 /// Reports the messages that wait for an object without an entry on this rank.
 void source_backlog::drop_waiting(thread_context& thread, object_id id) {
+  if (!waiting_.any()) return;
   message_list all = waiting_.drop(id);
   while (message_ptr m = all.pop_front()) {
     NACRE_MARK("a message that waits at its source is reported");
-    space_.errors().undeliverable(thread, std::move(m));
+    errors_.undeliverable(thread, std::move(m));
   }
 }
 
@@ -149,7 +163,7 @@ bool source_backlog::goes_back(const known_location& location, const message_hea
   return location.backlog || header.hops > chase_max;
 }
 
-void source_backlog::send_back(thread_context& thread, message_ptr m) {
+void source_backlog::return_to_source(thread_context& thread, message_ptr m) {
   NACRE_MARK("a message goes back to its source");
   messages_.pool().charge_own(own_work::forward);
   if ((m->header.flags & flag_path) != 0 && !take_path(*m, messages_.size())) {
@@ -158,7 +172,7 @@ void source_backlog::send_back(thread_context& thread, message_ptr m) {
   }
   m->header.flags = static_cast<std::uint8_t>((m->header.flags & ~flag_granted) | flag_returned);
   const rank_id source(m->header.source);
-  if (source == messages_.rank()) return take_back(thread, std::move(m));
+  if (source == messages_.rank()) return requeue_returned(thread, std::move(m));
   if (m->header.hops < 255) ++m->header.hops;
   thread.counters().hops.add(1);
   thread.counters().forwards.add(1);
@@ -167,11 +181,12 @@ void source_backlog::send_back(thread_context& thread, message_ptr m) {
 
 // Where the object is.
 
-void source_backlog::take_request(activation_step& now, const message_header& header) {
+void source_backlog::note_request(activation_step& now, message_ptr request) {
+  const message_header& header = request->header;
   if (header.source >= messages_.size()) {
     return messages_.fail("a rank that is none asks to send to an object");
   }
-  streams& order = space_.activation().all_streams(now.at);
+  streams& order = now.at.all_streams();
   std::unique_ptr<source_windows>& windows = now.at.need_extra().windows;
   if (windows == nullptr) windows = std::make_unique<source_windows>();
   windows->on_request(header.source, header.sequence, order.next_of(header.source));
@@ -179,17 +194,14 @@ void source_backlog::take_request(activation_step& now, const message_header& he
 
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
-void source_backlog::clear_senders(activation_step& now) {
-  clear_senders(now, now.pending.empty() ? 0 : now.pending.size() - 1, now.at.extra()->colocations.get());
-}
-
-/// A coroutine waits for a message. Those that wait here need no room: they run after the coroutine, whose own may be
-/// behind any number of others, also in a stream that is blocked for a colocation, which waits for the coroutine.
-void source_backlog::clear_all_senders(activation_step& now) { clear_senders(now, 0, nullptr); }
-
-/// `waiting`: messages that wait at the object and take room. `colocations`: those that block streams, or null.
-void source_backlog::clear_senders(activation_step& now, std::size_t waiting, const participation* colocations) {
+///
+/// `all`: a coroutine waits for a message, or the object is held. Those that wait here need no room then: they run
+/// after the coroutine, whose own may be behind any number of others, also in a stream that is blocked for a
+/// colocation, which waits for the coroutine.
+void source_backlog::clear_senders(activation_step& now, bool all) {
   object_entry_extra& extra = *now.at.extra();
+  const participation* const colocations = all ? nullptr : extra.colocations.get();
+  const std::size_t waiting = all || now.pending.empty() ? 0 : now.pending.size() - 1;  // they take room
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
   const known_location location = now.at.location.read();
   for (const source_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
@@ -245,4 +257,18 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
   now.on.counters().carried.add(carried);
   return left;
 }
+
+void source_backlog::name_waiting(std::size_t count_max, std::vector<std::string>& words) const {
+  waiting_.for_each([&](object_id id, std::size_t count) {
+    if (words.size() > count_max) return false;
+    const object_entry* const entry = entries_.find(id);
+    if (entry == nullptr || count == 0) return true;
+    words.push_back("rank " + std::to_string(messages_.rank().value()) + " keeps " + std::to_string(count) +
+                    (count == 1 ? " message to " : " messages to ") + arrays_.name_of(id) +
+                    " until it clears them, on rank " + std::to_string(entry->location.read().rank.value()) +
+                    " as far as is known");
+    return true;
+  });
+}
+
 }  // namespace nacre

@@ -9,7 +9,7 @@
 
 #include <nacre/message.hpp>
 
-#include "mobile/backlog/source_windows.hpp"
+#include "mobile/entry/source_windows.hpp"
 
 namespace nacre {
 

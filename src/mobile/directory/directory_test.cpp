@@ -20,12 +20,12 @@ object_id name(std::uint64_t index) { return {rank_id(static_cast<std::uint32_t>
 TEST(directory, an_entry_is_found_by_its_name_and_made_only_once) {
   epoch_domain readers;
   const epoch_domain::participant reader(readers);
-  directory known(readers);
+  directory known(readers, &never);
   EXPECT_EQ(known.find(name(1)), nullptr);
-  object_entry& entry = known.find_or_add(name(1), {rank_id(3), 7}, &never);
+  object_entry& entry = known.find_or_add(name(1), {rank_id(3), 7});
   EXPECT_EQ(entry.id, name(1));
   EXPECT_EQ(entry.location.read(), (known_location{rank_id(3), 7}));
-  EXPECT_EQ(&known.find_or_add(name(1), {rank_id(4), 9}, &never), &entry);
+  EXPECT_EQ(&known.find_or_add(name(1), {rank_id(4), 9}), &entry);
   EXPECT_EQ(known.find(name(1)), &entry);
   EXPECT_EQ(known.size(), 1U);
 }
@@ -34,9 +34,9 @@ TEST(directory, growing_and_removing_loses_nobody_else) {
   constexpr std::uint64_t count = 5000;
   epoch_domain readers;
   const epoch_domain::participant reader(readers);
-  directory known(readers);
+  directory known(readers, &never);
   for (std::uint64_t index = 1; index <= count; ++index) {
-    static_cast<void>(known.find_or_add(name(index), {}, &never));
+    static_cast<void>(known.find_or_add(name(index), {}));
   }
   for (std::uint64_t index = 1; index <= count; index += 2) {
     object_entry* const odd = known.find(name(index));
@@ -57,9 +57,9 @@ TEST(directory, growing_and_removing_loses_nobody_else) {
 TEST(directory, names_that_come_and_go_for_ever_do_not_fill_the_table) {
   epoch_domain readers;
   epoch_domain::participant reader(readers);
-  directory known(readers);
+  directory known(readers, &never);
   for (std::uint64_t index = 1; index <= 20'000; ++index) {
-    object_entry& one = known.find_or_add(name(index), {}, &never);
+    object_entry& one = known.find_or_add(name(index), {});
     EXPECT_TRUE(known.remove(one));
     one.release_reference();
     reader.quiescent();
@@ -71,11 +71,11 @@ TEST(directory, names_that_come_and_go_for_ever_do_not_fill_the_table) {
 TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_there) {
   constexpr std::uint64_t lasting = 500;
   epoch_domain readers;
-  directory known(readers);
+  directory known(readers, &never);
   {
     const epoch_domain::participant setup(readers);
     for (std::uint64_t index = 1; index <= lasting; ++index) {
-      static_cast<void>(known.find_or_add(name(index), {}, &never));
+      static_cast<void>(known.find_or_add(name(index), {}));
     }
   }
   std::atomic<bool> over{false};
@@ -97,7 +97,7 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
   {
     epoch_domain::participant self(readers);
     for (std::uint64_t index = lasting + 1; index <= 6000; ++index) {
-      object_entry& one = known.find_or_add(name(index), {}, &never);
+      object_entry& one = known.find_or_add(name(index), {});
       if (index % 2 == 0) {
         static_cast<void>(known.remove(one));
         self.retire(&one, [](void* gone) { static_cast<object_entry*>(gone)->release_reference(); });

@@ -38,9 +38,9 @@ class home_table {
 /// Any thread. It changes once at most, before the rank knows any object.
 class homes {
  public:
-  /// `ranks`: of the job. `table`: null where all homes are births.
-  explicit homes(std::uint32_t ranks, std::shared_ptr<const home_table> table = nullptr) noexcept
-      : table_(std::move(table)), ranks_(ranks) {}
+  /// `rank`: this one, of so many of the job. `table`: null where all homes are births.
+  homes(rank_id rank, std::uint32_t ranks, std::shared_ptr<const home_table> table = nullptr) noexcept
+      : table_(std::move(table)), rank_(rank), ranks_(ranks) {}
 
   /// The job goes on from an image of another number of ranks. Main, before anything has been made or sent.
   void reckon_by(std::shared_ptr<const home_table> table) noexcept { table_ = std::move(table); }
@@ -48,6 +48,8 @@ class homes {
   [[nodiscard]] rank_id home_of(object_id id) const noexcept {
     return table_ == nullptr ? id.birth() : reckoned_home_of(id);
   }
+  /// Whether this rank is the home of the object.
+  [[nodiscard]] bool home_is_here(object_id id) const noexcept { return home_of(id) == rank_; }
   /// Whether a rank of the job is the home of the object. False: there is no such object.
   [[nodiscard]] bool knows(object_id id) const noexcept { return id.index() != 0 && home_of(id).value() < ranks_; }
 
@@ -65,6 +67,7 @@ class homes {
   [[gnu::cold, gnu::noinline]] rank_id reckoned_home_of(object_id id) const noexcept { return table_->home_of(id); }
 
   std::shared_ptr<const home_table> table_;
+  const rank_id rank_;
   const std::uint32_t ranks_;
 };
 

@@ -26,11 +26,11 @@ object_id named_element(std::uint32_t birth, std::uint64_t number) {
 }
 
 homes resized(std::uint32_t ranks, earlier_names given) {
-  return homes(ranks, std::make_shared<resized_homes>(ranks, std::move(given)));
+  return homes(rank_id(0), ranks, std::make_shared<resized_homes>(ranks, std::move(given)));
 }
 
 TEST(homes, are_births_in_a_job_that_began_anew) {
-  const homes all(3);
+  const homes all(rank_id(0), 3);
   for (std::uint32_t birth = 0; birth < 5; ++birth) {
     EXPECT_EQ(all.home_of(object_id(rank_id(birth), 17)), rank_id(birth));
     EXPECT_EQ(all.home_of(named_element(birth, 17)), rank_id(birth));
@@ -142,7 +142,7 @@ TEST(resized_homes_death_test, give_no_name_twice) {
 
 TEST(scrambled_homes, give_each_name_once_and_a_new_object_the_home_that_made_it) {
   constexpr std::uint32_t ranks = 5;
-  const homes all(ranks, std::make_shared<scrambled_homes>(ranks, 3));
+  const homes all(rank_id(0), ranks, std::make_shared<scrambled_homes>(ranks, 3));
   EXPECT_EQ(all.births(), 2 * ranks);
   std::set<object_id> names;
   std::size_t at_birth = 0, of_no_rank = 0;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,18 +10,9 @@
 #include <nacre/handler.hpp>
 #include <nacre/object_type.hpp>
 
-namespace nacre {
+#include "mobile/entry/image_errors.hpp"
 
-/// Something keeps an image from being taken now. The text names it.
-class image_obstacle : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-/// An image does not fit this program. The text names the class or handler.
-class image_misfit : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace nacre {
 
 /// A class or a handler as an image names it.
 struct image_name {

@@ -14,11 +14,10 @@
 
 #include <nacre/image_rows.hpp>
 
-#include "mobile/array/array_places.hpp"
 #include "mobile/directory/epoch_guard.hpp"
+#include "mobile/entry/empty_element.hpp"
+#include "mobile/entry/restored_flag.hpp"
 #include "mobile/image/object_images.hpp"
-#include "mobile/object/restored_flag.hpp"
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -84,7 +83,8 @@ message_ptr read_lying(reader& in, const image_names& names, const detail::objec
 }  // namespace
 
 bool object_images::nothing_made() const {
-  return space_.entries().size() == 0 && space_.last_index().load() == 0 && space_.arrays().next_numbers().ordinal == 0;
+  return parts_.entries.size() == 0 && parts_.creation.last_index().load() == 0 &&
+         parts_.arrays.next_numbers().ordinal == 0;
 }
 
 void object_images::open(const std::vector<array_image>& arrays, const object_numbers& numbers) {
@@ -98,22 +98,22 @@ void object_images::open(const std::vector<array_image>& arrays, const object_nu
     const bool of_program = each.location == static_cast<std::uint8_t>(location_policy::of_program);
     if (!of_program && !location_rules::known(each.location))
       throw image_misfit("an array has a location policy that is none");
-    space_.arrays().reopen({.shape = each.shape,
-                            .type = row->type,
-                            .home = row->home,
-                            .list = row->list,
-                            .ranks = each.ranks,
-                            .dense = each.dense,
-                            .location = static_cast<location_policy>(each.location)},
-                           {each.first, each.ordinal});
+    parts_.arrays.reopen({.shape = each.shape,
+                          .type = row->type,
+                          .home = row->home,
+                          .list = row->list,
+                          .ranks = each.ranks,
+                          .dense = each.dense,
+                          .location = static_cast<location_policy>(each.location)},
+                         {each.first, each.ordinal});
   }
-  space_.arrays().go_on_from({numbers.next_array_first, numbers.last_array});
-  space_.last_index().store(numbers.last_object, std::memory_order_relaxed);
-  space_.contributed().go_on_behind(numbers.last_section);
+  parts_.arrays.go_on_from({numbers.next_array_first, numbers.last_array});
+  parts_.creation.last_index().store(numbers.last_object, std::memory_order_relaxed);
+  parts_.contributed.go_on_behind(numbers.last_section);
 }
 
 void object_images::add(const std::vector<detail::section_on_rank>& sections) {
-  for (const detail::section_on_rank& each : sections) space_.contributed().add_section(each);
+  for (const detail::section_on_rank& each : sections) parts_.contributed.add_section(each);
 }
 
 std::map<std::uint32_t, std::vector<object_elsewhere>> object_images::install(std::span<const std::byte> objects,
@@ -144,21 +144,21 @@ void object_images::install_one(reader& in, const image_names& names,
   in(bytes);
   in.align(archive_alignment);
   reader body(in.view_bytes(bytes));
-  const object_function unpack{"serialize, or the default constructor,", *type, id, &space_.arrays()};
+  const object_function unpack{"serialize, or the default constructor,", *type, id, &parts_.arrays};
   if (in.ok()) state.object = call_named(unpack, [&] { return type->unpack(body); });
   if (state.object == nullptr || !body.finish()) {
     throw image_misfit("an object of the class " + std::string(type->name) +
                        " does not unpack: its serialize reads other members than it wrote, or has changed");
   }
-  if (id.is_element() && space_.arrays().find(id) == nullptr) throw image_misfit("an element has no array");
-  if (space_.homes().home_of(id) == messages_.rank()) {
-    if (space_.entries().find(id) != nullptr) throw image_misfit("an object is there twice");
-    if (!id.is_element()) return static_cast<void>(space_.install_new(by_, id, std::move(state)));
-    return space_.places().adopt_element(by_, id, std::move(state));
+  if (id.is_element() && parts_.arrays.find(id) == nullptr) throw image_misfit("an element has no array");
+  if (parts_.homes.home_is_here(id)) {
+    if (parts_.entries.find(id) != nullptr) throw image_misfit("an object is there twice");
+    if (!id.is_element()) return static_cast<void>(parts_.creation.install(by_, id, std::move(state)));
+    return parts_.lifetime.adopt_element(by_, id, std::move(state));
   }
   const location_policy self = state.policy;
   install_away(id, std::move(state));
-  elsewhere[space_.homes().home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(self)});
+  elsewhere[parts_.homes.home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(self)});
 }
 
 void object_images::install_lying(std::span<const std::byte> messages, const image_names& names) {
@@ -168,7 +168,7 @@ void object_images::install_lying(std::span<const std::byte> messages, const ima
     std::uint64_t value = 0;
     std::uint32_t count = 0;
     in(value, count);
-    object_entry* const entry = in.ok() ? space_.entries().find(object_id::from_value(value)) : nullptr;
+    object_entry* const entry = in.ok() ? parts_.entries.find(object_id::from_value(value)) : nullptr;
     if (entry == nullptr || entry->object() == nullptr || !entry->arrivals.begin_idle())
       throw image_misfit("the image has messages to an object that it does not have");
     message_list& pending = entry->need_extra().pending;
@@ -179,23 +179,23 @@ void object_images::install_lying(std::span<const std::byte> messages, const ima
       pending.push_back(std::move(m));
     }
     message_list none;
-    space_.activation().run_claimed(*entry, by_, none, false);
+    parts_.activation.run_step(*entry, by_, none, may_run::no);
   }
 }
 
 /// Makes this rank the place, not the home, of an object.
 void object_images::install_away(object_id id, object_state state) {
   const detail::object_type& type = *state.type;
-  space_.access().check_object(type, id, state.object);
-  const object_declaration said = declared_by(type, state.object, id, space_.arrays());
-  object_entry& entry = space_.sender().entry_elsewhere(id);
+  parts_.access.check_object(type, id, state.object);
+  const object_declaration said = declared_by(type, state.object, id, parts_.arrays);
+  object_entry& entry = parts_.numbers.entry_elsewhere(id);
   if (entry.object() != nullptr || !entry.arrivals.begin_idle()) throw image_misfit("an object is there twice");
   state.epoch = epoch_elsewhere;
   entry.put_state(state);
   static_cast<void>(entry.location.learn({messages_.rank(), epoch_elsewhere, state.policy}));
   by_.record(trace::event_kind::create, id.value());
-  if (declares(type)) space_.loads().publish(entry, said);
-  space_.activation().give_back(entry, by_, false);
+  if (declares(type)) parts_.view.publish(entry, said);
+  parts_.activation.finish_step(entry, by_, may_run::no);
 }
 
 void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> objects) {
@@ -204,20 +204,19 @@ void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> 
     const object_id id = object_id::from_value(each.object);
     const known_location location{holder, epoch_elsewhere, static_cast<location_policy>(each.policy)};
     object_entry* const entry =
-        id.is_element() ? space_.places().place_at_home(id)
-                        : &space_.entries().find_or_add(id, {messages_.rank(), 0}, object_space::activator());
+        id.is_element() ? parts_.numbers.place_at_home(id) : &parts_.entries.find_or_add(id, {messages_.rank(), 0});
     if (entry == nullptr || !entry->location.learn(location)) {
       messages_.fail("the image has an object on rank " + std::to_string(holder.value()) + " that has no home here");
       return;
     }
-    const std::shared_ptr<array_home> array = id.is_element() ? space_.arrays().find(id) : nullptr;
-    if (array != nullptr) space_.contributed().element_came(*array, array_space::number_of(id) - array->first);
+    const std::shared_ptr<array_home> array = id.is_element() ? parts_.arrays.find(id) : nullptr;
+    if (array != nullptr) parts_.contributed.element_came(*array, array_table::number_of(id) - array->first);
   }
 }
 
 void object_images::begin_arrays() {
-  space_.arrays().note_agreed();
-  space_.arrays().for_each([&](array_home& each) { space_.contributed().begin(by_, each.first); });
+  parts_.arrays.note_agreed();
+  parts_.arrays.for_each([&](array_home& each) { parts_.contributed.begin(by_, each.first); });
 }
 
 }  // namespace nacre

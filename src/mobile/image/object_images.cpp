@@ -11,20 +11,19 @@
 #include <nacre/image_rows.hpp>
 
 #include "am/message_packing.hpp"
-#include "mobile/array/array_places.hpp"
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/object_space.hpp"
+#include "mobile/entry/empty_element.hpp"
 
 namespace nacre {
 
 object_numbers object_images::numbers() const {
-  const array_space::numbers arrays = space_.arrays().next_numbers();
-  return {space_.last_index().load(), space_.contributed().last_section(), arrays.first, arrays.ordinal};
+  const array_table::numbers arrays = parts_.arrays.next_numbers();
+  return {parts_.creation.last_index().load(), parts_.contributed.last_section(), arrays.first, arrays.ordinal};
 }
 
 std::vector<array_image> object_images::arrays() const {
   std::vector<array_image> all;
-  space_.arrays().for_each([&](array_home& each) {
+  parts_.arrays.for_each([&](array_home& each) {
     const detail::array_layout& layout = each.layout;
     array_image one{.first = each.first,
                     .ordinal = each.ordinal,
@@ -43,7 +42,7 @@ std::vector<array_image> object_images::arrays() const {
 
 std::vector<detail::section_on_rank> object_images::sections() const {
   std::vector<detail::section_on_rank> all;
-  space_.arrays().for_each([&](array_home& each) {
+  parts_.arrays.for_each([&](array_home& each) {
     const std::scoped_lock lock(each.steps_mutex);
     each.sets.for_each_section([&](const contributing_set& set, const std::vector<std::uint64_t>& places) {
       detail::section_on_rank one{.first = each.first,
@@ -61,7 +60,7 @@ std::vector<detail::section_on_rank> object_images::sections() const {
 
 std::vector<steps_image> object_images::steps(image_names& names) const {
   const auto name = [&](std::uint32_t& id) { id = names.number_of(*messages_.handlers().handler(id)); };
-  std::vector<steps_image> all = space_.contributed().save();
+  std::vector<steps_image> all = parts_.contributed.save();
   for (steps_image& set : all) {
     for (steps_image::step& each : set.open) {
       name(each.head.handler);
@@ -75,15 +74,15 @@ std::vector<steps_image> object_images::steps(image_names& names) const {
 std::uint64_t object_images::pack(writer& out, writer& lying, image_names& names) {
   const epoch_guard guard(by_);
   std::uint64_t count = 0;
-  space_.entries().for_each([&](object_entry& entry) {
+  parts_.entries.for_each([&](object_entry& entry) {
     if (entry.location.read().rank != messages_.rank() || entry.location.read().gone) return;
     if (!entry.arrivals.begin_idle()) {
-      throw image_obstacle(space_.arrays().name_of(entry.id) + " has messages that wait");
+      throw image_obstacle(parts_.arrays.name_of(entry.id) + " has messages that wait");
     }
     // Gives the activation back whatever happens.
-    const auto give_back = [this](object_entry* held) { space_.activation().give_back(*held, by_, false); };
+    const auto give_back = [this](object_entry* held) { parts_.activation.finish_step(*held, by_, may_run::no); };
     const std::unique_ptr<object_entry, decltype(give_back)> held(&entry, give_back);
-    if (entry.object() == nullptr || array_places::is_empty_place(entry)) return;
+    if (entry.object() == nullptr || is_empty_place(entry)) return;
     pack_one(entry, out, names, count);
     pack_lying(entry, lying, names);
   });
@@ -108,17 +107,17 @@ const char* object_images::obstacle_of(const object_entry& entry) const {
 /// Number, class, policy, pace; messages that it keeps; length, and the object itself from a multiple of 16 on.
 void object_images::pack_one(object_entry& entry, writer& out, image_names& names, std::uint64_t& count) {
   const detail::object_type& type = *messages_.handlers().type(entry.type);
-  const auto describe = [&] { return space_.arrays().name_of(entry.id) + " (" + std::string(type.name) + ") "; };
+  const auto describe = [&] { return parts_.arrays.name_of(entry.id) + " (" + std::string(type.name) + ") "; };
   if (const char* const reason = obstacle_of(entry)) throw image_obstacle(describe() + reason);
   out(entry.id.value(), names.number_of(type), static_cast<std::uint8_t>(entry.location.read().policy),
       entry.pace.load());
   pack_kept(entry, out, names);
   try {
-    const std::size_t bytes = packed_size_of(type, entry.object(), entry.id, space_.arrays());
+    const std::size_t bytes = packed_size_of(type, entry.object(), entry.id, parts_.arrays);
     out(static_cast<std::uint64_t>(bytes));
     out.align(archive_alignment);
     const std::size_t begin = out.size();
-    call_named(object_function{"serialize", type, entry.id, &space_.arrays()}, [&] { type.pack(entry.object(), out); });
+    call_named(object_function{"serialize", type, entry.id, &parts_.arrays}, [&] { type.pack(entry.object(), out); });
     if (out.size() - begin != bytes)
       throw image_obstacle(describe() + "has a serialize that writes another number of bytes than it announced");
   } catch (const detail::unpackable_value& refused) {
@@ -134,7 +133,7 @@ void object_images::pack_kept(object_entry& entry, writer& out, image_names& nam
   if (kept == nullptr) return;
   kept->for_each([&](message& m) {
     if (m.header.reply != 0)
-      throw image_obstacle(space_.arrays().name_of(entry.id) + " keeps a message whose sender waits for its result");
+      throw image_obstacle(parts_.arrays.name_of(entry.id) + " keeps a message whose sender waits for its result");
     out(names.number_of(*messages_.handlers().handler(m.header.handler)), m.header.source, m.header.flags,
         m.header.channel, arguments_of(m));
   });
@@ -156,7 +155,7 @@ void object_images::pack_lying(object_entry& entry, writer& out, image_names& na
     const message_header& header = m->header;
     const bool ends = header.kind == message_kind::destroy;
     if (header.reply != 0 || !(ends || header.kind == message_kind::object || header.kind == message_kind::everyone))
-      throw image_obstacle(space_.arrays().name_of(entry.id) + " has a message that somebody awaits");
+      throw image_obstacle(parts_.arrays.name_of(entry.id) + " has a message that somebody awaits");
     out(ends ? no_handler : names.number_of(*messages_.handlers().handler(header.handler)), header.source, header.kind,
         static_cast<std::uint8_t>(header.flags & (flag_communication | flag_uncounted)), header.channel,
         arguments_of(*m));

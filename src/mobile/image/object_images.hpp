@@ -13,13 +13,21 @@
 #include <nacre/section.hpp>
 
 #include "am/am_engine.hpp"
+#include "mobile/array/array_table.hpp"
 #include "mobile/array/contribution_steps.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/directory/homes.hpp"
+#include "mobile/elements/array_lifetime.hpp"
+#include "mobile/elements/contributions.hpp"
+#include "mobile/entry/object_entry.hpp"
 #include "mobile/image/image_names.hpp"
-#include "mobile/object/object_entry.hpp"
+#include "mobile/object/balancer_view.hpp"
+#include "mobile/object/entry_access.hpp"
+#include "mobile/object/object_activation.hpp"
+#include "mobile/object/object_creation.hpp"
+#include "mobile/object/send_entries.hpp"
 
 namespace nacre {
-
-class object_space;
 
 /// An array as an image has it; equal on all ranks.
 struct array_image {
@@ -58,8 +66,22 @@ struct object_elsewhere {
 /// image_obstacle for what an image cannot hold; functions that read throw image_misfit.
 class object_images {
  public:
-  object_images(object_space& space, am_engine& messages, thread_context& thread) noexcept
-      : space_(space), messages_(messages), by_(thread) {}
+  /// The parts that an image is made of, and made into.
+  struct parts {
+    am_engine& messages;
+    nacre::homes& homes;
+    directory& entries;
+    array_table& arrays;
+    send_entries& numbers;
+    entry_access& access;
+    balancer_view& view;
+    object_activation& activation;
+    object_creation& creation;
+    contributions& contributed;
+    array_lifetime& lifetime;
+  };
+  object_images(const parts& all, thread_context& thread) noexcept
+      : parts_(all), messages_(all.messages), by_(thread) {}
 
   // Taking an image.
   [[nodiscard]] object_numbers numbers() const;
@@ -94,7 +116,7 @@ class object_images {
   void install_one(reader& in, const image_names& names,
                    std::map<std::uint32_t, std::vector<object_elsewhere>>& elsewhere);
 
-  object_space& space_;
+  parts parts_;
   am_engine& messages_;
   thread_context& by_;
 };

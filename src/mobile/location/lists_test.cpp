@@ -8,8 +8,8 @@
 
 #include <nacre/archive.hpp>
 
+#include "mobile/entry/subscribers.hpp"
 #include "mobile/location/forwarding_list.hpp"
-#include "mobile/location/subscribers.hpp"
 
 namespace nacre {
 namespace {

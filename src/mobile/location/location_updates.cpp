@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/marks.hpp"
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -17,12 +16,22 @@ constexpr double news_bound_seconds = 100e-6;
 
 }  // namespace
 
-location_updates::location_updates(object_space& space, am_engine& messages)
-    : space_(space),
-      messages_(messages),
+location_updates::location_updates(am_engine& messages, const nacre::homes& homes, const location_rules& rules,
+                                   directory& entries, const array_table& arrays, message_table& table,
+                                   send_entries& numbers, entry_review& review, object_activation& activation)
+    : messages_(messages),
+      homes_(homes),
+      rules_(rules),
+      entries_(entries),
+      arrays_(arrays),
+      numbers_(numbers),
+      review_(review),
+      activation_(activation),
       told_in_bulk_(messages.pool().thread_contexts().size(),
                     static_cast<std::uint64_t>(news_bound_seconds / messages.pool().seconds_a_tick())) {
   messages_.attach_module(*this);
+  table.late = part_function<void(activation_step&, rank_id,
+                                  std::span<const rank_id>)>::of<&location_updates::update_late_sender>(*this);
 }
 
 void location_updates::flush_to(thread_context& thread, rank_id target) {
@@ -37,9 +46,7 @@ void location_updates::tell_location(thread_context& thread, rank_id target, con
                                                            location.epoch, static_cast<std::uint8_t>(location.policy));
 }
 
-/// Collects news, which leaves in bulk: where an object is to which only one rank sends, and that an object has ended.
-/// Messages that come to the home meanwhile go through the object's previous place.
-void location_updates::tell_in_bulk(thread_context& thread, rank_id target, const object_news& news) {
+void location_updates::queue(thread_context& thread, rank_id target, const object_news& news) {
   const worker_pool& pool = messages_.pool();
   if (pool.idle_workers() != 0) return send_news(thread, target, {news});
   const bool first = told_in_bulk_.tell(thread.id().value(), target, news, pool.instant(), news_by(thread));
@@ -63,13 +70,13 @@ std::uint64_t location_updates::flush_news(thread_context& thread) {
 
 /// Tells the home, unless the home has sent the object here, and the ranks that the rule names.
 void location_updates::tell_of_arrival(object_entry& entry, rank_id source, thread_context& thread) {
-  const rank_id home = space_.homes().home_of(entry.id);
+  const rank_id home = homes_.home_of(entry.id);
   const object_entry_extra* const extra = entry.extra();
   if (home != messages_.rank() && home != source) {
     if (extra == nullptr || extra->order.empty()) {
       const known_location location = entry.location.read();
       thread.counters().updates_sent.add(1);
-      tell_in_bulk(
+      queue(
           thread, home,
           {.object = entry.id.value(), .epoch = location.epoch, .policy = static_cast<std::uint8_t>(location.policy)});
     } else {
@@ -78,24 +85,24 @@ void location_updates::tell_of_arrival(object_entry& entry, rank_id source, thre
   }
   location_change change{.ranks = messages_.size()};
   if (extra != nullptr && extra->listeners != nullptr) change.subscribers = extra->listeners->all();
-  for (const rank_id each : space_.rules()[entry.location.read().policy].on_arrival(change)) {
+  for (const rank_id each : rules_[entry.location.read().policy].on_arrival(change)) {
     if (each != messages_.rank() && each != home) tell_location(thread, each, entry);
   }
 }
 
 /// Tells each rank at most once for each epoch; the home has been told on arrival.
-void location_updates::answer_late(activation_step& now, rank_id source, std::span<const rank_id> path) {
+void location_updates::update_late_sender(activation_step& now, rank_id source, std::span<const rank_id> path) {
   object_entry& entry = now.at;
   const known_location location = entry.location.read();
-  const location_rule& rule = space_.rules()[location.policy];
+  const location_rule& rule = rules_[location.policy];
   if (rule.keeps().subscribers && source != messages_.rank()) {
     std::unique_ptr<subscribers>& listeners = entry.need_extra().listeners;
     if (listeners == nullptr) listeners = std::make_unique<subscribers>();
     listeners->join(source);
   }
   for (const rank_id each : rule.on_late_delivery({source, path})) {
-    if (each == messages_.rank() || each == space_.homes().home_of(entry.id)) continue;
-    streams& order = space_.activation().all_streams(entry);
+    if (each == messages_.rank() || each == homes_.home_of(entry.id)) continue;
+    streams& order = entry.all_streams();
     if (order.told_epoch(each) >= location.epoch) continue;
     order.note_told(each, location.epoch);
     tell_location(now.on, each, entry);
@@ -116,10 +123,20 @@ void location_updates::on_news(context& ctx, const std::vector<object_news>& all
     messages_.pool().charge_own(own_work::item);
     if (each.gone == 0) {
       learn_location(thread, ctx.source(), each);
-    } else if (object_entry* const entry = space_.entries().find(object_id::from_value(each.object))) {
-      space_.ends().end_at_once(*entry, ctx.source(), thread);
+    } else if (object_entry* const entry = entries_.find(object_id::from_value(each.object))) {
+      end_at_once(*entry, ctx.source(), thread);
     }
   }
+}
+
+/// Delivers the news of an end at once, without the scheduler, unless the activation is taken; the activation decides
+/// whether it can be true.
+void location_updates::end_at_once(object_entry& entry, rank_id source, thread_context& thread) {
+  if (!entry.arrivals.begin_idle()) return activation_.push_notice(entry, thread, news_of_end, source);
+  message_list taken;
+  taken.push_back(object_activation::notice(news_of_end, source));
+  thread.counters().created.add(1);
+  activation_.run_step(entry, thread, taken, may_run::no);
 }
 
 void location_updates::learn_location(thread_context& thread, rank_id source, const object_news& news) {
@@ -130,19 +147,19 @@ void location_updates::learn_location(thread_context& thread, rank_id source, co
   }
   const object_id id = object_id::from_value(news.object);
   const auto of_object = static_cast<location_policy>(news.policy);
-  object_entry* entry = space_.entries().find(id);
+  object_entry* entry = entries_.find(id);
   if (entry == nullptr) {
-    const bool elsewhere = !space_.is_home_of(id) && space_.homes().knows(id);
-    if (!elsewhere || (!space_.rules()[of_object].keeps().everywhere && !space_.sender().remote().has_sent_to(id)) ||
-        (id.is_element() && space_.arrays().find(id) == nullptr))
+    const bool elsewhere = !homes_.home_is_here(id) && homes_.knows(id);
+    if (!elsewhere || (!rules_[of_object].keeps().everywhere && !numbers_.remote().has_sent_to(id)) ||
+        (id.is_element() && arrays_.find(id) == nullptr))
       return;
-    entry = &space_.sender().entry_elsewhere(id);
+    entry = &numbers_.entry_elsewhere(id);
   }
   if (entry->location.learn({source, news.epoch, of_object})) {
-    space_.forwarding().go_on_by_news(id, thread);
+    told(id, thread);
   } else {
     NACRE_MARK("a location update is older than what is known");
   }
-  space_.forwarding().list_for_review(*entry, thread);
+  review_.list(*entry, thread);
 }
 }  // namespace nacre

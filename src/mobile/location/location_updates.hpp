@@ -7,21 +7,33 @@
 #include <vector>
 
 #include "am/am_engine.hpp"
+#include "mobile/array/array_table.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/directory/homes.hpp"
+#include "mobile/directory/policies.hpp"
+#include "mobile/entry/activation_step.hpp"
+#include "mobile/entry/part_function.hpp"
 #include "mobile/location/bulk_news.hpp"
-#include "mobile/object/activation_step.hpp"
+#include "mobile/location/entry_review.hpp"
+#include "mobile/object/message_table.hpp"
+#include "mobile/object/object_activation.hpp"
+#include "mobile/object/send_entries.hpp"
 
 namespace nacre {
-
-class object_space;
 
 /// The object's location policy says which ranks to tell (policies.hpp); the home is always told.
 class location_updates {
  public:
-  location_updates(object_space& space, am_engine& messages);
+  location_updates(am_engine& messages, const nacre::homes& homes, const location_rules& rules, directory& entries,
+                   const array_table& arrays, message_table& table, send_entries& numbers, entry_review& review,
+                   object_activation& activation);
 
   void tell_of_arrival(object_entry& entry, rank_id source, thread_context& thread);
-  void answer_late(activation_step& now, rank_id source, std::span<const rank_id> path);
-  void tell_in_bulk(thread_context& thread, rank_id target, const object_news& news);
+  /// Collects news, which leaves in bulk: where an object is to which only one rank sends, and that an object has
+  /// ended. Messages that come to the home meanwhile go through the object's previous place.
+  void queue(thread_context& thread, rank_id target, const object_news& news);
+  /// Is called when this rank has learned where an object is, or that it has ended.
+  part_function<void(object_id, thread_context&)> told;
   /// Sends the news that waits for one rank.
   void flush_to(thread_context& thread, rank_id target);
   /// Whether location news waits here to be sent to homes in bulk. Any thread.
@@ -35,13 +47,21 @@ class location_updates {
   void on_news(context& ctx, const std::vector<object_news>& all);
 
  private:
+  void update_late_sender(activation_step& now, rank_id source, std::span<const rank_id> path);
   void tell_location(thread_context& thread, rank_id target, const object_entry& entry);
   void send_news(thread_context& thread, rank_id target, bulk_news::batch all);
   [[nodiscard]] bulk_news::sender news_by(thread_context& thread);
+  void end_at_once(object_entry& entry, rank_id source, thread_context& thread);
   void learn_location(thread_context& thread, rank_id source, const object_news& news);
 
-  object_space& space_;
   am_engine& messages_;
+  const nacre::homes& homes_;
+  const location_rules& rules_;
+  directory& entries_;
+  const array_table& arrays_;
+  send_entries& numbers_;
+  entry_review& review_;
+  object_activation& activation_;
   bulk_news told_in_bulk_;
 };
 

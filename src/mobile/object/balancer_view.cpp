@@ -2,19 +2,7 @@
 // How balancers see the objects of a rank: by the items in its scheduler, by declared loads, by a walk.
 #include "mobile/object/balancer_view.hpp"
 
-#include <limits>
-
-#include "mobile/object_space.hpp"
-
 namespace nacre {
-
-double balancer_view::priority_of(const work& item, rank_id rank) noexcept {
-  if (!item.runs_by(&object_activation::activate_work)) return 0;
-  const auto& entry = static_cast<const object_entry&>(item);
-  if (entry.location.read().rank != rank) return std::numeric_limits<double>::infinity();
-  const object_entry_extra* const extra = entry.extra();
-  return extra != nullptr ? extra->priority.load(std::memory_order_relaxed) : 0;  // an estimate
-}
 
 /// Publishes estimates for the poll loop, and for the thread that makes the object ready.
 void balancer_view::publish(object_entry& entry, const object_declaration& said) {
@@ -31,7 +19,7 @@ double balancer_view::seconds_of(const message_list& waiting) const {
   std::size_t looked_at = 0;
   double sum = 0;
   for (const message* m = waiting.front(); m != nullptr && looked_at < looked_at_max; m = m->next, ++looked_at) {
-    if (m->header.kind == message_kind::object) sum += space_.activation().costs().of(m->header.handler);
+    if (m->header.kind == message_kind::object) sum += costs_.of(m->header.handler);
   }
   return looked_at == 0 ? 0 : sum / static_cast<double>(looked_at) * static_cast<double>(waiting.size());
 }
@@ -48,7 +36,7 @@ void balancer_view::publish_load(activation_step& now) {
   if (object != nullptr) {
     const detail::object_type& type = *messages_.handlers().type(entry.type);
     if (declares(type)) {
-      publish(entry, declared_by(type, object, entry.id, space_.arrays()));
+      publish(entry, declared_by(type, object, entry.id, arrays_));
       extra = entry.extra();
     }
   }
@@ -68,7 +56,7 @@ void balancer_view::publish_load(activation_step& now) {
 bool balancer_view::could_leave(const object_entry& entry, object_estimate& estimate) const {
   const known_location location = entry.location.read();
   if (location.rank != messages_.rank() || location.gone) return false;
-  if (entry.id.is_element() && !space_.arrays().known_everywhere(entry.id)) return false;
+  if (entry.id.is_element() && !arrays_.known_everywhere(entry.id)) return false;
   const object_entry_extra* const extra = entry.extra();
   if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) return false;
   if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return false;
@@ -89,35 +77,27 @@ bool balancer_view::could_leave(const object_entry& entry, object_estimate& esti
 /// An item of an entry that neither waits nor runs is stale: the entry has been activated without it. If the balancer
 /// looks too early to see that, the item ends as any other stale one.
 balancer_view::shown balancer_view::look_at(const work& item, object_estimate& estimate) const {
-  if (!item.runs_by(&object_activation::activate_work)) return shown::none;
+  if (!entries_.is_entry(item)) return shown::none;
   const auto& entry = static_cast<const object_entry&>(item);
   if (!entry.arrivals.waits()) return shown::stale;
   return could_leave(entry, estimate) && !estimate.running ? shown::object : shown::none;
 }
 
 bool balancer_view::look_at(object_id object, object_estimate& estimate) const {
-  const object_entry* const entry = space_.entries().find(object);
+  const object_entry* const entry = entries_.find(object);
   return entry != nullptr && could_leave(*entry, estimate);
 }
 
-void balancer_view::end_stale(thread_context& thread, work& item) {
-  thread.counters().taken.add(1);  // ready work that no worker will run
-  auto& entry = static_cast<object_entry&>(item);
-  message_list taken;
-  if (entry.arrivals.claim(taken))
-    return space_.activation().run_claimed(entry, thread, taken, false);  // messages have come since it was looked at
-  note_stale(-1);
-  release_later(entry, thread);
-}
-
-/// Releases the reference of an item that was in a queue of the scheduler, where a balancer may have found it just now.
-void balancer_view::release_later(object_entry& entry, thread_context& thread) {
-  thread.reader().retire(&entry, [](void* gone) { static_cast<object_entry*>(gone)->release_reference(); });
+void balancer_view::drop_extra(object_entry& entry, thread_context& thread) {
+  if (object_entry_extra* const known = entry.extra(); known != nullptr) forget_declared(*known);
+  if (object_entry_extra* const extra = entry.drop_extra()) {
+    thread.reader().retire(extra, [](void* gone) { delete static_cast<object_entry_extra*>(gone); });
+  }
 }
 
 bool balancer_view::visit_loads(std::size_t& cursor, std::size_t words,
                                 const std::function<void(const object_estimate&)>& visit) const {
-  return space_.entries().visit_some(cursor, words, [&](const object_entry& entry) {
+  return entries_.visit_some(cursor, words, [&](const object_entry& entry) {
     object_estimate estimate{};
     if (could_leave(entry, estimate) && (estimate.running || estimate.messages != 0 || estimate.declared > 0))
       visit(estimate);

@@ -9,13 +9,14 @@
 #include <functional>
 
 #include "am/am_engine.hpp"
-#include "mobile/object/activation_step.hpp"
+#include "mobile/array/array_table.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/entry/activation_step.hpp"
+#include "mobile/entry/object_functions.hpp"
+#include "mobile/object/handler_costs.hpp"
 #include "mobile/object/load_index.hpp"
-#include "mobile/object/object_functions.hpp"
 
 namespace nacre {
-
-class object_space;
 
 /// An object as a balancer sees it: an estimate of a moment ago.
 struct object_estimate {
@@ -31,7 +32,8 @@ struct object_estimate {
 /// Activations write the estimates, the poll loop reads them.
 class balancer_view {
  public:
-  balancer_view(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+  balancer_view(am_engine& messages, directory& entries, const array_table& arrays, const handler_costs& costs) noexcept
+      : messages_(messages), entries_(entries), arrays_(arrays), costs_(costs) {}
 
   /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
   /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
@@ -39,8 +41,6 @@ class balancer_view {
   [[nodiscard]] shown look_at(const work& item, object_estimate& estimate) const;
   /// Describes an object by its name in `estimate`. False: the object is not here, or could not leave.
   [[nodiscard]] bool look_at(object_id object, object_estimate& estimate) const;
-  /// Ends an item that look_at has found stale and that no thread will run. Poll loop.
-  void end_stale(thread_context& thread, work& item);
   /// How many items in the scheduler are stale because a balancer has sent their objects away. An estimate.
   [[nodiscard]] std::size_t stale_items() const noexcept {
     return static_cast<std::size_t>(std::max<std::int64_t>(stale_.load(std::memory_order_relaxed), 0));
@@ -60,10 +60,6 @@ class balancer_view {
   void visit_declared(std::size_t most,
                       const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
-  /// The priority of an item, as scheduler_site defines it; `rank` is this rank. An item of an object that is elsewhere
-  /// ranks highest: it is short, and other ranks wait for it.
-  [[nodiscard]] static double priority_of(const work& item, rank_id rank) noexcept;
-
   /// Seconds that the messages which wait for an object will take; 0 if that is unknown. Its activation.
   [[nodiscard]] double waiting_seconds(const activation_step& now) const;
 
@@ -71,16 +67,19 @@ class balancer_view {
   void publish_load(activation_step& now);
   /// The object of this extra has left or ended.
   void forget_declared(object_entry_extra& extra) { declared_.forget(extra); }
-  static void release_later(object_entry& entry, thread_context& thread);
+  /// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.
+  void drop_extra(object_entry& entry, thread_context& thread);
 
  private:
   [[nodiscard]] bool could_leave(const object_entry& entry, object_estimate& estimate) const;
   [[nodiscard]] double seconds_of(const message_list& waiting) const;
 
-  object_space& space_;
   am_engine& messages_;
+  directory& entries_;
+  const array_table& arrays_;
+  const handler_costs& costs_;
   load_index declared_;
-  std::atomic<std::int64_t> stale_{0};  // an estimate: items made stale by move_out
+  std::atomic<std::int64_t> stale_{0};  // an estimate: items made stale by move_requests
 };
 
 }  // namespace nacre

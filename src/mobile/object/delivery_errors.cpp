@@ -10,25 +10,31 @@
 #include "base/exception_text.hpp"
 #include "base/marks.hpp"
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
 
 constexpr const char* no_element = "the array has no element there";
 
-void print_delivery_error(object_space& space, const delivery_error& error) {
-  const std::string line = "nacre: rank " + std::to_string(space.messages().rank().value()) + ": a message (" +
-                           std::string(error.handler) + ") to " + space.arrays().name_of(error.object) +
-                           " was not delivered: " + std::string(error.why) + "\n";
-  std::fputs(line.c_str(), stderr);
-}
-
 }  // namespace
 
-delivery_errors::delivery_errors(object_space& space, am_engine& messages) : space_(space), messages_(messages) {
-  report_ = new error_handler([&space](const delivery_error& error) { print_delivery_error(space, error); });
+delivery_errors::delivery_errors(am_engine& messages, const nacre::homes& homes, directory& entries,
+                                 const array_table& arrays, const message_table& table, object_activation& activation)
+    : messages_(messages),
+      homes_(homes),
+      entries_(entries),
+      arrays_(arrays),
+      table_(table),
+      activation_(activation),
+      report_(new error_handler([this](const delivery_error& error) { print(error); })) {
   messages_.attach_module(*this);
+}
+
+void delivery_errors::print(const delivery_error& error) const {
+  const std::string line = "nacre: rank " + std::to_string(messages_.rank().value()) + ": a message (" +
+                           std::string(error.handler) + ") to " + arrays_.name_of(error.object) +
+                           " was not delivered: " + std::string(error.why) + "\n";
+  std::fputs(line.c_str(), stderr);
 }
 
 void delivery_errors::on_delivery_error(thread_context& thread, std::function<void(const delivery_error&)> handler) {
@@ -53,19 +59,13 @@ void delivery_errors::report(thread_context& thread, const delivery_error& error
 
 void delivery_errors::undeliverable(thread_context& thread, message_ptr m) {
   const message_header& header = m->header;
+  if (const auto& lost = table_.lost(header.kind); lost && lost(thread, *m)) return;
   const bool counted = m->counted();
-  if (header.kind == message_kind::claim) return;  // the join reports it
-  if (header.kind == message_kind::request_to_send) return space_.backlog().refuse_request(thread, header);
-  if (header.kind == message_kind::everyone && space_.arrays().find(object_id::from_value(header.object)) != nullptr)
-    return space_.places().pass_over(thread, *m);  // the place has been retired
-  if (header.kind == message_kind::join) {
-    space_.colocations().tell_initiator(thread, {header.source, header.reply},
-                                        {.object = object_id::from_value(header.object), .step = colocate_step::gone});
-  } else if (header.reply != 0) {
+  if (header.reply != 0) {
     const bool of_array = object_id::from_value(header.object).is_element();
     messages_.post_failure(thread, header, of_array ? no_element : "the object has been destroyed");
     if (!of_array && header.source != messages_.rank().value()) {
-      messages_.post_to_module<&object_ends::on_gone>(thread, rank_id(header.source), header.object);
+      messages_.post_to_module<&delivery_errors::on_gone>(thread, rank_id(header.source), header.object);
     }
   } else if (header.source == messages_.rank().value()) {
     report_lost(thread, object_id::from_value(header.object), header.handler);
@@ -77,9 +77,33 @@ void delivery_errors::undeliverable(thread_context& thread, message_ptr m) {
   if (counted) thread.counters().done.add(1);
 }
 
+void delivery_errors::report_kept(thread_context& thread, object_state& state) {
+  if (state.kept == nullptr) return;
+  message_list left = state.kept->take_all();
+  state.kept.reset();
+  while (message_ptr m = left.pop_front()) {
+    if (m->counted()) thread.counters().created.add(1);  // it was done when the object took it
+    undeliverable(thread, std::move(m));
+  }
+}
+
+void delivery_errors::note_remote_end(context& ctx, object_id id) {
+  object_entry* const entry = entries_.find(id);
+  if (entry == nullptr || homes_.home_is_here(id)) return;
+  if (id.is_element() && arrays_.find(id) != nullptr) return;  // its streams continue with the next element
+  NACRE_MARK("a rank forgets where an object was that has been destroyed elsewhere");
+  activation_.push_notice(*entry, detail::thread_of(ctx), news_of_end, ctx.source());
+}
+
+void delivery_errors::on_gone(context& ctx, std::uint64_t object) {
+  if (object_entry* const entry = entries_.find(object_id::from_value(object))) {
+    activation_.push_notice(*entry, detail::thread_of(ctx), news_of_end, ctx.source());
+  }
+}
+
 void delivery_errors::on_undeliverable(context& ctx, std::uint64_t object, std::uint32_t handler) {
   const object_id id = object_id::from_value(object);
-  space_.ends().learn_of_late_end(ctx, id);
+  note_remote_end(ctx, id);
   report_lost(detail::thread_of(ctx), id, handler);
 }
 

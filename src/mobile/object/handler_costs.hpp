@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cache_line.hpp"
-#include "mobile/object/compact_estimate.hpp"
+#include "mobile/entry/compact_estimate.hpp"
 
 namespace nacre {
 

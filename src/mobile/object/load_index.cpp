@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "mobile/object/object_entry.hpp"
+#include "mobile/entry/object_entry.hpp"
 
 namespace nacre {
 

@@ -14,7 +14,7 @@
 
 #include <nacre/rng.hpp>
 
-#include "mobile/object/object_entry.hpp"
+#include "mobile/entry/object_entry.hpp"
 
 namespace nacre {
 namespace {

@@ -3,14 +3,19 @@
 #include "mobile/object/object_activation.hpp"
 
 #include <atomic>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nacre/assert.hpp>
+
 #include "base/marks.hpp"
-#include "mobile/location/path.hpp"
-#include "mobile/object_space.hpp"
+#include "mobile/directory/epoch_guard.hpp"
+#include "mobile/entry/empty_element.hpp"
+#include "mobile/entry/held_work.hpp"
+#include "mobile/entry/path.hpp"
 
 namespace nacre {
 
@@ -21,7 +26,7 @@ constexpr double seconds_per_step = 1e-3;        // of one object, if its handle
 
 /// Whether a step that takes real time is measured, so that it must end where another handler's messages begin: what
 /// one handler takes is learned from steps that run nothing else.
-bool times_one_handler(const object_activation::step_time& time, const thread_context& thread) {
+bool times_one_handler(const step_clock::step_time& time, const thread_context& thread) {
   return (time.measured && !time.exact) || thread.charged != 0;
 }
 
@@ -29,16 +34,32 @@ bool runs_handler(const message& m, std::uint32_t handler) {
   return m.header.kind != message_kind::object || m.header.handler == handler;
 }
 
+/// Whether an object that has come belongs to a colocation.
+bool is_held(const object_entry& entry) noexcept {
+  const object_entry_extra* const extra = entry.extra();
+  return extra != nullptr && extra->colocations != nullptr && extra->colocations->acquired_by.number != 0;
+}
+
+receiver receiver_at(const object_entry& entry) noexcept {
+  if (!entry.id.is_element()) return receiver::object;
+  return is_empty_place(entry) ? receiver::empty_place : receiver::element;
+}
+
 }  // namespace
 
-object_activation::object_activation(object_space& space, am_engine& messages)
-    : space_(space),
-      messages_(messages),
-      hold_(space, messages),
-      costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()) {}
+object_activation::object_activation(am_engine& messages, directory& entries, const message_table& table,
+                                     entry_access& access, message_waits& waits, step_clock& clock, balancer_view& view)
+    : messages_(messages),
+      entries_(entries),
+      table_(table),
+      access_(access),
+      waits_(waits),
+      clock_(clock),
+      view_(view),
+      hold_(messages) {}
 
 object_activation& object_activation::of(thread_context& thread) noexcept {
-  return object_space::on_thread(thread).activation();
+  return *thread.messages().objects().activation;
 }
 
 void object_activation::activate_work(work& item, thread_context& thread) {
@@ -47,65 +68,96 @@ void object_activation::activate_work(work& item, thread_context& thread) {
   message_list taken;
   if (!entry.arrivals.claim(taken)) {
     NACRE_MARK("an item is stale");
-    of(thread).space_.loads().note_stale(-1);
-    return balancer_view::release_later(entry, thread);
+    of(thread).view_.note_stale(-1);
+    return directory::release_later(entry, thread);
   }
   entry.inbox_seconds.store(0);
-  of(thread).run_claimed(entry, thread, taken, true);
+  of(thread).run_step(entry, thread, taken, may_run::yes);
 }
 
-/// Runs one step of an entry. Messages that come meanwhile wait for the next step, so that an object that keeps itself
-/// busy leaves room for other objects and for the poll loop.
-void object_activation::run_claimed(object_entry& entry, thread_context& thread, message_list& taken, bool may_run) {
+double object_activation::priority_of(const work& item, rank_id rank) noexcept {
+  if (!item.runs_by(&activate_work)) return 0;
+  const auto& entry = static_cast<const object_entry&>(item);
+  if (entry.location.read().rank != rank) return std::numeric_limits<double>::infinity();
+  const object_entry_extra* const extra = entry.extra();
+  return extra != nullptr ? extra->priority.load(std::memory_order_relaxed) : 0;  // an estimate
+}
+
+void object_activation::push(object_entry& entry, thread_context& thread, message_ptr m, bool by_handler) {
+  using origin = worker_pool::origin;
+  const bool first = m->header.kind == message_kind::object && m->header.sequence == 0 && !entry.id.is_element() &&
+                     entry.id.birth() == messages_.rank();  // this rank has made the object, whatever its home is
+  const origin source = !by_handler ? origin::elsewhere : first ? origin::birth : origin::handler;
+  if (m->header.kind == message_kind::object) {
+    entry.inbox_seconds.add(clock_.costs().of(m->header.handler), m->header.sequence);
+  }
+  if (entry.arrivals.push(m.release())) messages_.pool().make_ready(thread, entry, source);
+}
+
+message_ptr object_activation::notice(message_kind kind, rank_id source, std::uint32_t epoch) {
+  message_ptr m = make_message(0);
+  m->header.kind = kind;
+  m->header.source = source.value();
+  m->header.epoch = epoch;
+  return m;
+}
+
+void object_activation::push_notice(object_entry& entry, thread_context& thread, message_kind kind, rank_id source,
+                                    std::uint32_t epoch) {
+  thread.counters().created.add(1);
+  push(entry, thread, notice(kind, source, epoch));
+}
+
+bool object_activation::run_if_idle(object_entry& entry, thread_context& thread, message_ptr& m, may_run handlers) {
+  if (!entry.arrivals.begin_idle()) return false;
+  message_list taken;
+  taken.push_back(std::move(m));
+  run_step(entry, thread, taken, handlers);
+  return true;
+}
+
+/// Messages that come meanwhile wait for the next step, so that an object that keeps itself busy leaves room for other
+/// objects and for the poll loop.
+void object_activation::run_step(object_entry& entry, thread_context& thread, message_list& taken, may_run handlers) {
   activation_step now{entry, thread, {}};
   now.take_up();
   if (messages_.held.on()) [[unlikely]]
     hold_.take_up(entry);
   admit(now, taken);
-  if (space_.colocations().acquired(entry)) return space_.colocations().arrive_acquired(now);
-  switch (drain(now, may_run)) {
-    case step_end::blocked:
-    case step_end::left_to_reader:
-      return;
-    case step_end::spent:
-      space_.loads().publish_load(now);
-      now.put_back();
-      return messages_.pool().make_ready(thread, space_.access().work_for(entry, &go_on_work));
-    case step_end::spent_all:
-      space_.loads().publish_load(now);
-      now.put_back();
-      return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
-    case step_end::yielded:
-      space_.loads().publish_load(now);
-      now.put_back();
-      return let_go_on(entry, thread);
-    case step_end::parked:
-    case step_end::held:
-      space_.loads().publish_load(now);
-      now.put_back();
-      if (messages_.pool().ahead()) return space_.access().later(entry, thread, &handler_access::end_exclusive_work);
-      return give_back(entry, thread, false);
-    case step_end::empty:
-      space_.loads().publish_load(now);
-      return give_back(entry, thread, may_run);
+  if (is_held(entry)) return table_.arrived_held(now);
+  const step_end end = drain(now, handlers);
+  if (end == step_end::blocked || end == step_end::left_to_reader) return;
+  view_.publish_load(now);
+  if (end == step_end::empty) return finish_step(entry, thread, handlers);
+  now.put_back();
+  if (end == step_end::spent) {
+    return messages_.pool().make_ready(thread, held_work<object_activation>::make(*this, entry, &continue_work));
   }
+  if (end == step_end::yielded) return access_.reschedule(entry, thread);
+  const bool waits_for_time = end == step_end::spent_all || messages_.pool().ahead();
+  if (waits_for_time) return access_.end_when_spent(entry, thread, entry_access::kind::exclusive);
+  finish_step(entry, thread, may_run::no);
 }
 
-/// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
-/// without a way through the scheduler: while it waited there it would count as work, and could be given to other ranks
-/// as such.
-void object_activation::give_back(object_entry& entry, thread_context& thread, bool may_run) {
+/// Goes on with the step, behind the items that wait.
+void object_activation::continue_work(work& item, thread_context& thread) {
+  const auto [activation, entry] = held_work<object_activation>::take(item);
+  message_list none;
+  activation->run_step(*entry, thread, none, may_run::yes);
+}
+
+void object_activation::finish_step(object_entry& entry, thread_context& thread, may_run handlers) {
   switch (entry.arrivals.finish()) {
     case inbox::finished::yes:
       return;
     case inbox::finished::orphaned:
-      return space_.loads().release_later(entry, thread);
+      return directory::release_later(entry, thread);
     case inbox::finished::messages_came:
-      if (!may_run || !is_to_end(entry)) return let_go_on(entry, thread);
+      if (handlers == may_run::no || !is_to_end(entry)) return access_.reschedule(entry, thread);
       message_list taken;
       entry.arrivals.take(taken);
       entry.inbox_seconds.store(0);
-      return run_claimed(entry, thread, taken, true);
+      return run_step(entry, thread, taken, may_run::yes);
   }
 }
 
@@ -117,36 +169,32 @@ bool object_activation::is_to_end(const object_entry& entry) {
          !entry.id.is_element();
 }
 
-/// Admits messages: installs arrivals, puts messages into sequence, or forwards them when the object is elsewhere.
+/// Admits messages: into the streams of the object, if they are for it.
 void object_activation::admit(activation_step& now, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
-    if (m->header.kind == news_of_end) {
-      space_.ends().learn_of_end(now, *m);
-    } else if (m->header.kind == may_collect) {
-      space_.forwarding().collect(now, *m);
-    } else if (m->header.kind == end_of_wait) {
-      space_.waits().give_up(now);
-    } else if (m->header.kind == end_of_hold) {
-      now.on.counters().done.add(1);
-    } else if (now.at.location.collected()) {
-      NACRE_MARK("a message comes to an entry that has been collected");
-      space_.accept(now.on, std::move(m));
-    } else if (m->header.kind == message_kind::arrival) {
-      space_.migration().install(now, std::move(m));
-    } else if (now.at.object() == nullptr && !space_.places().begin_place(now.at)) {
-      if (now.at.location.read().rank == messages_.rank()) {
-        NACRE_MARK("a message waits in the inbox of an object that is destroyed");
-        space_.errors().undeliverable(now.on, std::move(m));
-      } else {
-        NACRE_MARK("a message meets an object that has just departed");
-        space_.forwarding().forward(now.at, now.on, std::move(m));
-      }
-    } else if (m->header.kind == message_kind::request_to_send) {
-      space_.backlog().take_request(now, m->header);
-    } else {
+    if (m->header.kind == message_kind::object && now.at.object() != nullptr) [[likely]] {
       put_into_sequence(now, std::move(m));
+    } else {
+      admit_other(now, std::move(m));
     }
   }
+}
+
+void object_activation::admit_other(activation_step& now, message_ptr m) {
+  using needs = message_table::needs;
+  const message_kind kind = m->header.kind;
+  if (kind == end_of_wait) return waits_.give_up(now);
+  if (kind == end_of_hold) return now.on.counters().done.add(1);
+  const message_table::row& row = table_.row_of(now.at.id.is_element() ? receiver::element : receiver::object, kind);
+  if (row.admit && row.at_least == needs::nothing) return row.admit(now, std::move(m));
+  if (now.at.location.collected()) {
+    NACRE_MARK("a message comes to an entry that has been collected");
+    return messages_.objects().accept(now.on, std::move(m));
+  }
+  if (row.admit && row.at_least == needs::entry) return row.admit(now, std::move(m));
+  if (now.at.object() == nullptr && !table_.begin_place(now.at)) return table_.not_here(now, std::move(m));
+  if (row.admit) return row.admit(now, std::move(m));
+  put_into_sequence(now, std::move(m));
 }
 
 void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
@@ -162,11 +210,11 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
     now.pending.push_back(std::move(m));
   } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
              now.at.order.admit(m->header)) {
-    space_.waits().admit(now, std::move(m));
+    waits_.admit(now, std::move(m));
   } else {
     message_list in_sequence;
-    const streams::verdict verdict = all_streams(now.at).admit(m, in_sequence);
-    while (message_ptr each = in_sequence.pop_front()) space_.waits().admit(now, std::move(each));
+    const streams::verdict verdict = now.at.all_streams().admit(m, in_sequence);
+    while (message_ptr each = in_sequence.pop_front()) waits_.admit(now, std::move(each));
     if (verdict == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
     if (verdict == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
@@ -175,76 +223,75 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
       more->windows->on_next(source, more->order.next_of(source));
     }
   }
-  if (forwarded) space_.updates().answer_late(now, rank_id(source), *path);
+  if (forwarded) table_.late(now, rank_id(source), *path);
 }
 
-/// The streams of an entry. Replaces its lone stream, if there is one.
-streams& object_activation::all_streams(object_entry& entry) {
-  object_entry_extra& extra = entry.need_extra();
-  if (!entry.order.empty()) extra.order.absorb(entry.order);
-  return extra.order;
-}
-
-/// Whether no handler runs on the object, so that an exclusive one may begin. False: the activation goes to the thread
-/// that ends the last shared handler.
-bool object_activation::alone(activation_step& now) {
-  if (now.at.gate.idle()) return true;
-  now.put_back();
-  if (!now.at.gate.try_exclusive()) return false;
-  now.take_up();
+/// Whether a coroutine on the object awaits a message, so that nothing may run; `end` tells then how the step ends.
+bool object_activation::waits_for_message(activation_step& now, step_end& end) {
+  if (!message_waits::has_waiter(now.at)) return false;
+  if (now.at.extra()->windows != nullptr) table_.make_room(now, true);  // one of the senders may keep the message
+  end = waits_.hold(now);
   return true;
 }
 
-/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in `alone`.
-bool object_activation::fulfil_wish(activation_step& now, object_entry_extra& extra) {
-  if (!alone(now)) {
+/// Whether the messages of the step lie at the object until the hold ends.
+bool object_activation::keeps_for_image(activation_step& now) {
+  if (is_empty_place(now.at)) return false;  // no object that could be saved with them
+  const object_entry_extra* const extra = now.at.extra();
+  if (extra != nullptr && extra->windows != nullptr) table_.make_room(now, true);
+  return hold_.keeps(now);
+}
+
+/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive.
+bool object_activation::migrate_for_balancer(activation_step& now, object_entry_extra& extra) {
+  if (!entry_access::try_exclusive(now)) {
     NACRE_MARK("a balancer's wish waits for shared handlers");
     return false;
   }
   now.at.arrivals.take_move_request();
   const wish_kind wish = extra.wanted.load(std::memory_order_relaxed);
   const rank_id target(extra.wanted_by.exchange(object_entry_extra::nobody));
-  if (target != messages_.rank()) static_cast<void>(space_.migration().leave_for(now, target, {}, wish));
+  if (target != messages_.rank()) table_.leave(now, target, wish);
   return true;
 }
 
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
-step_end object_activation::drain(activation_step& now, bool may_run) {
+step_end object_activation::drain(activation_step& now, may_run handlers) {
   object_entry& entry = now.at;
   thread_context& thread = now.on;
-  const step_time time = begin_step(thread, now.pending.front());
+  const step_clock::step_time time = clock_.begin(thread, now.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
   step_end manner = step_end::empty;
   std::uint32_t deferred = 0;  // behind joins; none of them has run
   while (entry.object() != nullptr) {
     object_entry_extra* const extra = entry.extra();
-    if (extra != nullptr && extra->kept != nullptr && space_.waits().holds(now, manner)) break;
+    if (extra != nullptr && extra->kept != nullptr && waits_for_message(now, manner)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
-      if (fulfil_wish(now, *extra)) continue;
+      if (migrate_for_balancer(now, *extra)) continue;
       manner = step_end::blocked;
       break;
     }
-    if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_senders(now);
+    if (extra != nullptr && extra->windows != nullptr) table_.make_room(now, false);
     if (now.pending.empty()) break;
-    if (messages_.held.on() && hold_.keeps(now)) [[unlikely]] {
+    if (messages_.held.on() && keeps_for_image(now)) [[unlikely]] {
       manner = step_end::held;
       break;
     }
-    if (!may_run || now.ran == messages_per_step ||
+    if (handlers == may_run::no || now.ran == messages_per_step ||
         (now.ran != 0 && times_one_handler(time, thread) && !runs_handler(*now.pending.front(), time.handler))) {
       manner = step_end::yielded;
       break;
     }
     if (extra != nullptr && extra->colocations != nullptr && extra->colocations->defer_front(now.pending)) {
-      if (++deferred % messages_per_step == 0) may_run = false;
+      if (++deferred % messages_per_step == 0) handlers = may_run::no;
       continue;
     }
     ++now.ran;
     if (extra != nullptr) ++extra->ran;
     thread.record_item();
-    manner = run_front(now);
+    manner = run_next(now);
     if (manner != step_end::empty) break;
     const bool long_enough =
         time.measured && static_cast<double>(messages_.pool().instant() - time.begin) > ticks_per_step;
@@ -252,72 +299,146 @@ step_end object_activation::drain(activation_step& now, bool may_run) {
       manner = long_enough ? step_end::spent_all : step_end::spent;
       break;
     }
-    if (long_enough) may_run = false;
+    if (long_enough) handlers = may_run::no;
   }
   // A coroutine that waits is accounted for when it has ended.
   const bool ours = manner != step_end::blocked && manner != step_end::left_to_reader && manner != step_end::parked &&
                     entry.object() != nullptr;
-  end_step(entry, thread, time, {.run = static_cast<int>(now.ran), .ours = ours});
+  clock_.end(entry, thread, time, {.run = static_cast<int>(now.ran), .ours = ours});
   return manner;
 }
 
-step_end object_activation::run_front(activation_step& now) {
+step_end object_activation::run_next(activation_step& now) {
   const message_header& header = now.pending.front()->header;
-  if (space_.places().is_empty_place(now.at) || header.kind == message_kind::insert) {
-    const bool inserts = header.kind == message_kind::insert;
-    space_.waits().recount(now);  // the messages behind an insertion are admitted again
-    const step_end manner = space_.places().run_on_place(now);
-    message_list messages;  // what the new element keeps, or the old one
-    if (inserts) messages = std::move(now.pending);
-    while (message_ptr m = messages.pop_front()) space_.waits().admit(now, std::move(m));
-    return manner;
-  }
-  const detail::handler_info* row = nullptr;
-  const bool for_all = header.kind == message_kind::everyone;
-  const bool ends = header.kind == message_kind::destroy || (for_all && header.handler == 0);
-  if (header.kind == message_kind::object || (for_all && !ends)) {
-    const detail::object_type& type = *messages_.handlers().type(now.at.type);
-    row = messages_.handlers().handler(header.handler);
-    if (row == nullptr || row->target_key != type.key) {
-      const std::string fits_none = "fits no member of " + std::string(type.name);
-      messages_.fail("rank " + std::to_string(header.source) + " sent a message that " +
-                     (row == nullptr ? why_no_handler(header.handler, fits_none) : fits_none));
-      static_cast<void>(now.pending.pop_front());
-      return step_end::empty;
+  const bool for_member =
+      header.kind == message_kind::object || (header.kind == message_kind::everyone && header.handler != 0);
+  if (for_member) [[likely]] {
+    const detail::handler_info* const row = messages_.handlers().handler(header.handler);
+    if (row != nullptr && row->target_key == messages_.handlers().type(now.at.type)->key) [[likely]] {
+      return run_member(now, *row);
     }
-    if (row->tag != nullptr) {
-      space_.waits().keep_front(now, *row);
-      return step_end::empty;
-    }
-    if (row->shared) return space_.access().run_shared(now, *row);
   }
-  if (header.kind == message_kind::lock) return space_.locks().lock_front(now);
-  if (header.kind == message_kind::join) return space_.colocations().join_front(now);
-  if (header.kind == message_kind::claim) return space_.colocations().claim_front(now);
-  if (!alone(now)) {
+  return run_other(now);
+}
+
+step_end object_activation::run_member(activation_step& now, const detail::handler_info& row) {
+  if (row.tag != nullptr) {
+    waits_.keep_front(now, row);
+    return step_end::empty;
+  }
+  if (row.shared) return run_shared(now, row);
+  if (!entry_access::try_exclusive(now)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return step_end::blocked;
   }
-  if (row != nullptr) return space_.access().run_exclusive(now, *row);
-  if (ends) {
-    message_waits::note_ending_run(now.at, *now.pending.front());
-    space_.ends().end_object(now);
-  } else {
-    space_.migration().migrate_front(now);
+  return run_exclusive(now, row);
+}
+
+step_end object_activation::run_other(activation_step& now) {
+  const message_header& header = now.pending.front()->header;
+  const receiver to = receiver_at(now.at);
+  const bool ends = header.kind == message_kind::everyone && header.handler == 0 && to != receiver::empty_place;
+  const message_table::row& row = table_.row_of(to, ends ? message_kind::destroy : header.kind);
+  if (!row.run) return refuse(now);
+  if (row.alone && !entry_access::try_exclusive(now)) {
+    NACRE_MARK("an exclusive message waits for shared handlers");
+    return step_end::blocked;
   }
+  return row.run(now);
+}
+
+/// Refuses a message to a member that the object does not have.
+step_end object_activation::refuse(activation_step& now) {
+  const message_ptr m = now.pending.pop_front();
+  const std::string fits_none = "fits no member of " + std::string(messages_.handlers().type(now.at.type)->name);
+  const bool known = messages_.handlers().handler(m->header.handler) != nullptr;
+  messages_.fail("rank " + std::to_string(m->header.source) + " sent a message that " +
+                 (known ? fits_none : why_no_handler(m->header.handler, fits_none)));
   return step_end::empty;
 }
 
-/// Goes on with the step, behind the items that wait.
-void object_activation::go_on_work(work& item, thread_context& thread) {
-  object_activation& self = of(thread);
-  message_list none;
-  self.run_claimed(self.space_.access().held_entry(item), thread, none, true);
+step_end object_activation::run_exclusive(activation_step& now, const detail::handler_info& row) {
+  object_entry& entry = now.at;
+  if (!row.coroutine) {
+    messages_.run(now.on, row, now.pending.pop_front(), entry.object());
+    access_.check_serialization(entry);
+    return step_end::empty;
+  }
+  // relaxed: read and written by the activation; published by the run below.
+  const auto coroutine = entry.exclusive_coroutine.load(std::memory_order_relaxed);
+  NACRE_ASSERT(coroutine == object_entry::coroutine::none || coroutine == object_entry::coroutine::ended,
+               "an exclusive coroutine begins while another one has the object");
+  entry.exclusive_coroutine.store(object_entry::coroutine::inline_, std::memory_order_relaxed);
+  messages_.run(now.on, row, now.pending.pop_front(), entry.object());
+  now.put_back();
+  auto seen = object_entry::coroutine::inline_;
+  // acq_rel: pairs with end_coroutine and message_waits::wait; whichever comes second lets the
+  // activation go on.
+  if (entry.exclusive_coroutine.compare_exchange_strong(seen, object_entry::coroutine::suspended,
+                                                        std::memory_order_acq_rel)) {
+    return step_end::blocked;
+  }
+  if (seen == object_entry::coroutine::parked) {
+    entry.exclusive_coroutine.store(object_entry::coroutine::suspended,
+                                    std::memory_order_relaxed);  // published by finish
+    step_end manner = step_end::parked;
+    static_cast<void>(waits_for_message(now, manner));
+    return manner;
+  }
+  NACRE_ASSERT(seen == object_entry::coroutine::ended, "an exclusive coroutine neither waits nor has ended");
+  access_.check_serialization(entry);
+  now.take_up();
+  return step_end::empty;
 }
 
-void object_activation::let_go_on(object_entry& entry, thread_context& thread, worker_pool::origin origin) {
-  entry.arrivals.requeue();
-  messages_.pool().make_ready(thread, entry, origin);
+/// Runs a shared handler. First gives the activation back, or makes the entry ready if messages wait, so that other
+/// handlers may begin beside this one, but none before it: messages start in their order.
+step_end object_activation::run_shared(activation_step& now, const detail::handler_info& row) {
+  object_entry& entry = now.at;
+  message_ptr m = now.pending.pop_front();
+  void* const object = entry.object();
+  entry.gate.enter_shared();
+  view_.publish_load(now);
+  const bool waiting = !now.pending.empty();
+  now.put_back();
+  if (waiting || entry.arrivals.finish() != inbox::finished::yes) access_.reschedule(entry, now.on);
+  messages_.run(now.on, row, std::move(m), object);
+  if (!row.coroutine) access_.end(entry, now.on, entry_access::kind::shared);
+  return step_end::left_to_reader;
+}
+
+void object_activation::end_coroutine(thread_context& thread, const message_header& request,
+                                      const detail::handler_info& handler, double seconds) {
+  object_entry* const entry = entries_.find(object_id::from_value(request.object));
+  NACRE_ASSERT(entry != nullptr, "an object went away under a coroutine handler");
+  if (seconds > 0) clock_.learn_coroutine(*entry, thread, request.handler, seconds);
+  if (handler.shared) return access_.end(*entry, thread, entry_access::kind::shared);
+  // acq_rel: pairs with the exchange in run_exclusive.
+  const auto coroutine = entry->exclusive_coroutine.exchange(object_entry::coroutine::ended, std::memory_order_acq_rel);
+  NACRE_ASSERT(coroutine == object_entry::coroutine::inline_ || coroutine == object_entry::coroutine::suspended,
+               "an exclusive coroutine ended that did not have its object");
+  if (coroutine == object_entry::coroutine::suspended) access_.end(*entry, thread, entry_access::kind::exclusive);
+}
+
+void object_activation::end_waits(thread_context& thread) {
+  const epoch_guard guard(thread);
+  for (const object_id id : waits_.take_held_up()) {
+    if (object_entry* const entry = entries_.find(id)) push_notice(*entry, thread, end_of_wait);
+  }
+}
+
+void object_activation::end_hold(thread_context& thread) {
+  const epoch_guard guard(thread);
+  for (const object_id id : hold_.end(thread)) {
+    object_entry* const entry = entries_.find(id);
+    if (entry == nullptr) continue;
+    if (entry->arrivals.begin_idle()) {
+      access_.reschedule(*entry, thread);
+    } else {
+      // The thread that has the activation may have put the messages down, and be about to give the activation back.
+      push_notice(*entry, thread, end_of_hold);
+    }
+  }
 }
 
 }  // namespace nacre

@@ -3,85 +3,93 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <utility>
+
+#include <nacre/runtime.hpp>
 
 #include "am/am_engine.hpp"
-#include "mobile/object/activation_step.hpp"
-#include "mobile/object/handler_costs.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/entry/activation_step.hpp"
+#include "mobile/object/balancer_view.hpp"
+#include "mobile/object/entry_access.hpp"
+#include "mobile/object/message_table.hpp"
+#include "mobile/object/message_waits.hpp"
 #include "mobile/object/object_hold.hpp"
+#include "mobile/object/step_clock.hpp"
 
 namespace nacre {
 
-class object_space;
+/// Whether handlers may run in a step; else messages are only admitted.
+enum class may_run : bool { no, yes };
 
 /// Invariant: all events of an object on a rank pass through the inbox of its entry (messages to run, requests to
 /// migrate or to end, arrivals), and the entry's activation processes them one at a time. So no two threads ever
 /// disagree about the object, and the entry of an object elsewhere simply forwards.
+///
+/// It runs the members of objects itself. What else a message may ask, other parts do: see message_table.
 class object_activation {
  public:
-  object_activation(object_space& space, am_engine& messages);
+  object_activation(am_engine& messages, directory& entries, const message_table& table, entry_access& access,
+                    message_waits& waits, step_clock& clock, balancer_view& view);
 
   /// The runner of an entry: claims the activation, and runs a step.
   static void activate_work(work& item, thread_context& thread);
-  /// Keeps objects from running their messages while an image is taken.
-  [[nodiscard]] object_hold& hold() noexcept { return hold_; }
+  /// The priority of an item, as scheduler_site defines it; `rank` is this rank. An item of an object that is elsewhere
+  /// ranks highest: it is short, and other ranks wait for it.
+  [[nodiscard]] static double priority_of(const work& item, rank_id rank) noexcept;
+
+  /// Puts a message into the inbox of an entry, and makes the entry ready if it was idle. `by_handler`: a handler of
+  /// this rank has sent it.
+  void push(object_entry& entry, thread_context& thread, message_ptr m, bool by_handler = false);
+  /// A message of one of the internal kinds; its maker counts it.
+  [[nodiscard]] static message_ptr notice(message_kind kind, rank_id source = {}, std::uint32_t epoch = 0);
+  /// Pushes such a message, and counts it.
+  void push_notice(object_entry& entry, thread_context& thread, message_kind kind, rank_id source = {},
+                   std::uint32_t epoch = 0);
+  /// Runs a step with this message, here and now, if the entry is idle. False: it is not, and nothing has happened.
+  [[nodiscard]] bool run_if_idle(object_entry& entry, thread_context& thread, message_ptr& m, may_run handlers);
   /// Runs a step of an entry whose activation this thread has claimed, with the messages taken from its inbox.
-  /// `may_run`: handlers may run here; else messages are only admitted.
-  void run_claimed(object_entry& entry, thread_context& thread, message_list& taken, bool may_run);
-  void give_back(object_entry& entry, thread_context& thread, bool may_run);
-  /// Gives the activation up, and makes the entry ready.
-  void let_go_on(object_entry& entry, thread_context& thread,
-                 worker_pool::origin origin = worker_pool::origin::elsewhere);
-  [[nodiscard]] bool alone(activation_step& now);
-  [[nodiscard]] static streams& all_streams(object_entry& entry);
+  void run_step(object_entry& entry, thread_context& thread, message_list& taken, may_run handlers);
+  /// Ends an activation with no messages left. If handlers may run here, an object that is to end does so at once,
+  /// without a way through the scheduler: while it waited there it would count as work, and could be given to other
+  /// ranks as such.
+  void finish_step(object_entry& entry, thread_context& thread, may_run handlers);
 
-  struct step_time {
-    bool exact, sampled, measured;
-    std::uint32_t handler;  ///< of the first message of the step
-    std::uint64_t begin;    ///< in ticks of the worker pool
-  };
-  /// The costs of messages, as far as steps have been measured.
-  [[nodiscard]] const handler_costs& costs() const noexcept { return costs_; }
-  [[nodiscard]] step_time begin_step(thread_context& thread, const message* first) const;
-  struct step_result {
-    int run;    ///< messages that the step has run
-    bool ours;  ///< the activation and the object are still here
-  };
-  void end_step(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result);
-  /// A coroutine that has waited has ended, after so many seconds.
-  void learn_coroutine(object_entry& entry, thread_context& thread, std::uint32_t handler, double seconds);
-  /// A coroutine has gone on for so many seconds.
-  void note_coroutine_part(object_id object, double seconds) {
-    if (observe_step_) observe_step_(object, seconds, 0, 0);
-  }
-  /// Whether each step of an object must be timed, even where many short ones run one after the other.
-  [[nodiscard]] bool times_each_step() const noexcept { return messages_.deferred() || observe_step_ != nullptr; }
+  /// A coroutine handler on an object has ended; see object_sink.
+  void end_coroutine(thread_context& thread, const message_header& request, const detail::handler_info& handler,
+                     double seconds);
+  /// Nothing else can happen in the job: coroutines that an ending waits for give up. The poll loop.
+  void end_waits(thread_context& thread);
 
-  /// Is called after every step of an object that has run messages, with the number of messages, the seconds they took,
-  /// and the packed size of the object (0 while other threads may use it). An observer costs each step a look at the
-  /// clock and at the object. Set before start.
-  using step_observer = std::function<void(object_id, double seconds, std::uint32_t messages, std::uint64_t bytes)>;
-  void observe_steps(step_observer observer) { observe_step_ = std::move(observer); }
+  /// Keeps objects from running their messages while an image is taken.
+  void begin_hold() { hold_.begin(); }
+  void end_hold(thread_context& thread);
 
  private:
   [[nodiscard]] static object_activation& of(thread_context& thread) noexcept;
-  static void go_on_work(work& item, thread_context& thread);
+  static void continue_work(work& item, thread_context& thread);
   [[nodiscard]] static bool is_to_end(const object_entry& entry);
   void admit(activation_step& now, message_list& taken);
+  void admit_other(activation_step& now, message_ptr m);
   void put_into_sequence(activation_step& now, message_ptr m);
-  [[nodiscard]] bool fulfil_wish(activation_step& now, object_entry_extra& extra);
-  step_end drain(activation_step& now, bool may_run);
-  step_end run_front(activation_step& now);
+  [[nodiscard]] bool waits_for_message(activation_step& now, step_end& end);
+  [[nodiscard]] bool keeps_for_image(activation_step& now);
+  [[nodiscard]] bool migrate_for_balancer(activation_step& now, object_entry_extra& extra);
+  step_end drain(activation_step& now, may_run handlers);
+  step_end run_next(activation_step& now);
+  step_end run_member(activation_step& now, const detail::handler_info& row);
+  step_end run_other(activation_step& now);
+  step_end run_shared(activation_step& now, const detail::handler_info& row);
+  step_end run_exclusive(activation_step& now, const detail::handler_info& row);
+  step_end refuse(activation_step& now);
 
-  void learn(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result,
-             double seconds, double charged);
-
-  object_space& space_;
   am_engine& messages_;
+  directory& entries_;
+  const message_table& table_;
+  entry_access& access_;
+  message_waits& waits_;
+  step_clock& clock_;
+  balancer_view& view_;
   object_hold hold_;
-  handler_costs costs_;
-  step_observer observe_step_;  // empty unless asked for
 };
 
 }  // namespace nacre

@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "mobile/directory/epoch_guard.hpp"
-#include "mobile/object_space.hpp"
-
 namespace nacre {
 namespace {
 
@@ -27,7 +24,7 @@ void object_hold::begin() {
   messages_.held.on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
 }
 
-void object_hold::end(thread_context& thread) {
+std::vector<object_id> object_hold::end(thread_context& thread) {
   std::unordered_map<std::uint64_t, lot> all;
   {
     const std::scoped_lock lock(mutex_);
@@ -38,20 +35,11 @@ void object_hold::end(thread_context& thread) {
     all.swap(lots_);
   }
   for (held_part* const each : messages_.held.parts_) each->go_on(thread);
-  const epoch_guard guard(thread);
+  std::vector<object_id> objects;
   for (const auto& [id, each] : all) {
-    object_entry* const entry = each.lies ? space_.entries().find(object_id::from_value(id)) : nullptr;
-    if (entry == nullptr) continue;
-    if (entry->arrivals.begin_idle()) {
-      space_.activation().let_go_on(*entry, thread);
-      continue;
-    }
-    // The thread that has the activation may have put the messages down, and be about to give the activation back.
-    message_ptr m = make_message(0);
-    m->header.kind = end_of_hold;
-    thread.counters().created.add(1);
-    space_.push(*entry, thread, std::move(m));
+    if (each.lies) objects.push_back(object_id::from_value(id));
   }
+  return objects;
 }
 
 void object_hold::take_up(const object_entry& entry) {
@@ -80,10 +68,7 @@ void object_hold::look(lot& lot, const message_list& pending) {
   }
 }
 
-bool object_hold::keeps(activation_step& now) {
-  if (array_places::is_empty_place(now.at)) return false;  // no object that could be saved with them
-  const object_entry_extra* const extra = now.at.extra();
-  if (extra != nullptr && extra->windows != nullptr) space_.backlog().clear_all_senders(now);
+bool object_hold::keeps(const activation_step& now) {
   const std::scoped_lock lock(mutex_);
   if (!messages_.held.on()) return false;
   lot& lot = lots_[now.at.id.value()];

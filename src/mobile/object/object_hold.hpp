@@ -6,15 +6,14 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include <nacre/message.hpp>
 
 #include "am/am_engine.hpp"
-#include "mobile/object/activation_step.hpp"
+#include "mobile/entry/activation_step.hpp"
 
 namespace nacre {
-
-class object_space;
 
 /// The hold of docs/protocols/images.md, of the objects of one rank.
 ///
@@ -30,20 +29,20 @@ class object_space;
 /// takes the messages of its object out of that number before it does anything else.
 class object_hold {
  public:
-  object_hold(object_space& space, am_engine& messages) noexcept : space_(space), messages_(messages) {}
+  explicit object_hold(am_engine& messages) noexcept : messages_(messages) {}
 
   /// Any thread.
   void begin();
-  void end(thread_context& thread);
+  /// Returns the objects at which messages lie: each must be made ready. Any thread.
+  [[nodiscard]] std::vector<object_id> end(thread_context& thread);
 
   // For activations, while the hold is on.
   /// An activation has begun: what lay at the object does not lie any more.
   void take_up(const object_entry& entry);
   /// Whether all messages of the step lie from now on. False: the first one is to run.
-  [[nodiscard]] bool keeps(activation_step& now);
+  [[nodiscard]] bool keeps(const activation_step& now);
 
  private:
-  object_space& space_;
   am_engine& messages_;
   /// The messages that wait at an object.
   struct lot {

@@ -5,15 +5,14 @@
 #include <mutex>
 
 #include "mobile/directory/epoch_guard.hpp"
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 
 /// The sending handler keeps its object here, and with it the entry and its extra.
 void traffic_counter::count(thread_context& thread, const detail::object_pair& ends, const message& m) {
   const epoch_guard guard(thread);
-  object_entry* const entry = space_.entries().find(ends.from);
-  if (entry == nullptr || entry->location.read().rank != space_.messages().rank()) return;
+  object_entry* const entry = entries_.find(ends.from);
+  if (entry == nullptr || entry->location.read().rank != rank_) return;
   const auto bytes = static_cast<double>(size_or_least(m) - sizeof(message) + sizeof(message_header));
   const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);  // a number alone
   shared_traffic& counted = entry->need_extra().need_traffic();
@@ -22,7 +21,7 @@ void traffic_counter::count(thread_context& thread, const detail::object_pair& e
 }
 
 void traffic_counter::visit(object_id object, const std::function<void(const traffic_partner&, rank_id)>& visit) const {
-  const object_entry* const entry = space_.entries().find(object);
+  const object_entry* const entry = entries_.find(object);
   const object_entry_extra* const extra = entry != nullptr ? entry->extra() : nullptr;
   if (extra == nullptr) return;
   shared_traffic* const counted = extra->traffic.load(std::memory_order_acquire);  // pairs with need_traffic
@@ -34,10 +33,10 @@ void traffic_counter::visit(object_id object, const std::function<void(const tra
     seen = counted->sketch;
   }
   for (const traffic_partner& each : seen.partners()) {
-    if (!space_.homes().knows(each.object)) continue;  // the sketch has come from a peer
-    const object_entry* const known = space_.entries().find(each.object);
+    if (!homes_.knows(each.object)) continue;  // the sketch has come from a peer
+    const object_entry* const known = entries_.find(each.object);
     const known_location location =
-        known != nullptr ? known->location.read() : known_location{space_.homes().home_of(each.object), 0};
+        known != nullptr ? known->location.read() : known_location{homes_.home_of(each.object), 0};
     if (!location.gone) visit(each, location.rank);
   }
 }

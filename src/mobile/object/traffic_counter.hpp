@@ -7,16 +7,17 @@
 #include <functional>
 
 #include "am/am_engine.hpp"
-#include "mobile/object/traffic_sketch.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/directory/homes.hpp"
+#include "mobile/entry/traffic_sketch.hpp"
 
 namespace nacre {
-
-class object_space;
 
 /// Counts per sending object, in a sketch of fixed size (traffic_sketch.hpp). Costs one branch while nobody asks.
 class traffic_counter {
  public:
-  explicit traffic_counter(object_space& space) noexcept : space_(space) {}
+  traffic_counter(rank_id rank, const nacre::homes& homes, directory& entries) noexcept
+      : rank_(rank), homes_(homes), entries_(entries) {}
 
   /// Counts from now on the messages that handlers of objects send to other objects. Before start.
   void begin_counting() noexcept { counts_ = true; }
@@ -36,7 +37,9 @@ class traffic_counter {
  private:
   void count(thread_context& thread, const detail::object_pair& ends, const message& m);
 
-  object_space& space_;
+  const rank_id rank_;
+  const nacre::homes& homes_;
+  directory& entries_;
   bool counts_ = false;                  // set before anything runs
   std::atomic<std::uint32_t> epoch_{0};  // a number alone
 };

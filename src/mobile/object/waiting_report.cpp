@@ -8,11 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <nacre/task.hpp>
-
-#include "mobile/object_space.hpp"
 
 namespace nacre {
 namespace {
@@ -33,21 +30,21 @@ const detail::message_waiter* waiter_of(const object_entry_extra* extra) {
   return extra != nullptr && extra->kept != nullptr ? extra->kept->waiter() : nullptr;
 }
 
+}  // namespace
+
 /// The coroutine handler that waits for a message, and the message.
-std::string awaited_by(const object_space& space, const kept_messages& kept) {
+std::string waiting_report::awaited_by(const kept_messages& kept) const {
   const detail::message_waiter& waiter = *kept.waiter();
-  const handler_table& table = space.messages().handlers();
+  const handler_table& table = messages_.handlers();
   return std::string(table.handler(waiter.coroutine->handler().value())->name) + " awaits " +
          std::string(table.handler(waiter.handler)->name) + " with the number " + std::to_string(waiter.tag) +
          (kept.held_up ? ", and the end of the object waits for it" : "");
 }
 
-}  // namespace
-
-void name_waiting(object_space& space, report_lines& report) {
-  space.entries().for_each([&](const object_entry& entry) {
+void waiting_report::name_waiting(report_lines& report) const {
+  entries_.for_each([&](const object_entry& entry) {
     const known_location location = entry.location.read();
-    if (location.rank != space.messages().rank() || location.gone || entry.object() == nullptr) return;
+    if (location.rank != messages_.rank() || location.gone || entry.object() == nullptr) return;
     const object_entry_extra* const extra = entry.extra();
     const bool awaits = waiter_of(extra) != nullptr;
     const std::string_view held_by = awaits ? std::string_view() : holder(entry, extra);
@@ -55,10 +52,10 @@ void name_waiting(object_space& space, report_lines& report) {
     const std::size_t early = extra != nullptr ? extra->order.early_count() : 0;
     if (!awaits && held_by.empty() && waiting == 0 && early == 0) return;
     const auto text = [&] {
-      const detail::object_type& type = *space.messages().handlers().type(entry.type);
-      std::string line = space.arrays().name_of(entry.id) + " (" + std::string(type.name) + ") on rank " +
-                         std::to_string(space.messages().rank().value()) +
-                         (awaits ? ": " + awaited_by(space, *extra->kept) : std::string(held_by));
+      const detail::object_type& type = *messages_.handlers().type(entry.type);
+      std::string line = names_.name_of(entry.id) + " (" + std::string(type.name) + ") on rank " +
+                         std::to_string(messages_.rank().value()) +
+                         (awaits ? ": " + awaited_by(*extra->kept) : std::string(held_by));
       if (waiting != 0) line += ", messages that wait for it: " + std::to_string(waiting);
       if (early != 0) line += ", messages before earlier ones: " + std::to_string(early);
       return line;
@@ -68,50 +65,37 @@ void name_waiting(object_space& space, report_lines& report) {
   });
 }
 
-void name_held_by_handlers(object_space& space, report_lines& report) {
-  name_awaiting_messages(space, report);
-  space.entries().for_each([&](const object_entry& entry) {
+void waiting_report::name_held_by_handlers(report_lines& report) const {
+  name_awaiting_messages(report);
+  entries_.for_each([&](const object_entry& entry) {
     const object_entry_extra* const extra = entry.extra();
     if (entry.object() == nullptr || waiter_of(extra) != nullptr || holder(entry, extra).empty()) return;
     report.add(report_lines::urgency::other, 0, [&] {
-      return space.arrays().name_of(entry.id) + " on rank " + std::to_string(space.messages().rank().value()) +
+      return names_.name_of(entry.id) + " on rank " + std::to_string(messages_.rank().value()) +
              std::string(holder(entry, extra));
     });
   });
 }
 
-void name_awaiting_messages(object_space& space, report_lines& report) {
-  space.entries().for_each([&](const object_entry& entry) {
+void waiting_report::name_awaiting_messages(report_lines& report) const {
+  entries_.for_each([&](const object_entry& entry) {
     const object_entry_extra* const extra = entry.extra();
     if (waiter_of(extra) == nullptr) return;
     report.add(report_lines::urgency::numbered, waiter_of(extra)->tag, [&] {
-      return space.arrays().name_of(entry.id) + " on rank " + std::to_string(space.messages().rank().value()) + ": " +
-             awaited_by(space, *extra->kept);
+      return names_.name_of(entry.id) + " on rank " + std::to_string(messages_.rank().value()) + ": " +
+             awaited_by(*extra->kept);
     });
   });
 }
 
-void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& words) {
-  space.backlog().for_each([&](object_id id, std::size_t count) {
-    if (words.size() > count_max) return false;
-    const object_entry* const entry = space.entries().find(id);
-    if (entry == nullptr || count == 0) return true;
-    words.push_back("rank " + std::to_string(space.messages().rank().value()) + " keeps " + std::to_string(count) +
-                    (count == 1 ? " message to " : " messages to ") + space.arrays().name_of(id) +
-                    " until it clears them, on rank " + std::to_string(entry->location.read().rank.value()) +
-                    " as far as is known");
-    return true;
-  });
-}
-
-waiting_messages waiting_at(object_space& space, object_id object, std::uint64_t call) {
+waiting_report::waiting_messages waiting_report::waiting_at(object_id object, std::uint64_t call) const {
   constexpr std::size_t looked_at = 1024;
-  const object_entry* const entry = object.valid() ? space.entries().find(object) : nullptr;
+  const object_entry* const entry = object.valid() ? entries_.find(object) : nullptr;
   if (entry == nullptr || entry->object() == nullptr) return {};
   waiting_messages match{.messages = entry->arrivals.count()};
   const auto look = [&](const message& m) {
     const bool asks = m.header.kind == message_kind::object || m.header.kind == message_kind::everyone;
-    if (asks && m.header.reply == call && m.header.source == space.messages().rank().value()) match.has_call = true;
+    if (asks && m.header.reply == call && m.header.source == messages_.rank().value()) match.has_call = true;
   };
   entry->arrivals.visit_waiting(looked_at, look);
   if (const object_entry_extra* const extra = entry->extra(); extra != nullptr) {

@@ -6,36 +6,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <nacre/ids.hpp>
 
+#include "am/am_engine.hpp"
 #include "base/report_lines.hpp"
+#include "mobile/directory/directory.hpp"
+#include "mobile/entry/object_functions.hpp"
 
 namespace nacre {
 
-class object_space;
+/// While nothing runs. Readers of the directory. The lines take time for all objects that this rank knows.
+class waiting_report {
+ public:
+  waiting_report(am_engine& messages, const directory& entries, const object_names& names) noexcept
+      : messages_(messages), entries_(entries), names_(names) {}
 
-/// Adds a line for each object here that cannot go on by itself: where it is, which access holds it, how many messages
-/// wait. Its number is that of the message that its coroutine handler awaits. While nothing runs. Takes time for all
-/// objects that this rank knows.
-void name_waiting(object_space& space, report_lines& report);
-/// Adds a line for each coroutine handler here that waits for a message of its object, with the number of that message.
-/// While nothing runs. Takes time for all objects that this rank knows.
-void name_awaiting_messages(object_space& space, report_lines& report);
-/// Adds a line for each object here that a suspended handler, a colocation or a main has. While nothing runs. Takes
-/// time for all objects that this rank knows.
-void name_held_by_handlers(object_space& space, report_lines& report);
-/// Adds a line for each object to which messages of this rank wait here, at their source, until the object clears
-/// them.
-void name_kept_at_source(object_space& space, std::size_t count_max, std::vector<std::string>& words);
+  /// Adds a line for each object here that cannot go on by itself: where it is, which access holds it, how many
+  /// messages wait. Its number is that of the message that its coroutine handler awaits.
+  void name_waiting(report_lines& report) const;
+  /// Adds a line for each coroutine handler here that waits for a message of its object, with the number of that
+  /// message.
+  void name_awaiting_messages(report_lines& report) const;
+  /// Adds a line for each object here that a suspended handler, a colocation or a main has.
+  void name_held_by_handlers(report_lines& report) const;
 
-struct waiting_messages {
-  std::size_t messages = 0;  ///< that wait here for the object
-  bool has_call = false;     ///< the call in question is among the first of them
+  struct waiting_messages {
+    std::size_t messages = 0;  ///< that wait here for the object
+    bool has_call = false;     ///< the call in question is among the first of them
+  };
+  /// The messages that wait for an object with a handler suspended here, and whether the call of that number is among
+  /// them.
+  [[nodiscard]] waiting_messages waiting_at(object_id object, std::uint64_t call) const;
+
+ private:
+  [[nodiscard]] std::string awaited_by(const kept_messages& kept) const;
+
+  am_engine& messages_;
+  const directory& entries_;
+  const object_names& names_;
 };
-/// The messages that wait for an object with a handler suspended here, and whether the call of that number is among
-/// them. While nothing runs. Readers of the directory.
-[[nodiscard]] waiting_messages waiting_at(object_space& space, object_id object, std::uint64_t call);
 
 }  // namespace nacre

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items of work on an entry that is held.
+#pragma once
+
+#include <cstring>
+
+#include <nacre/message.hpp>
+
+#include "mobile/entry/object_entry.hpp"
+
+namespace nacre {
+
+/// A part that works on an entry later. The maker of such an item holds the gate or the activation of the entry, which
+/// therefore stays until the item has run.
+template <class Part>
+struct held_work {
+  Part* part;
+  object_entry* entry;
+
+  [[nodiscard]] static work& make(Part& part, object_entry& entry, work::runner function) {
+    message_ptr m = make_message(sizeof(held_work));
+    const held_work content{&part, &entry};
+    std::memcpy(m->body(), &content, sizeof content);
+    m->run_by(function);
+    return *m.release();
+  }
+  /// Ends the item, and returns what it was for.
+  [[nodiscard]] static held_work take(work& item) {
+    const message_ptr m(static_cast<message*>(&item));
+    held_work content;
+    std::memcpy(&content, m->body(), sizeof content);
+    return content;
+  }
+};
+
+}  // namespace nacre
