@@ -135,7 +135,7 @@ struct array_request {
   std::uint32_t fold = 0;        ///< handler_id of the row that combines two results; 0: results are dropped
 };
 
-// The untyped operations; implemented in src/runtime/api_arrays.cpp, fill_array in api_array_making.cpp.
+// The untyped operations; implemented in src/runtime/api/arrays.cpp, fill_array in array_making.cpp.
 [[nodiscard]] std::uint64_t open_array(engine& core, const array_layout& layout);
 /// The number of ranks with which the placement of a new array is asked: that of the job, but in some tests.
 [[nodiscard]] std::uint32_t births_of(engine& core) noexcept;

@@ -108,7 +108,7 @@ inline handler_info contribution_row{body_ops{},
 template <auto F, class Target, class Op>
 inline const handler_registration contribution_enlisted{contribution_row<F, Target, Op>};
 
-// src/runtime/api_contributions.cpp
+// src/runtime/api/contributions.cpp
 /// `among`: names no section if all elements of the array contribute.
 struct contribution_step {
   section_ptr among;

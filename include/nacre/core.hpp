@@ -41,7 +41,7 @@ struct delivery_error {
 
 namespace detail {
 
-// The untyped core: one function for each operation; implementations are in src/runtime/api*.cpp, a few in
+// The untyped core: one function for each operation; implementations are in src/runtime/api/, a few in
 // am/call_deadline.cpp and am/sleep.cpp. A function that throws has had no effect: no message is counted or numbered,
 // and no call waits. `result`, if not null, gets the reply.
 [[nodiscard]] rank_id rank_of(const engine& core) noexcept;

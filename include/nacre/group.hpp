@@ -139,7 +139,7 @@ inline constexpr group_type group_type_of{type_name<T>(),
                                           is_saved_in_groups<T> ? &group_functions<T>::make : nullptr,
                                           merges<T> ? &group_functions<T>::merge : nullptr};
 
-// The untyped operations; src/runtime/api_groups.cpp.
+// The untyped operations; src/runtime/api/groups.cpp.
 /// Collective: `make` makes this rank's object, which the group owns. Throws on every rank when it throws on one.
 [[nodiscard]] std::uint32_t make_group(engine& core, thread_context& thread, const group_type& type,
                                        const std::function<void*()>& make);

@@ -57,7 +57,7 @@ class group_request : public work {
   const group_key key_;
 };
 
-// src/runtime/api_group_next.cpp.
+// src/runtime/api/group_next.cpp.
 /// Gives the oldest message that is kept for the request to a worker, or lets the request wait for the next one. Main's
 /// thread. Throws usage_error when there is no such group.
 void ask_for_message(thread_context& thread, group_request& request, const group_type& type);

@@ -31,7 +31,7 @@ struct kept_value {
 /// Whether an image that is due, if any, is taken at the end of a wait, or one in any case.
 enum class image_wish : std::uint8_t { if_due, now };
 
-// src/runtime/api_images.cpp
+// src/runtime/api/images.cpp
 /// Collective: waits for quiescence. Returns whether an image has been taken and is durable.
 bool wait_with_kept(engine& core, thread_context& thread, const kept_value& kept, image_wish wish);
 /// Collective. The bytes that the image keeps; nothing in a first start.

@@ -105,7 +105,7 @@ class key_home {
   std::uint32_t mark_ = 0;
 };
 
-// The untyped functions; src/runtime/api_keyed.cpp. `key`: its text, empty when it has none.
+// The untyped functions; src/runtime/api/keyed.cpp. `key`: its text, empty when it has none.
 /// Throws usage_error: the function of an array names a rank that the job does not have.
 [[noreturn]] void refuse_home(engine& core, std::uint64_t first, const std::string& key, std::int64_t named);
 /// Throws usage_error: `asking` takes this rank for the home of a key, and this rank takes `named` for it.

@@ -13,7 +13,7 @@
 
 namespace nacre::detail {
 
-// The untyped functions; src/runtime/api_keyed.cpp.
+// The untyped functions; src/runtime/api/keyed.cpp.
 /// The text in quotes; a long one is cut.
 [[nodiscard]] std::string quoted_key(std::string_view text);
 /// The text that `write` writes; a long one is cut. Empty when it throws.

@@ -115,7 +115,7 @@ class keyed_array_ptr : public array_ptr<T, by_block> {
 
 namespace detail {
 
-// The untyped operations; src/runtime/api_keyed.cpp.
+// The untyped operations; src/runtime/api/keyed.cpp.
 /// The message that makes an element; takes ownership of the object.
 [[nodiscard]] message_ptr make_insertion(const object_type& type, void* object);
 /// The message that ends an element.

@@ -80,7 +80,7 @@ struct message_waiter {
   [[nodiscard]] bool waits() const noexcept { return !ready && !given_up; }
 };
 
-// src/runtime/api_next.cpp. All are called by the coroutine, which has its object.
+// src/runtime/api/next.cpp. All are called by the coroutine, which has its object.
 /// Takes the oldest messages that are kept for the waiter, as many as it needs. False: it must wait. Throws usage_error
 /// if the coroutine may not.
 [[nodiscard]] bool take_kept_messages(message_waiter& waiter, const void* target_key);

@@ -53,7 +53,7 @@ struct section_on_rank {
   }
 };
 
-// src/runtime/api_arrays.cpp. `m`: the message for each element.
+// src/runtime/api/arrays.cpp. `m`: the message for each element.
 void post_to_section(engine& core, thread_context& thread, const array_request& request,
                      std::span<const section_part> parts, message_ptr m);
 /// Throws usage_error for a range that does not fit the shape, else calls visit with each of its places.
@@ -88,7 +88,7 @@ class section_ptr {
 };
 
 namespace detail {
-// Handlers; src/runtime/api_sections.cpp.
+// Handlers; src/runtime/api/sections.cpp.
 task<section_ptr> open_section(context& ctx, std::uint64_t first, std::vector<section_part> parts);
 task<void> close_section(context& ctx, std::uint64_t first, std::uint64_t section);
 }  // namespace detail

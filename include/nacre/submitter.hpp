@@ -28,7 +28,7 @@ namespace detail {
 
 class open_door;
 
-// src/runtime/api_submitter.cpp.
+// src/runtime/api/submitter.cpp.
 [[nodiscard]] std::shared_ptr<open_door> make_door(engine& core, thread_context& thread);
 /// False: the queue is full. Throws usage_error when the door is closed, or when the job has ended.
 bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_full);

@@ -42,22 +42,22 @@ void am_engine::aggregate(const aggregator::settings& settings) {
   }
 }
 
-own_bundles* am_engine::aggregate_own(const aggregator::settings& settings,
-                                      std::function<work*(message_ptr)> to_objects) {
+main_aggregator* am_engine::aggregate_own(const aggregator::settings& settings,
+                                          std::function<work*(message_ptr)> to_objects) {
   if (packs_all_ || deferred()) return nullptr;
-  own_ = std::make_unique<own_bundles>(
+  own_ = std::make_unique<main_aggregator>(
       pool_.application(),
-      own_bundles::settings{.bytes_max = settings.bytes_max,
-                            .bound_ticks = settings.bound_ticks,
-                            .short_ticks = static_cast<std::uint64_t>(short_seconds / pool_.seconds_a_tick()),
-                            .window = window_.get(),
-                            .to_objects = std::move(to_objects)});
+      main_aggregator::settings{.bytes_max = settings.bytes_max,
+                                .bound_ticks = settings.bound_ticks,
+                                .short_ticks = static_cast<std::uint64_t>(short_seconds / pool_.seconds_a_tick()),
+                                .window = window_.get(),
+                                .to_objects = std::move(to_objects)});
   pool_.application().attach_own(own_.get());
   return own_.get();
 }
 
 void am_engine::bound_main(std::uint64_t bytes_max) {
-  window_ = std::make_unique<main_window>(bytes_max, [this] { link_.wake(); });
+  window_ = std::make_unique<main_send_window>(bytes_max, [this] { link_.wake(); });
   pool_.application().set_window(window_.get());
 }
 
@@ -111,7 +111,7 @@ void am_engine::post(thread_context& thread, rank_id target, message_ptr m, deta
     if (target == rank() && m->header.kind == message_kind::rank) thread.counters().messages_local.add(1);
     if (!runs_here) return route(thread, target, std::move(m));
     if (to_own_workers) {
-      if (own_->append(std::move(m)) == own_bundles::opened::yes) link_.wake();  // so that the poll loop closes it
+      if (own_->append(std::move(m)) == main_aggregator::opened::yes) link_.wake();  // so that the poll loop closes it
       return;
     }
     m->run_by(&run_rank_message);

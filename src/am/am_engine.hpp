@@ -20,10 +20,10 @@
 #include "am/cancellations.hpp"
 #include "am/handler_table.hpp"
 #include "am/held_units.hpp"
-#include "am/main_window.hpp"
+#include "am/main_aggregator.hpp"
+#include "am/main_send_window.hpp"
 #include "am/message_packing.hpp"
 #include "am/ordered_messages.hpp"
-#include "am/own_bundles.hpp"
 #include "am/pending_calls.hpp"
 #include "backplane/backplane.hpp"
 #include "base/sparse_table.hpp"
@@ -72,17 +72,17 @@ class am_engine final : public message_sink {
             std::function<void(const std::string&)> fail);
   /// From now on small messages of one thread context to one rank travel together. Before anything runs.
   void aggregate(const aggregator::settings& settings);
-  /// From now on small messages of main to its own rank travel together; `to_objects` as in own_bundles::settings.
+  /// From now on small messages of main to its own rank travel together; `to_objects` as in main_aggregator::settings.
   /// After bound_main, before anything runs. Returns the bundles, or null where that cannot be.
-  own_bundles* aggregate_own(const aggregator::settings& settings, std::function<work*(message_ptr)> to_objects);
+  main_aggregator* aggregate_own(const aggregator::settings& settings, std::function<work*(message_ptr)> to_objects);
 
   /// From now on messages that main sends within this address space take room in its window. Before anything runs.
   void bound_main(std::uint64_t bytes_max);
   /// Null: main is not bounded.
-  [[nodiscard]] main_window* window() const noexcept { return window_.get(); }
+  [[nodiscard]] main_send_window* window() const noexcept { return window_.get(); }
   /// `m` stays in this address space: takes room in the window of the sender, if it has one.
   static void acquire_window(const thread_context& thread, message& m) {
-    if (main_window* const window = thread.window(); window != nullptr) window->acquire(m);
+    if (main_send_window* const window = thread.window(); window != nullptr) window->acquire(m);
   }
 
   /// The size of `m` in bytes, its values included; an estimate. Throws what measuring the values throws.
@@ -229,9 +229,9 @@ class am_engine final : public message_sink {
   std::vector<module> modules_;
   const ordered_messages::first taken_first_;  // of messages from another rank
   sparse_table<arrived> arrived_;              // by source
-  std::unique_ptr<main_window> window_;
+  std::unique_ptr<main_send_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
-  std::unique_ptr<own_bundles> own_;                      // null: each message of main is an item of its own
+  std::unique_ptr<main_aggregator> own_;                  // null: each message of main is an item of its own
 };
 
 }  // namespace nacre

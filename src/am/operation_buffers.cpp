@@ -13,7 +13,7 @@
 
 #include <nacre/assert.hpp>
 
-#include "am/operation_space.hpp"
+#include "am/container_module.hpp"
 #include "base/spin.hpp"
 
 namespace nacre {
@@ -42,15 +42,15 @@ void operation_buffers::list_pending(std::uint32_t container) {
 }  // namespace detail
 
 /// The unit keeps quiescence away until the pending operations are in bundles.
-void thread_operations::begin_pending(std::uint32_t) {
+void operation_aggregator::begin_pending(std::uint32_t) {
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   has_pending_ = true;
   thread_.counters().created.add(1);
   if (since() == 0) note_waiting(thread_.pool().instant());
 }
 
-std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
-                                           bool aligned) {
+std::byte* operation_aggregator::claim_slowly(detail::operation_kind kind, std::uint32_t target, std::size_t bytes,
+                                              bool aligned) {
   if (slots_.size() < targets_) {
     open_.reserve(targets_);  // so that a bundle that is counted is always listed, too
     slots_.resize(targets_);
@@ -82,7 +82,7 @@ std::byte* thread_operations::claim_slowly(detail::operation_kind kind, std::uin
   return take(slot, bytes);
 }
 
-void thread_operations::open(slot& slot, std::uint32_t target, std::size_t bytes) {
+void operation_aggregator::open(slot& slot, std::uint32_t target, std::size_t bytes) {
   slot.next_room = std::max(slot.next_room, room_min);
   const std::size_t room = std::max<std::size_t>(slot.next_room, bytes);
   check_payload(room);
@@ -101,12 +101,12 @@ void thread_operations::open(slot& slot, std::uint32_t target, std::size_t bytes
   space_.bundle_opened();
 }
 
-void thread_operations::close_run(slot& slot) noexcept {
+void operation_aggregator::close_run(slot& slot) noexcept {
   auto* const header = reinterpret_cast<detail::run_header*>(slot.body + slot.run_at);
   header->bytes = slot.used - slot.run_at - static_cast<std::uint32_t>(sizeof(detail::run_header));
 }
 
-void thread_operations::send(slot& slot, std::uint32_t target) {
+void operation_aggregator::send(slot& slot, std::uint32_t target) {
   close_run(slot);
   slot.held->header.payload_bytes = slot.used;
   slot.kind = {};
@@ -115,7 +115,7 @@ void thread_operations::send(slot& slot, std::uint32_t target) {
   space_.send(*by_, thread_, operation_target, std::move(slot.held));
 }
 
-void thread_operations::send_all(thread_context& thread) {
+void operation_aggregator::send_all(thread_context& thread) {
   by_ = &thread;
   for (const std::uint32_t target : open_) {
     slot& each = slots_[target];
@@ -131,7 +131,7 @@ void thread_operations::send_all(thread_context& thread) {
 
 /// Packing may throw, for want of memory or by a function of the key. Then what is left stays pending, with its unit,
 /// and the next flush goes on with it.
-void thread_operations::flush(thread_context& thread) {
+void operation_aggregator::flush(thread_context& thread) {
   NACRE_ASSERT(&thread == &thread_, "pending operations were flushed by another thread than the one that makes them");
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   const bool pending = has_pending_;
@@ -148,7 +148,7 @@ void thread_operations::flush(thread_context& thread) {
   if (pending) thread.counters().done.add(1);
 }
 
-void thread_operations::flush_bundles(thread_context& thread) {
+void operation_aggregator::flush_bundles(thread_context& thread) {
   const std::scoped_lock held(*static_cast<detail::operation_buffers*>(this));
   send_all(thread);
   if (!has_pending_) note_none_waits();

@@ -11,7 +11,7 @@
 
 namespace nacre {
 
-class operation_space;
+class container_module;
 
 /// | slot of a target | operation fits | operation does not fit | flush |
 /// |---|---|---|---|
@@ -25,9 +25,9 @@ class operation_space;
 ///
 /// The room of a bundle doubles when one was full and halves when one left nearly empty, so that a thread with many
 /// targets does not hold much.
-class thread_operations final : public detail::operation_buffers, public send_buffer {
+class operation_aggregator final : public detail::operation_buffers, public send_buffer {
  public:
-  thread_operations(thread_context& thread, operation_space& space) noexcept
+  operation_aggregator(thread_context& thread, container_module& space) noexcept
       : thread_(thread), space_(space), by_(&thread) {}
 
   /// Sends all, pending operations included. The owning thread.
@@ -58,7 +58,7 @@ class thread_operations final : public detail::operation_buffers, public send_bu
   void send_all(thread_context& thread);
 
   thread_context& thread_;
-  operation_space& space_;
+  container_module& space_;
   thread_context* by_;  // the thread that holds the lock acts as this one
   std::atomic<std::uint64_t> open_since_{0};
 };

@@ -26,7 +26,7 @@ namespace nacre {
 class worker_pool;
 class thread_context;
 class am_engine;
-class main_window;
+class main_send_window;
 
 enum class thread_role : std::uint8_t {
   worker,       ///< runs handlers
@@ -146,8 +146,8 @@ class alignas(cache_line_bytes) thread_context {
   }
   /// Where messages that are sent now take room until they are released: main's, that of submitters, or null. Own
   /// thread.
-  [[nodiscard]] main_window* window() const noexcept { return window_; }
-  void set_window(main_window* window) noexcept { window_ = window; }
+  [[nodiscard]] main_send_window* window() const noexcept { return window_; }
+  void set_window(main_send_window* window) noexcept { window_ = window; }
   /// The buffer of messages to this rank itself.
   void attach_own(send_buffer* collected) noexcept { own_buffer_ = collected; }
   /// Packed operations on containers wait here; see nacre/operation_buffers.hpp. Before anything runs.
@@ -232,7 +232,7 @@ class alignas(cache_line_bytes) thread_context {
   send_buffer* send_buffer_ = nullptr;  // null: everything leaves at once
   send_buffer* own_buffer_ = nullptr;   // null: every message to this rank is an item of its own
   send_buffer* operations_ = nullptr;
-  main_window* window_ = nullptr;
+  main_send_window* window_ = nullptr;
   trace::recorder* recorder_ = nullptr;
   std::uint64_t round_ = 0;  // own thread
   worker_id id_;

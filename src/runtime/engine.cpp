@@ -136,7 +136,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
     const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
     const std::uint64_t window = std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
-                                          main_window::worker_bytes * pool_->workers());
+                                          main_send_window::worker_bytes * pool_->workers());
     messages_.bound_main(window);
     outside_.submissions.bound(window);
   }
@@ -181,7 +181,7 @@ void engine::wait_for_window(thread_context& thread) {
   if (thread.role() != thread_role::application) return;
   thread.flush_operations();                                 // what it throws comes to main, which does not wait then
   waits_for_window_.store(true, std::memory_order_relaxed);  // a hint: the poll loop looks at every pass
-  main_window* const window = messages_.window();
+  main_send_window* const window = messages_.window();
   if (window != nullptr) {
     window->set_waiting(true);
     link_.wake();  // from now on the poll loop checks whether main may go on
@@ -195,16 +195,17 @@ void engine::wait_for_window(thread_context& thread) {
 /// call.
 std::chrono::nanoseconds engine::check_send_window(thread_context& thread) {
   const auto now = time_.now();
-  main_window* const window = messages_.window();
+  main_send_window* const window = messages_.window();
   if (window != nullptr) {
-    window->check(now,
-                  [this] { return workers_->all_idle() ? main_window::workers::idle : main_window::workers::busy; });
+    window->check(now, [this] {
+      return workers_->all_idle() ? main_send_window::workers::idle : main_send_window::workers::busy;
+    });
   }
   if (!overrun()) {
     pool_->wake_application(thread);
     return std::chrono::nanoseconds::max();
   }
-  return window != nullptr && window->over() ? now + main_window::patience : std::chrono::nanoseconds::max();
+  return window != nullptr && window->over() ? now + main_send_window::patience : std::chrono::nanoseconds::max();
 }
 
 std::chrono::nanoseconds engine::poll(thread_context& thread) {

@@ -15,11 +15,11 @@
 
 #include "am/am_engine.hpp"
 #include "am/collectives_module.hpp"
+#include "am/container_module.hpp"
 #include "am/extension_module.hpp"
 #include "am/flow_module.hpp"
 #include "am/group_table.hpp"
 #include "am/memory_module.hpp"
-#include "am/operation_space.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
 #include "base/forked_child.hpp"
@@ -99,7 +99,7 @@ class engine {
   [[nodiscard]] collectives_module& collectives() noexcept { return collectives_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] memory_module& memory() noexcept { return memory_; }
-  [[nodiscard]] operation_space& containers() noexcept { return containers_; }
+  [[nodiscard]] container_module& containers() noexcept { return containers_; }
   [[nodiscard]] checkpoints& images() noexcept { return images_; }
   [[nodiscard]] extension_module& extensions() noexcept { return extensions_; }
   /// Inputs of the rank from outside of the runtime: of other threads, and signals.
@@ -177,7 +177,7 @@ class engine {
   object_space objects_;
   collectives_module collectives_;
   memory_module memory_;
-  operation_space containers_;
+  container_module containers_;
   extension_module extensions_;
   flow_module flow_;
   quiescence_module quiet_;

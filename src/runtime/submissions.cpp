@@ -20,7 +20,7 @@ submissions::submissions(engine& core, am_engine& messages, backplane& link, clo
       queue_(std::make_shared<submission_queue>([&link] { link.wake(); })) {}
 
 void submissions::bound(std::uint64_t bytes_max) {
-  window_ = std::make_unique<main_window>(bytes_max, [this] { link_.wake(); });
+  window_ = std::make_unique<main_send_window>(bytes_max, [this] { link_.wake(); });
 }
 
 void submissions::note_opened(thread_context& thread) {
@@ -38,14 +38,14 @@ bool submissions::has_room() {
   if (link_.congested() || link_.backpressure()) return false;
   if (window_ == nullptr || !window_->over()) return true;
   window_->check(time_.now(), [this] {
-    return messages_.pool().idle_workers() == messages_.pool().workers() ? main_window::workers::idle
-                                                                         : main_window::workers::busy;
+    return messages_.pool().idle_workers() == messages_.pool().workers() ? main_send_window::workers::idle
+                                                                         : main_send_window::workers::busy;
   });
   return !window_->over();
 }
 
 std::chrono::nanoseconds submissions::run_some(thread_context& thread) {
-  main_window* const window = thread.window();
+  main_send_window* const window = thread.window();
   for (int each = 0; each < submissions_per_poll; ++each) {
     if (!has_room()) return time_.now() + retry;
     const std::unique_ptr<detail::submission> next = queue_->take();

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "am/am_engine.hpp"
-#include "am/main_window.hpp"
+#include "am/main_send_window.hpp"
 #include "backplane/backplane.hpp"
 #include "base/clock.hpp"
 #include "runtime/submission_queue.hpp"
@@ -16,8 +16,8 @@
 namespace nacre {
 
 /// The poll loop runs submissions: each sends a message, as a main does. Messages that stay in this address space take
-/// room in a window, as those of main do (am/main_window.hpp); while that is full, or the links are, submissions wait
-/// in their queue, and when the queue is full the threads that hand in wait. An open door is a unit of quiescence.
+/// room in a window, as those of main do (am/main_send_window.hpp); while that is full, or the links are, submissions
+/// wait in their queue, and when the queue is full the threads that hand in wait. An open door is a unit of quiescence.
 class submissions {
  public:
   submissions(engine& core, am_engine& messages, backplane& link, clock& time);
@@ -47,7 +47,7 @@ class submissions {
   backplane& link_;
   clock& time_;
   std::shared_ptr<submission_queue> queue_;
-  std::unique_ptr<main_window> window_;  // of the poll loop, which one thread at a time runs
+  std::unique_ptr<main_send_window> window_;  // of the poll loop, which one thread at a time runs
   std::atomic<std::uint32_t> doors_{0};
 };
 

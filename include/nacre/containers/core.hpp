@@ -25,7 +25,7 @@
 
 namespace nacre::detail {
 
-// Implemented in src/runtime/api_containers.cpp.
+// Implemented in src/runtime/api/containers.cpp.
 [[nodiscard]] operation_buffers& buffers_of(engine& core, const thread_context& thread) noexcept;
 void throttle(engine& core, thread_context& thread);
 /// The numbers that ranks agree on when they make a container.

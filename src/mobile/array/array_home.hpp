@@ -98,7 +98,8 @@ class array_home {
   bool closing = false;  // under mutex: the elements are being ended, and no new one may come
   std::map<std::uint64_t, std::shared_ptr<array_part>> parts;  // under mutex; without those that are all retired
 
-  std::vector<std::uint64_t> told;  // under mutex: own places that other ranks have told of, see api_array_making.cpp
+  std::vector<std::uint64_t>
+      told;  // under mutex: own places that other ranks have told of, see runtime/api/array_making.cpp
 
   std::mutex steps_mutex;  // never together with the other one
   contributing_sets sets;  // under steps_mutex

@@ -10,9 +10,9 @@ namespace nacre {
 /// All others go behind the bundles before them, for they would be early.
 void local_delivery::append_from_main(object_entry& entry, thread_context& main, message_ptr m, bool may_join) {
   if (may_join) {
-    const own_bundles::joined joined = bundles_->append_to_object(m);
-    if (joined == own_bundles::joined::first) messages_.wake_poll_loop();  // so that it closes the bundle
-    if (joined != own_bundles::joined::no) return;
+    const main_aggregator::joined joined = bundles_->append_to_object(m);
+    if (joined == main_aggregator::joined::first) messages_.wake_poll_loop();  // so that it closes the bundle
+    if (joined != main_aggregator::joined::no) return;
     m = messages_.prepare(main, true, std::move(m));
   }
   bundles_->close_for_objects();

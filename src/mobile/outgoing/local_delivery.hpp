@@ -22,7 +22,7 @@ class local_delivery {
       : messages_(messages), activation_(activation), incoming_(arrivals), object_bundles_(bundles) {}
 
   /// From now on short messages of main share bundles. Before anything runs.
-  void bundle_by(own_bundles* own_bundles) noexcept { bundles_ = own_bundles; }
+  void bundle_by(main_aggregator* main_aggregator) noexcept { bundles_ = main_aggregator; }
   /// Whether messages that this thread sends now, in no handler, may share bundles.
   [[nodiscard]] bool bundles_those_of(const thread_context& thread) const noexcept {
     return bundles_ != nullptr && thread.role() == thread_role::application && !thread.in_item();
@@ -40,7 +40,7 @@ class local_delivery {
   object_activation& activation_;
   incoming& incoming_;
   object_bundles& object_bundles_;
-  own_bundles* bundles_ = nullptr;
+  main_aggregator* bundles_ = nullptr;
   std::atomic<std::uint32_t> backpressured_{0};  // objects with own messages under backpressure
 };
 

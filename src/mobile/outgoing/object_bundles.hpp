@@ -34,7 +34,7 @@ namespace nacre {
 /// message: at once if no bundle of that rank waits, else when they reach the front. The rest of a bundle that turns
 /// out to be long is taken apart, too.
 ///
-/// Main's short messages to objects of its own rank come in bundles as well; see own_bundles.
+/// Main's short messages to objects of its own rank come in bundles as well; see main_aggregator.
 class object_bundles {
  public:
   object_bundles(am_engine& messages, directory& entries, step_clock& clock, entry_access& access,

@@ -31,17 +31,17 @@ namespace nacre {
 /// longer than a thread of a busy machine waits for a processor, lest the window grows because the workers do not run.
 /// A worker in a long handler releases nothing either, and will go on: so the last line is for handlers that wait for
 /// main by sending to themselves again and again.
-class main_window {
+class main_send_window {
  public:
   static constexpr std::chrono::milliseconds patience{10}, patience_of_busy{1000};
   /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
 
   /// `wake`: makes the poll loop of this rank poll; called by any thread.
-  main_window(std::uint64_t bytes_max, std::function<void()> wake);
-  main_window(const main_window&) = delete;
-  main_window& operator=(const main_window&) = delete;
-  ~main_window();
+  main_send_window(std::uint64_t bytes_max, std::function<void()> wake);
+  main_send_window(const main_send_window&) = delete;
+  main_send_window& operator=(const main_send_window&) = delete;
+  ~main_send_window();
 
   /// `m` takes room from now on until it is released, or packed. The application's thread only.
   void acquire(message& m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening and closing containers, and sending and running bundles of operations.
-#include "am/operation_space.hpp"
+#include "am/container_module.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,27 +19,27 @@ constexpr std::uint32_t operations_a_dispatch = 4;  // whose cost is that of beg
 
 /// The row of a bundle. It keeps the message, so it is counted when its operations have run.
 detail::outcome take_bundle(engine&, thread_context& thread, message_ptr& m, void* target, handler_id) {
-  static_cast<operation_space*>(target)->accept(thread, std::move(m));
+  static_cast<container_module*>(target)->accept(thread, std::move(m));
   return detail::outcome::done;
 }
 detail::handler_info bundle_row{
-    body_ops{}, &take_bundle, "nacre::operation_space::accept", detail::key_of<operation_space>(), false, true};
+    body_ops{}, &take_bundle, "nacre::container_module::accept", detail::key_of<container_module>(), false, true};
 const detail::handler_registration bundle_row_enlisted{bundle_row};
 
 }  // namespace
 
-operation_space::operation_space(am_engine& messages, backplane& link)
+container_module::container_module(am_engine& messages, backplane& link)
     : messages_(messages),
       link_(link),
       bound_ticks_(static_cast<std::uint64_t>(bound_seconds / messages.pool().seconds_a_tick())) {
   messages_.attach_module(*this);
   for (const auto& each : messages_.pool().thread_contexts()) {
-    buffers_.push_back(std::make_unique<thread_operations>(*each, *this));
+    buffers_.push_back(std::make_unique<operation_aggregator>(*each, *this));
     each->attach_operations(*buffers_.back());
   }
 }
 
-std::uint32_t operation_space::next_container() {
+std::uint32_t container_module::next_container() {
   const std::scoped_lock held(containers_lock_);
   if (containers_.size() == std::numeric_limits<std::uint32_t>::max()) {
     throw usage_error("a job makes at most 2^32 - 1 containers: clear one, and use it again");
@@ -47,7 +47,7 @@ std::uint32_t operation_space::next_container() {
   return static_cast<std::uint32_t>(containers_.size());
 }
 
-std::vector<std::pair<std::uint32_t, detail::container_part*>> operation_space::parts() {
+std::vector<std::pair<std::uint32_t, detail::container_part*>> container_module::parts() {
   const std::scoped_lock held(containers_lock_);
   std::vector<std::pair<std::uint32_t, detail::container_part*>> open;
   for (std::uint32_t number = 0; number < containers_.size(); ++number) {
@@ -56,24 +56,24 @@ std::vector<std::pair<std::uint32_t, detail::container_part*>> operation_space::
   return open;
 }
 
-void operation_space::go_on_behind(std::uint32_t next) {
+void container_module::go_on_behind(std::uint32_t next) {
   const std::scoped_lock held(containers_lock_);
   if (containers_.size() < next) containers_.resize(next);
 }
 
-void operation_space::set_stripes(std::uint32_t count) {
+void container_module::set_stripes(std::uint32_t count) {
   if (!executors_.empty()) return;
   for (std::uint32_t i = 0; i < count; ++i) executors_.push_back(std::make_unique<operation_executor>(*this, i));
   for (const auto& each : buffers_) each->set_stripes(count, messages_.size());
 }
 
-void operation_space::open(std::uint32_t container, detail::container_part& part) {
+void container_module::open(std::uint32_t container, detail::container_part& part) {
   const std::scoped_lock held(containers_lock_);
   if (containers_.size() <= container) containers_.resize(std::size_t{container} + 1);
   containers_[container] = &part;
 }
 
-void operation_space::close(std::uint32_t container) {
+void container_module::close(std::uint32_t container) {
   for (const auto& each : executors_) {
     const std::scoped_lock held(each->elements());
   }
@@ -85,36 +85,36 @@ void operation_space::close(std::uint32_t container) {
   containers_[container] = nullptr;
 }
 
-void operation_space::end_job() noexcept {
+void container_module::end_job() noexcept {
   const std::scoped_lock held(containers_lock_);
   for (detail::container_part* const each : containers_) {
     if (each != nullptr) each->end_job();
   }
 }
 
-detail::container_part* operation_space::find(std::uint32_t container) {
+detail::container_part* container_module::find(std::uint32_t container) {
   const std::scoped_lock held(containers_lock_);
   return container < containers_.size() ? containers_[container] : nullptr;
 }
 
-std::string operation_space::ended(std::uint32_t container) {
+std::string container_module::ended(std::uint32_t container) {
   return "container number " + std::to_string(container) +
          " has ended, or was never made: keep it until nothing uses its handle any more, and call "
          "`rt.wait_quiescence()` on every rank before it goes out of scope";
 }
 
-void operation_space::check_open(std::uint32_t container) {
+void container_module::check_open(std::uint32_t container) {
   if (find(container) == nullptr) throw usage_error("an operation on a container: " + ended(container));
 }
 
-void operation_space::hold(detail::container_part& part) {
+void container_module::hold(detail::container_part& part) {
   for (std::uint32_t stripe = 0; stripe < part.stripes(); ++stripe) {
     const std::scoped_lock held(elements(stripe));
     ++part.state(stripe).holds;
   }
 }
 
-void operation_space::release(thread_context& thread, detail::container_part& part) {
+void container_module::release(thread_context& thread, detail::container_part& part) {
   for (std::uint32_t stripe = 0; stripe < part.stripes(); ++stripe) {
     const std::scoped_lock held(elements(stripe));
     detail::container_part::stripe_state& state = part.state(stripe);
@@ -122,12 +122,12 @@ void operation_space::release(thread_context& thread, detail::container_part& pa
   }
 }
 
-void operation_space::bundle_opened() {
+void container_module::bundle_opened() {
   if (!link_.declared().virtual_time) link_.wake();
 }
 
-void operation_space::send(thread_context& thread, const thread_context& owner,
-                           detail::operation_target operation_target, message_ptr bundle) {
+void container_module::send(thread_context& thread, const thread_context& owner,
+                            detail::operation_target operation_target, message_ptr bundle) {
   static_cast<void>(owner);
   message_header& header = bundle->header;
   header.kind = message_kind::module;
@@ -147,7 +147,7 @@ void operation_space::send(thread_context& thread, const thread_context& owner,
   link_.send(&thread, rank_id(operation_target.rank), std::move(bundle));
 }
 
-std::uint64_t operation_space::flush_overdue(thread_context& thread) {
+std::uint64_t container_module::flush_overdue(thread_context& thread) {
   std::uint64_t soonest = 0;
   for (const auto& each : buffers_) {
     const std::uint64_t since = each->open_since();
@@ -162,21 +162,21 @@ std::uint64_t operation_space::flush_overdue(thread_context& thread) {
   return soonest;
 }
 
-void operation_space::accept(thread_context& thread, message_ptr bundle) {
+void container_module::accept(thread_context& thread, message_ptr bundle) {
   const std::uint32_t stripe = bundle->header.sequence;
   if (stripe < executors_.size()) return executors_[stripe]->accept(thread, std::move(bundle));
   messages_.fail("a message from rank " + std::to_string(bundle->header.source) +
                  " holds operations for a part of containers that this rank does not have");
 }
 
-void operation_space::run(thread_context& thread, std::uint32_t stripe, message_ptr& bundle) {
+void container_module::run(thread_context& thread, std::uint32_t stripe, message_ptr& bundle) {
   for (std::size_t offset = 0; offset < bundle->header.payload_bytes;) {
     if (!run_one(thread, stripe, bundle, offset)) return;
   }
 }
 
 /// Runs the run at `offset`, which moves behind it. False: the job ends.
-bool operation_space::run_one(thread_context& thread, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset) {
+bool container_module::run_one(thread_context& thread, std::uint32_t stripe, message_ptr& bundle, std::size_t& offset) {
   const std::span<const std::byte> rest = bundle->payload().subspan(offset);
   const auto refuse = [&](const std::string& reason) {
     messages_.fail("operations from rank " + std::to_string(bundle->header.source) + " " + reason);
@@ -210,8 +210,8 @@ bool operation_space::run_one(thread_context& thread, std::uint32_t stripe, mess
   return outcome == detail::outcome::done || refuse("do not decode as the arguments of " + std::string(row->name));
 }
 
-void operation_space::set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
-                                std::span<const std::byte> run) {
+void container_module::set_aside(detail::container_part& part, std::uint32_t stripe, const message& bundle,
+                                 std::span<const std::byte> run) {
   message_ptr copy = make_message(run.size());
   const std::uint32_t bytes = copy->header.payload_bytes;
   copy->header = bundle.header;

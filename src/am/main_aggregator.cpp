@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filling, closing and running the bundles of main to its own rank.
-#include "am/own_bundles.hpp"
+#include "am/main_aggregator.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -11,14 +11,14 @@
 
 namespace nacre {
 
-own_bundles::own_bundles(thread_context& main, const settings& settings) : main_(main), how_(settings) {}
+main_aggregator::main_aggregator(thread_context& main, const settings& settings) : main_(main), how_(settings) {}
 
-bool own_bundles::belongs_in_bundle(const message& m) const noexcept {
+bool main_aggregator::belongs_in_bundle(const message& m) const noexcept {
   const bool is_short = short_[m.header.handler % short_.size()].load(std::memory_order_relaxed);  // a hint
   return is_short && m.packed() && m.header.channel == channel::application;
 }
 
-own_bundles::opened own_bundles::append(message_ptr m) {
+main_aggregator::opened main_aggregator::append(message_ptr m) {
   const bool bundled = belongs_in_bundle(*m);
   const std::size_t bytes = bundle::part_bytes(m->header.payload_bytes);
   to_hand_over handover;
@@ -48,7 +48,7 @@ own_bundles::opened own_bundles::append(message_ptr m) {
   return result;
 }
 
-own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
+main_aggregator::joined main_aggregator::append_to_object(message_ptr& m) {
   const std::size_t payload_bytes = bundle::payload_bytes_of(*m), bytes = bundle::part_bytes(payload_bytes);
   to_hand_over handover;
   auto result = joined::no;
@@ -75,8 +75,8 @@ own_bundles::joined own_bundles::append_to_object(message_ptr& m) {
   return result;
 }
 
-void own_bundles::start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes,
-                               std::uint64_t now) {
+void main_aggregator::start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes,
+                                   std::uint64_t now) {
   in.open = make_message(std::max<std::size_t>(in.room, bundle::part_bytes(payload_bytes)));
   message_header& header = in.open->header;
   header.kind = message_kind::bundle;
@@ -91,7 +91,7 @@ void own_bundles::start_bundle(filling& in, std::uint64_t form, message& first, 
   if (since() == 0) note_waiting(now);
 }
 
-void own_bundles::add_part(filling& in, message& m, std::size_t payload_bytes) {
+void main_aggregator::add_part(filling& in, message& m, std::size_t payload_bytes) {
   bundle::write_part_of(m, payload_bytes, in.open->body() + in.used);
   const std::size_t bytes = bundle::part_bytes(payload_bytes);
   in.used += static_cast<std::uint32_t>(bytes);
@@ -99,25 +99,25 @@ void own_bundles::add_part(filling& in, message& m, std::size_t payload_bytes) {
   if (how_.window != nullptr) how_.window->grow(bytes);
 }
 
-message_ptr own_bundles::filling::close(std::uint64_t now) noexcept {
+message_ptr main_aggregator::filling::close(std::uint64_t now) noexcept {
   closed_at = now;
   return std::move(open);
 }
 
-void own_bundles::close(std::uint64_t now, to_hand_over& handover) {
+void main_aggregator::close(std::uint64_t now, to_hand_over& handover) {
   entries_.append(workers_.close(now));
   ++handover.entries;
   note_what_waits();
 }
 
 /// Under the lock, so that bundles come in their order.
-void own_bundles::close_objects(std::uint64_t now, to_hand_over& handover) {
+void main_aggregator::close_objects(std::uint64_t now, to_hand_over& handover) {
   if (work* const item = how_.to_objects(objects_.close(now))) handover.item = item;
   note_what_waits();
 }
 
 /// Only main opens bundles, so that it need not look under the lock in most cases.
-void own_bundles::close_for_objects() {
+void main_aggregator::close_for_objects() {
   if (since() == 0) return;
   to_hand_over handover;
   {
@@ -128,11 +128,11 @@ void own_bundles::close_for_objects() {
   hand_over(main_, handover);
 }
 
-void own_bundles::note_what_waits() {
+void main_aggregator::note_what_waits() {
   if (workers_.open == nullptr && objects_.open == nullptr) note_none_waits();
 }
 
-void own_bundles::flush(thread_context& thread) {
+void main_aggregator::flush(thread_context& thread) {
   to_hand_over handover;
   if (&thread == &main_) {
     const biased_lock::owner_guard lock(busy_);
@@ -144,7 +144,7 @@ void own_bundles::flush(thread_context& thread) {
   hand_over(thread, handover);
 }
 
-void own_bundles::close_all(to_hand_over& handover) {
+void main_aggregator::close_all(to_hand_over& handover) {
   const std::uint64_t now = main_.pool().instant();
   if (workers_.open != nullptr) {
     workers_.shrink_room();
@@ -156,7 +156,7 @@ void own_bundles::close_all(to_hand_over& handover) {
   }
 }
 
-std::uint64_t own_bundles::flush_overdue(thread_context& thread) {
+std::uint64_t main_aggregator::flush_overdue(thread_context& thread) {
   const std::uint64_t open_since = since();
   if (open_since == 0) return 0;
   const std::uint64_t now = main_.pool().instant(), due = open_since + how_.bound_ticks;
@@ -165,7 +165,7 @@ std::uint64_t own_bundles::flush_overdue(thread_context& thread) {
   return 0;
 }
 
-void own_bundles::hand_over(thread_context& thread, const to_hand_over& handover) {
+void main_aggregator::hand_over(thread_context& thread, const to_hand_over& handover) {
   entries_.make_ready(thread, handover.entries);
   if (handover.item != nullptr) main_.pool().make_ready(thread, *handover.item);
 }

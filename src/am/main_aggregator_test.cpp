@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles of main to objects of its own rank: what shares one, how large they are, and until when they wait.
-#include "am/own_bundles.hpp"
+#include "am/main_aggregator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 namespace nacre {
 namespace {
 
-using joined = own_bundles::joined;
-using opened = own_bundles::opened;
+using joined = main_aggregator::joined;
+using opened = main_aggregator::opened;
 
 constexpr std::size_t payload_bytes = 8, part_bytes = bundle::part_bytes(payload_bytes);
 constexpr std::uint32_t short_handler = 3;
@@ -73,20 +73,20 @@ class bundles_of_main : public testing::Test {
 
   exec_test::threaded_rank rank{exec_test::setting{}};
   thread_context& main = rank.pool.application();
-  main_window window{1 << 20, [] {}};
+  main_send_window window{1 << 20, [] {}};
   exec_test::function_item for_objects{[](thread_context&) {}};
   std::uint32_t sent = 0;
   std::vector<message_ptr> closed;
   // Far more than a test takes, and less than the time since instant 0.
-  own_bundles under_test{main,
-                         {.bytes_max = 8192,
-                          .bound_ticks = rank.pool.instant() / 2,
-                          .short_ticks = 1,
-                          .window = &window,
-                          .to_objects = [this](message_ptr m) -> work* {
-                            closed.push_back(std::move(m));
-                            return &for_objects;
-                          }}};
+  main_aggregator under_test{main,
+                             {.bytes_max = 8192,
+                              .bound_ticks = rank.pool.instant() / 2,
+                              .short_ticks = 1,
+                              .window = &window,
+                              .to_objects = [this](message_ptr m) -> work* {
+                                closed.push_back(std::move(m));
+                                return &for_objects;
+                              }}};
 };
 
 TEST_F(bundles_of_main, begin_with_the_second_message_of_a_burst_and_keep_the_order) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that take room in the window, and their ends.
-#include "am/main_window.hpp"
+#include "am/main_send_window.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,32 +29,32 @@ std::uint64_t cost_within(const message& m) noexcept { return bytes_of(m.header)
 
 }  // namespace
 
-main_window::windowed_ops::windowed_ops(const body_ops* subject, shared& in) noexcept
+main_send_window::windowed_ops::windowed_ops(const body_ops* subject, shared& in) noexcept
     : body_ops{[](const message& m) { return static_cast<const windowed_ops&>(*m.ops).inner->packed_size(m); },
                [](message& m, writer& out) { static_cast<const windowed_ops&>(*m.ops).inner->pack(m, out); }, &end_of,
                subject == nullptr},
       inner(subject),
       window(in) {}
 
-main_window::main_window(std::uint64_t bytes_max, std::function<void()> wake)
+main_send_window::main_send_window(std::uint64_t bytes_max, std::function<void()> wake)
     : bytes_max_(bytes_max), shared_(new shared), limit_(bytes_max) {
   shared_->wake = std::move(wake);
 }
 
-main_window::~main_window() {
+main_send_window::~main_send_window() {
   set_waiting(false);
   // One byte more than was sent. That byte is released here, so no other release gets there before.
   shared_->end_at.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by the release
   shared_->release(1);
 }
 
-void main_window::set_waiting(bool waits) noexcept {
+void main_send_window::set_waiting(bool waits) noexcept {
   const std::uint64_t sent = sent_.load(std::memory_order_relaxed);  // written by this thread
   // A hint: a release that misses it costs `patience`.
   shared_->wake_at.store(waits ? sent - std::min(sent, bytes_max_ / 2) : shared::never, std::memory_order_relaxed);
 }
 
-void main_window::acquire(message& m) {
+void main_send_window::acquire(message& m) {
   if (m.ops != nullptr) {
     // The handler moves the values out, so their size is noted where packed messages have it.
     const std::size_t bytes = size_to_sender(m);
@@ -67,7 +67,7 @@ void main_window::acquire(message& m) {
 
 /// Looks at what the workers have released only when main seems to be over the limit, because a look takes their cache
 /// line away from them.
-void main_window::grow(std::uint64_t bytes) noexcept {
+void main_send_window::grow(std::uint64_t bytes) noexcept {
   const std::uint64_t sent = sent_.load(std::memory_order_relaxed) + bytes;  // written by this thread
   sent_.store(sent, std::memory_order_relaxed);  // the message's way to its end orders it before the release
   const std::uint64_t limit = limit_.load(std::memory_order_relaxed);  // a hint
@@ -76,7 +76,7 @@ void main_window::grow(std::uint64_t bytes) noexcept {
   if (sent - released_seen_ > limit) over_.store(true, std::memory_order_relaxed);  // a hint
 }
 
-const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {
+const main_send_window::windowed_ops& main_send_window::ops_for(const body_ops* inner) {
   if (recent_ != nullptr && recent_->inner == inner) return *recent_;
   const windowed_ops*& known = shared_->by_inner[inner];
   if (known == nullptr) known = &shared_->known.emplace_back(inner, *shared_);
@@ -84,7 +84,7 @@ const main_window::windowed_ops& main_window::ops_for(const body_ops* inner) {
   return *known;
 }
 
-void main_window::end_of(message& m) noexcept {
+void main_send_window::end_of(message& m) noexcept {
   const auto& ops = static_cast<const windowed_ops&>(*m.ops);
   shared& shared = ops.window;
   const std::uint64_t cost = cost_within(m);
@@ -99,13 +99,13 @@ void main_window::end_of(message& m) noexcept {
   shared.release(1);
 }
 
-void main_window::shared::release(std::uint64_t bytes) noexcept {
+void main_send_window::shared::release(std::uint64_t bytes) noexcept {
   // acq_rel: the deleting thread comes after all others; and used() reads it
   const std::uint64_t now = released.fetch_add(bytes, std::memory_order_acq_rel) + bytes;
   if (now == end_at.load(std::memory_order_relaxed)) delete this;  // ordered by the byte that the destructor releases
 }
 
-void main_window::check(std::chrono::nanoseconds now, const std::function<workers()>& state_of_workers) {
+void main_send_window::check(std::chrono::nanoseconds now, const std::function<workers()>& state_of_workers) {
   if (!over()) return;
   const std::uint64_t now_used = used();
   if (now_used <= bytes_max_ / 2) {

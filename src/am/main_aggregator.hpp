@@ -12,7 +12,7 @@
 #include <nacre/message.hpp>
 #include <nacre/work.hpp>
 
-#include "am/main_window.hpp"
+#include "am/main_send_window.hpp"
 #include "am/ordered_messages.hpp"
 #include "base/biased_lock.hpp"
 #include "base/cache_line.hpp"
@@ -42,19 +42,19 @@ namespace nacre {
 /// them. The caller checks that their handlers are short.
 ///
 /// Threads: `append` by the application's thread; the others by any thread context of the rank.
-class own_bundles final : public send_buffer {
+class main_aggregator final : public send_buffer {
  public:
   struct settings {
-    std::size_t bytes_max = 8 * 1024;  ///< room of a bundle
-    std::uint64_t bound_ticks = 0;     ///< how long a message waits for company
-    std::uint64_t short_ticks = 0;     ///< a handler that takes less is short
-    main_window* window = nullptr;     ///< in which the messages take room; null: in none
+    std::size_t bytes_max = 8 * 1024;    ///< room of a bundle
+    std::uint64_t bound_ticks = 0;       ///< how long a message waits for company
+    std::uint64_t short_ticks = 0;       ///< a handler that takes less is short
+    main_send_window* window = nullptr;  ///< in which the messages take room; null: in none
     /// Takes the next bundle for objects, by one thread at a time; returns the item to make ready, or null.
     std::function<work*(message_ptr)> to_objects{};
   };
-  own_bundles(thread_context& main, const settings& settings);
-  own_bundles(const own_bundles&) = delete;
-  own_bundles& operator=(const own_bundles&) = delete;
+  main_aggregator(thread_context& main, const settings& settings);
+  main_aggregator(const main_aggregator&) = delete;
+  main_aggregator& operator=(const main_aggregator&) = delete;
 
   enum class opened : std::uint8_t { no, yes };
   /// Takes a message of main to the workers of its rank; its header is complete. A packed one takes room in the window

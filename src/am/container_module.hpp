@@ -26,7 +26,7 @@ namespace nacre {
 /// executor is never entered while it runs.
 class operation_executor final : public work {
  public:
-  operation_executor(operation_space& space, std::uint32_t stripe) noexcept
+  operation_executor(container_module& space, std::uint32_t stripe) noexcept
       : work(&run_item), space_(space), stripe_(stripe) {}
 
   /// Takes a bundle that has been counted as created. Any thread of the rank.
@@ -42,7 +42,7 @@ class operation_executor final : public work {
   void schedule(thread_context& thread);
   [[nodiscard]] message_ptr next();
 
-  operation_space& space_;
+  container_module& space_;
   const std::uint32_t stripe_;
   spinlock inbox_lock_;
   message_list inbox_;      // under inbox_lock_
@@ -52,11 +52,11 @@ class operation_executor final : public work {
 
 /// The containers of a rank. Main opens and closes them; their numbers are equal on all ranks, because all mains open
 /// the same ones in one order. Elements live in one stripe for each worker of the rank with the fewest.
-class operation_space {
+class container_module {
  public:
-  operation_space(am_engine& messages, backplane& link);
-  operation_space(const operation_space&) = delete;
-  operation_space& operator=(const operation_space&) = delete;
+  container_module(am_engine& messages, backplane& link);
+  container_module(const container_module&) = delete;
+  container_module& operator=(const container_module&) = delete;
 
   [[nodiscard]] detail::operation_buffers& buffers(const thread_context& thread) noexcept {
     return *buffers_[thread.id().value()];
@@ -113,7 +113,7 @@ class operation_space {
   am_engine& messages_;
   backplane& link_;
   const std::uint64_t bound_ticks_;
-  std::vector<std::unique_ptr<thread_operations>> buffers_;     // by thread context
+  std::vector<std::unique_ptr<operation_aggregator>> buffers_;  // by thread context
   std::vector<std::unique_ptr<operation_executor>> executors_;  // by stripe
   spinlock containers_lock_;
   std::vector<std::unique_ptr<detail::container_part>> kept_;  // main

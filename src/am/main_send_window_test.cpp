@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each message of a main within its process takes room until its end, of any kind, and never stops main for ever.
-#include "am/main_window.hpp"
+#include "am/main_send_window.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace nacre {
 namespace {
 
 using words = std::tuple<std::string>;
-constexpr auto idle = [] { return main_window::workers::idle; };
+constexpr auto idle = [] { return main_send_window::workers::idle; };
 
 message_ptr counted_message(std::size_t bytes) {
   message_ptr m = make_message(sizeof(words));
@@ -28,7 +28,7 @@ message_ptr counted_message(std::size_t bytes) {
 
 struct window_of_4096 {
   int woken = 0;
-  main_window window{4096, [this] { ++woken; }};
+  main_send_window window{4096, [this] { ++woken; }};
   message_list sent;
 
   void send(message_ptr m) {
@@ -40,7 +40,7 @@ struct window_of_4096 {
   }
 };
 
-TEST(main_window, counts_live_and_packed_messages_until_they_are_released) {
+TEST(main_send_window, counts_live_and_packed_messages_until_they_are_released) {
   window_of_4096 window_of_4096;
   window_of_4096.send(counted_message(1000));
   EXPECT_GE(window_of_4096.window.used(), 1000U);
@@ -53,7 +53,7 @@ TEST(main_window, counts_live_and_packed_messages_until_they_are_released) {
   EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
-TEST(main_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
+TEST(main_send_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
   window_of_4096 window_of_4096;
   message_ptr whole = make_message(600);
   whole->header.kind = message_kind::bundle;
@@ -70,7 +70,7 @@ TEST(main_window, counts_a_bundle_by_its_parts_however_it_is_divided) {
   EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
-TEST(main_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_become_messages) {
+TEST(main_send_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_become_messages) {
   window_of_4096 window_of_4096;
   message_ptr whole = make_message(96);
   whole->header.kind = message_kind::bundle;
@@ -91,7 +91,7 @@ TEST(main_window, loses_nothing_by_the_end_of_a_bundle_whose_parts_have_all_beco
   EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
-TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_release) {
+TEST(main_send_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_release) {
   window_of_4096 window_of_4096;
   message_ptr whole = make_message(8000);
   whole->header.kind = message_kind::bundle;
@@ -106,7 +106,7 @@ TEST(main_window, is_over_as_soon_as_bundles_exceed_it_and_not_after_their_relea
   EXPECT_FALSE(window_of_4096.window.over());
 }
 
-TEST(main_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
+TEST(main_send_window, counts_values_that_their_handler_has_taken_by_what_they_were) {
   window_of_4096 window_of_4096;
   message_ptr m = counted_message(1000);
   window_of_4096.window.acquire(*m);
@@ -115,7 +115,7 @@ TEST(main_window, counts_values_that_their_handler_has_taken_by_what_they_were) 
   EXPECT_EQ(window_of_4096.window.used(), 0U);
 }
 
-TEST(main_window, lets_a_message_go_that_is_packed_for_another_process) {
+TEST(main_send_window, lets_a_message_go_that_is_packed_for_another_process) {
   window_of_4096 window_of_4096;
   message_ptr m = counted_message(1000);
   window_of_4096.window.acquire(*m);
@@ -125,7 +125,7 @@ TEST(main_window, lets_a_message_go_that_is_packed_for_another_process) {
   EXPECT_EQ(m->header.payload_bytes, packed_size(std::string(1000, 'x')));
 }
 
-TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
+TEST(main_send_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   window_of_4096 window_of_4096;
   window_of_4096.fill();
   window_of_4096.window.set_waiting(true);
@@ -142,15 +142,15 @@ TEST(main_window, wakes_once_when_half_is_done_and_opens_at_the_next_check) {
   EXPECT_FALSE(window_of_4096.window.over());
 }
 
-TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
+TEST(main_send_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   window_of_4096 window_of_4096;
   window_of_4096.fill();
   window_of_4096.window.set_waiting(true);
   std::chrono::nanoseconds now(0);
   window_of_4096.window.check(now, idle);
-  window_of_4096.window.check(now + main_window::patience / 2, idle);
+  window_of_4096.window.check(now + main_send_window::patience / 2, idle);
   EXPECT_TRUE(window_of_4096.window.over());
-  window_of_4096.window.check(now + main_window::patience, idle);
+  window_of_4096.window.check(now + main_send_window::patience, idle);
   EXPECT_FALSE(window_of_4096.window.over());
   const std::uint64_t previous = window_of_4096.window.used();
   window_of_4096.fill();
@@ -162,15 +162,16 @@ TEST(main_window, lets_main_send_more_when_what_it_sent_waits_for_that) {
   EXPECT_LT(window_of_4096.window.used(), 4096U + 400) << "the bound holds again";
 }
 
-TEST(main_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
-  constexpr auto busy = [] { return main_window::workers::busy; };
+TEST(main_send_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
+  constexpr auto busy = [] { return main_send_window::workers::busy; };
   window_of_4096 window_of_4096;
   window_of_4096.fill();
   window_of_4096.window.set_waiting(true);
   window_of_4096.window.check(std::chrono::nanoseconds(0), busy);
   const std::uint64_t previous = window_of_4096.window.used();
   std::chrono::milliseconds now(0);
-  for (; now < main_window::patience_of_busy; now += main_window::patience) window_of_4096.window.check(now, busy);
+  for (; now < main_send_window::patience_of_busy; now += main_send_window::patience)
+    window_of_4096.window.check(now, busy);
   EXPECT_TRUE(window_of_4096.window.over());
   for (int times = 1; times <= 20; ++times) {
     window_of_4096.window.check(now, busy);
@@ -178,14 +179,14 @@ TEST(main_window, grows_little_and_seldom_while_workers_are_in_long_handlers) {
     window_of_4096.fill();
     EXPECT_LT(window_of_4096.window.used(), previous + static_cast<std::uint64_t>(times) * (1024 + 400));
     window_of_4096.window.check(now, busy);  // sees what has been sent
-    now += main_window::patience_of_busy;
+    now += main_send_window::patience_of_busy;
   }
 }
 
-TEST(main_window, may_end_before_its_messages) {
+TEST(main_send_window, may_end_before_its_messages) {
   message_list left;
   {
-    main_window window(4096, [] { FAIL() << "nobody waits any more"; });
+    main_send_window window(4096, [] { FAIL() << "nobody waits any more"; });
     window.set_waiting(true);
     while (!window.over()) {
       message_ptr m = counted_message(100);
